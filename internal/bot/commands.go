@@ -175,6 +175,7 @@ func (req request) inLadder(c Command, handle func(request) error) error {
 		req.command = req.command.WithoutWords(named.Words, named.LaterWords...)
 		// a button knows its ladder by the id: another one may have the name by now
 		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = cmp.Or(req.origin.Ladder, named.Ladder), "", nil
+		req.origin.Missing = named.Missing
 		err = handle(req)
 	}
 	return err

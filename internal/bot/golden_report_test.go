@@ -47,6 +47,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"name":                 asks(ranking.DoubtName, "bob", who(bob, false), who(marked, false)),
 		"unknown_name":         asks(ranking.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
+		"game":                 asks(ranking.DoubtGame, "chess", ranking.ReportOption{Ladder: "tennis"}, ranking.ReportOption{Ladder: "padel"}),
 		"date":                 asks(ranking.DoubtDate, "", option(result(alice, bob, 3, 1))),
 		"line":                 asks(ranking.DoubtLine, "@dave 3:x", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2))),
 		"line_and_one":         asks(ranking.DoubtLine, "what a game", option(result(alice, bob, 3, 1))),

@@ -210,6 +210,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
 	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@dve", Near: new(called("Dave"))}
+	all["refusal/no_such_game"] = ranking.Refusal{Code: ranking.NoSuchLadder, Name: "chess", Ladders: "tennis, padel"}
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {

@@ -98,7 +98,7 @@ func TestTeamWizardReplies(t *testing.T) {
 		"10:8":      "typed @bob+@eve Carol#1003+@dave 10:8",
 		"8 10":      "typed @bob+@eve Carol#1003+@dave 8:10",
 		"11:9 11:7": "typed @bob+@eve Carol#1003+@dave 11:9 11:7",
-		"golf":      `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"golf"}`,
+		"zorb":      `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"zorb"}`,
 	} {
 		w := newWorld(t)
 		w.rankings.wizard = &ranking.WizardRequest{Teams: [2][]ranking.Person{

@@ -37,7 +37,7 @@ func TestQuestionsAboutPeople(t *testing.T) {
 		{"/h2h bob - zoe_b", "Bob@bob#1002 against zoe_b@zoe_b", ""},
 		{"/stats ann", `answer who_meant {"doubt":"name","word":"ann","people":[{"player":15},{"player":16}]}`, ""},
 		{"/stats bobb", `answer who_meant {"doubt":"unknown_name","word":"bobb","people":[{"player":12}]}`, ""},
-		{"/h2h bob golf", unclear(`"reason":"unknown_name","command":"h2h","word":"golf"`), ""},
+		{"/h2h bob zorb", unclear(`"reason":"unknown_name","command":"h2h","word":"zorb"`), ""},
 	} {
 		t.Run(tc.text, func(t *testing.T) {
 			t.Parallel()

@@ -117,6 +117,8 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			numbers = append(numbers, button{text: w.Text("button.replace", nil), data: data})
 		case n.Doubt == ranking.DoubtLine:
 			rows = append(rows, []button{{text: w.Plural("button.record_others", len(o.Results), nil), data: data}})
+		case n.Doubt == ranking.DoubtGame:
+			rows = append(rows, []button{{text: cleanName(o.Ladder), data: data}})
 		case n.Doubt == ranking.DoubtDate:
 			numbers = append(numbers, button{text: w.Text("button.record_now", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate:
@@ -167,7 +169,7 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	one := []ranking.Doubt{ranking.DoubtDate, ranking.DoubtDuplicate, ranking.DoubtLine, ranking.DoubtPlayers}
+	one := []ranking.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, ranking.DoubtLine, ranking.DoubtPlayers}
 	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
@@ -210,6 +212,8 @@ func (w words) question(n ranking.ReportPrompt) string {
 		return w.Text(id, args{"Number": n.Earlier.Number, "Old": w.namedResult(*n.Earlier.Result), "New": w.namedResult(n.Options[0].Results[0])})
 	case ranking.DoubtName, ranking.DoubtUnknownName, ranking.DoubtLine:
 		return w.Text(id, args{"Word": showWord(n.Word)})
+	case ranking.DoubtGame:
+		return w.Text(id, args{"Word": showWord(n.Word), "Ladder": showText(n.Options[0].Ladder)})
 	case ranking.DoubtUsername:
 		return w.Text(id, args{"Word": showText("@" + n.Word)})
 	default:

@@ -49,6 +49,9 @@ func (w words) reason(n ranking.Refusal) string {
 	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
 		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
 		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
+		if n.Ladders != "" {
+			id, with["Ladders"] = "refusal.no_such_game", showText(n.Ladders)
+		}
 	case ranking.NoSuchSeason:
 		if n.Number == 0 {
 			id = "refusal.no_season_over"

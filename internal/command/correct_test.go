@@ -17,7 +17,7 @@ func TestCorrect(t *testing.T) {
 		// a word that the bot does not understand may be what decides
 		"/match @bob 3:1 eventide":               "",
 		"/match @bob 3:1 evening gym":            "",
-		"/match bela kovacs 11:7 9:11 11:5 golf": "",
+		"/match bela kovacs 11:7 9:11 11:5 zorb": "",
 		"/lost @bob 1:3 eventide":                "",
 		"/match отметелил @bob 3:1":              "",
 		// what is missing or may mean two things is nobody's to guess

@@ -14,7 +14,7 @@ type Day struct{ Month, Day int }
 // dateWords are the words of dates in all languages of the bot, by the letter that stands for them
 // in dateForms: a weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with
 // its number), a unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y), the
-// day before (b, as one word x), night (n), words behind the hour (h), and prepositions (p).
+// day before (b, as one word x), night (n), words behind the hour (h, with it t), and prepositions (p).
 var dateWords = meanings(map[string]string{
 	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
 	"y": `yesterday gestern ayer ontem`,
@@ -26,6 +26,8 @@ var dateWords = meanings(map[string]string{
 	"l": `last past letzte letzten letzter letztes letztem vergangene vergangenen vergangener pasado pasada passado passada última último
 		прошлую прошлый прошлое прошлой прошлом минулий минулу минулої минулого минулому минулій`,
 	"n": `night`,
+	"t": `6h 7h 8h 9h 10h 11h 12h 13h 14h 15h 16h 17h 18h 19h 20h 21h 22h 23h
+		1pm 2pm 3pm 4pm 5pm 6pm 7pm 8pm 9pm 10pm 11pm 12pm 6am 7am 8am 9am 10am 11am 12am`,
 	"h": `pm uhr tarde noche mañana manhã noite утра вечера ранку вечора`,
 	"w": `monday tuesday wednesday thursday friday saturday sunday
 		montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
@@ -52,21 +54,19 @@ var dateWords = meanings(map[string]string{
 })
 
 var (
-	// dateForms are another day, last night, and a time of day (T). N is a number, Y a year, and D a
-	// date in numbers.
-	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*Y)?|mN(p*Y)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|T)`)
+	// dateForms are another day, last night, and a time of day. N is a number, and D a date in
+	// numbers.
+	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
-	ordinal   = regexp.MustCompile(`^(\d\d?)(?:st|nd|rd|th|º|го)?$`)
-	timeOfDay = regexp.MustCompile(`^\d\d?(?:h|pm|am|uhr)$`)
-	year      = regexp.MustCompile(`^20\d\d$`)
+	ordinal   = regexp.MustCompile(`^(\d\d?|20\d\d)(?:st|nd|rd|th|º|го)?$`)
 	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)
 	dayFirst  = regexp.MustCompile(`^(\d\d?)[./](\d\d?)([./](20\d\d|\d\d)?\.?)?$`)
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
-// withoutDates returns the text without its dates and times of day, and what they say: a day other
-// than yesterday, or nil, and whether it was last night. The name of a player is no date.
-func (t text) withoutDates(names *Names) (without text, day *Day, lastNight bool) {
+// withoutDates returns the text without its dates and times of day, and with "yesterday" for last
+// night, and the day that they say, or nil. The name of a player is no date.
+func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
 	for i, at := range tokens {
@@ -79,15 +79,18 @@ func (t text) withoutDates(names *Names) (without text, day *Day, lastNight bool
 		if strings.ContainsAny(form[first-at[0]:][:1], "wfm") && len(cmp.Or(names, new(Names)).named(foldName(name))) > 0 {
 			continue
 		}
-		if lastNight = lastNight || form == "ln"; !strings.ContainsAny(form, "nhT") {
+		instead := " "
+		if form == "ln" {
+			instead = " yesterday "
+		} else if !strings.ContainsAny(form, "ht") {
 			day = new(Day)
 			for _, of := range days[at[0]:at[1]] {
-				day.Month, day.Day = max(day.Month, of.Month), max(day.Day, of.Day)
+				day.Month, day.Day = cmp.Or(day.Month, of.Month), cmp.Or(day.Day, of.Day)
 			}
 		}
-		t.written = t.written[:tokens[at[0]][0]] + " " + t.written[tokens[at[1]-1][1]:]
+		t.written = t.written[:tokens[at[0]][0]] + instead + t.written[tokens[at[1]-1][1]:]
 	}
-	return t, day, lastNight
+	return t, day
 }
 
 // dateKind returns what stands for a word in dateForms, and the day or the month that it says.
@@ -105,13 +108,8 @@ func dateKind(word string, hasScore bool) (kind byte, d Day) {
 		return '.', Day{}
 	}
 	word = strings.ReplaceAll(strings.ToLower(strings.TrimRight(word, ".:")), "’", "'")
-	switch m := ordinal.FindStringSubmatch(word); {
-	case m != nil:
+	if m := ordinal.FindStringSubmatch(word); m != nil {
 		return 'N', Day{Day: value(m[1])}
-	case timeOfDay.MatchString(word):
-		return 'T', Day{}
-	case year.MatchString(word):
-		return 'Y', Day{}
 	}
 	known := cmp.Or(dateWords[word], ".")
 	return known[0], Day{Month: value(known[1:])}

@@ -154,7 +154,7 @@ func TestParseScores(t *testing.T) {
 			t.Errorf("%q: %v, want %v", args, got, want)
 		}
 	}
-	for args, want := range map[string]string{"10": "incomplete_score 10", "": "no_score", "golf": "unexpected_word golf", "1 2 3": "third_number 3"} {
+	for args, want := range map[string]string{"10": "incomplete_score 10", "": "no_score", "zorb": "unexpected_word zorb", "1 2 3": "third_number 3"} {
 		if got, err := command.ParseScores(command.Text("match", args, nil, botUsername)); fault(err) != want {
 			t.Errorf("%q: %v, %v, want %s", args, got, err, want)
 		}

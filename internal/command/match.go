@@ -88,7 +88,7 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	}
 	p, t := newParser(c, sender, reply), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
-	t, day, lastNight := t.withoutDates(names)
+	t, day := t.withoutDates(names)
 	report, err := p.parseNames(t, names)
 	if err != nil && strings.Contains(t.written, "\n") {
 		if others, ok := p.withoutBadLine(t, names); ok {
@@ -97,7 +97,7 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	}
 	for _, reading := range report.Readings {
 		for i := range reading {
-			reading[i].Past, reading[i].Day = reading[i].Past || lastNight, day
+			reading[i].Day = day
 		}
 	}
 	return report, err

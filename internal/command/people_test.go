@@ -42,10 +42,10 @@ func TestParsePeople(t *testing.T) {
 		{"/stats @jose!", "@jose", ""},
 		{"/stats ann", "several are ann: Ann, Ann", "several are ann: Ann, Ann"},
 		{"/stats bopb", "nobody is bopb: Bob, Big Bob", ""},
-		{"/stats golf", "nobody is golf", ""},
+		{"/stats zorb", "nobody is zorb", ""},
 		{"/stats big ben", "nobody is ben", ""},
-		{"/h2h bob golf", "nobody is golf", ""},
-		{"/h2h golf bopb", "nobody is golf bopb", ""},
+		{"/h2h bob zorb", "nobody is zorb", ""},
+		{"/h2h zorb bopb", "nobody is zorb bopb", ""},
 	} {
 		c, ok := parseDoc(tc.text)
 		if !ok {

@@ -17,7 +17,7 @@ func (c Command) MayNamePlayers() bool {
 
 // LikelyNamesPlayers is true if the arguments have quotes, words without another meaning, or words that people are called as well.
 func (c Command) LikelyNamesPlayers() bool {
-	return slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
+	return meaningOf(c.FirstWord()) == game || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
 		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
 	}) || len(c.text().quotes()) > 0
 }
@@ -184,7 +184,7 @@ func (n *Names) find(t text, numbers bool) []plainName {
 		}
 		of := all[i : i+count]
 		name := n.name(t, of, of[0].start, of[count-1].end)
-		name.isOptional = isReadable(of)
+		name.isOptional = isReadable(of) && (i > 0 || meaningOf(of[0].text) != game)
 		found, i = append(found, name), i+count
 	}
 	return found

@@ -246,7 +246,7 @@ func isEnclosed(word string) bool {
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
-	case filler, greeting, the, oneSet, past, present:
+	case filler, game, greeting, the, oneSet, past, present:
 	case and:
 		if named && next.next().isPerson() {
 			l.joined = append(l.joined, len(l.people))
@@ -305,6 +305,8 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 		return clock
 	case isSign(w.string):
 		return l.meaningOfSign(behind, named)
+	case m == not && next.meaning == game:
+		return filler // "no xadrez"
 	case m == joy && !named && !next.isPerson():
 		return filler // it is the sender who is glad
 	case m == we && next.meaning.isWith():

@@ -11,6 +11,7 @@ type meaning int
 const (
 	unknown       meaning = iota
 	filler                // can never matter
+	game                  // a filler, unless the ladders of a group have names
 	greeting              // a filler that is said to whoever is named behind it
 	the                   // a filler that may stand between a preposition and a name
 	oneSet                // a part of a match: "set". Beside a word about who won, it leaves open who won the match
@@ -116,20 +117,29 @@ var vocabulary = meanings(map[meaning]string{
 	we:            `мы ми`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
-	greeting: `gg ggs wp ggwp hello hey thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
+	greeting: `gg ggs wp ggwp hello hey hallo hola oi thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
+	game: `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів table tennis ping pong
+		ping-pong pingpong tischtennis tenis mesa tênis tenimesa pingue pongue pingue-pongue pimpón pimpon настольный теннис
+		настільний теніс пинг понг пинг-понг пингпонг пінг пінг-понг пінгпонг padel pádel падел football foosball
+		fussball kicker tischfußball tischfussball tischkicker futbolín futbolin metegol pebolim totó кикер кікер футбол darts
+		dart dardos дартс billiards pool snooker billard billar bilhar sinuca бильярд пул снукер більярд
+		badminton bádminton federball бадминтон бадмінтон squash сквош pickleball пиклбол піклбол soccer fußball fútbol futbol
+		futebol basketball baloncesto básquet basquete баскетбол volleyball voleibol vôlei волейбол beach beachvolleyball beach-volleyball fifa
+		eafc фифа фіфа checkers draughts шашки backgammon gamão нарды нарди bowling kegeln bolos boliche
+		боулинг боулінг golf minigolf minigolfe гольф petanque pétanque boule boccia bocce петанк airhockey аэрохоккей
+		аерохокей cornhole catan`,
 	filler: `ez bg game games match matches rematch result results score scores final
 		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls hey record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
-		foosball pool chess fifa tennis table ping pong ping-pong pingpong darts squash padel
 		:) :-) :d :p xd ^^ <3 ;) -)
 		this morning afternoon evening früh abend nachmittag esta mañana tarde à manhã noite
 		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
-		knapp klar endlich kicker tischtennis einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		goleada quedamos amistoso fin jaja jajaja partidazo pádel fútbol futbolín partido partida juego resultado marcador sets un una total parciales facilidad cerrado
-		jogão kkk kkkk amistoso xadrez padel sinuca pebolim jogo placar uma duplas parciais
-		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью настольный партиям пенальти боевая всухую ура дартс падел бильярд шахматах всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
-		сыграли изи сеты сетам теннис кикер фифа шахматы пинг-понг итоге матче бот
-		будь ласка круто ввечері вранці настільний більярд легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли теніс шахи матчі підсумку поєдинок`,
+		knapp klar endlich einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
+		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		jogão kkk kkkk amistoso jogo placar uma duplas parciais
+		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям пенальти боевая всухую ура всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		сыграли изи сеты сетам итоге матче бот
+		финал фінал будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
 
 // who a verb can be about.

@@ -10,6 +10,9 @@ import (
 // answerReport handles the answer to a PromptReport.
 func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
 	o.Ladder = p.Report.Ladder
+	if l, ok := chosen(a.Option, p.Report.ladders()); ok {
+		o.Ladder = l.ID
+	}
 	if p.Report.Chat == o.Chat.ID {
 		o.ReplyTo = p.Report.Message
 	}

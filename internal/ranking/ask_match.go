@@ -26,6 +26,7 @@ const (
 	DoubtPlayers     Doubt = "players"      // the message of a match that is recorded reports other players
 	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
 	DoubtDate        Doubt = "date"         // it was played on another day
+	DoubtGame        Doubt = "game"         // the report names a missing ladder
 )
 
 // AmbiguousReport is a report that needs an answer before it counts.
@@ -42,17 +43,18 @@ type ReportMessage struct {
 	Message  int64          `json:"message,omitempty"`
 	SentAt   time.Time      `json:"sent_at"`
 	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
-	Ladder   LadderID       `json:"ladder,omitempty"`   // 0 for the default one
+	Ladder   LadderID       `json:"ladder,omitempty"`   // 0 for the default one, and if the readings have some
+	Missing  *MissingLadder `json:"missing,omitempty"`  // that it names
 }
 
 // reportMessage returns the message of a command.
 func (o Origin) reportMessage() ReportMessage {
-	return ReportMessage{Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender}
+	return ReportMessage{Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Missing: o.Missing}
 }
 
 // origin returns the origin of the message.
 func (m ReportMessage) origin() Origin {
-	return Origin{Key: m.Key, Chat: Chat{ID: m.Chat}, Sender: m.Reporter, SentAt: m.SentAt, ReplyTo: m.Message}
+	return Origin{Key: m.Key, Chat: Chat{ID: m.Chat}, Sender: m.Reporter, SentAt: m.SentAt, ReplyTo: m.Message, Missing: m.Missing}
 }
 
 // ReportRequest is what a PromptReport asks about: a report in each of its readings.
@@ -79,6 +81,14 @@ type Completion struct {
 // reportOf returns what is asked about a report.
 func reportOf(o Origin, q AmbiguousReport) ReportRequest {
 	return ReportRequest{ReportMessage: o.reportMessage(), Readings: q.Readings, Settled: []Doubt{q.settles()}}
+}
+
+// ladders returns the ladders in which the readings count, nil for that of the message.
+func (r ReportRequest) ladders() []LadderLabel {
+	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
+		return nil
+	}
+	return r.Missing.Maybe
 }
 
 // tag is another one after each question: a second press of a button must not answer the next question.
@@ -157,6 +167,9 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 	meant := a.meant()
 	for i, rec := range a.readings {
 		option := ReportOption{Results: rec.namedResults(snap)}
+		if ladders := a.request.ladders(); ladders != nil {
+			option.Ladder, a.request.Ladder = ladders[i].Name, 0
+		}
 		if meant != nil {
 			at := meant[i]
 			name := rec.people[at].shownName(snap.known(at))
@@ -250,6 +263,8 @@ type ReportOption struct {
 	// Who is the person that the reading means by the name in doubt, nil if the doubt is another one.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
+	// Ladder is the name of the ladder in which the reading counts, empty for that of the message.
+	Ladder string `json:"ladder,omitempty"`
 }
 
 // EarlierReport is a match that was reported shortly before the same result.

@@ -94,7 +94,7 @@ func (s *Service) readDecideWrite(ctx context.Context, o *Origin, j *job, attemp
 	case snap.Handled:
 		return false, ErrHandled
 	case o.Words != "" || len(o.LaterWords) > 0:
-		named, refusal := snap.named(o.Words, o.LaterWords)
+		named, refusal := snap.named(o.Words, o.LaterWords, j.isReport())
 		if named != nil {
 			return false, named
 		}
@@ -142,8 +142,8 @@ func (s *Service) readDecideWrite(ctx context.Context, o *Origin, j *job, attemp
 func (s *Service) read(ctx context.Context, o Origin, j job, attempt int) (store writer, snap Snapshot, release func(), err error) {
 	q, release := j.query(o), func() {}
 	_, asks := j.operation.(question)
-	if n, ok := j.operation.(named); ok {
-		asks = n.mayNeed.Result == nil
+	if _, ok := j.operation.(named); ok {
+		asks = !j.isReport()
 	}
 	contended := q.New > 0 && s.contended.Has(o.Chat.ID)
 	if asks || !j.locks && attempt == 1 && !contended {
@@ -384,6 +384,12 @@ type job struct {
 	unlogged bool
 	// outcome is set once the changes are decided. It is a pointer because jobs are passed by value.
 	outcome *CommandOutcome
+}
+
+// isReport reports whether the operation may record what a message reports.
+func (j job) isReport() bool {
+	n, ok := j.operation.(named)
+	return ok && n.mayNeed.Result != nil
 }
 
 // answerOnly returns a job of the same bucket that changes nothing and is answered with the notice.

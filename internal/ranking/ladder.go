@@ -35,22 +35,30 @@ type LadderNamed struct {
 	Ladder     LadderID
 	Words      int
 	LaterWords []int // how many of each line after the first one
+	// Missing is what a report names instead of a ladder of the group, nil for nothing.
+	Missing *MissingLadder
 }
 
 // Error implements error.
 func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names ladder %d", e.Ladder) }
 
 // named returns how a command names its ladder, nil if it does not. All lines of a command are about one ladder: it is refused if a later line
-// names another one.
-func (s Snapshot) named(first string, later []string) (named *LadderNamed, refusal Notice) {
-	here, words := ladderAt(s.Ladders, first)
+// names another one, and so is a command that names a missing ladder and is no report.
+func (s Snapshot) named(first string, later []string, isReport bool) (named *LadderNamed, refusal Notice) {
+	here, missing, words := s.ladderAt(first, isReport)
+	if missing != nil && !isReport {
+		return nil, missing.refusal()
+	}
 	is := words > 0
-	if !is {
+	if here == nil {
 		here = s.here()
 	}
-	n := LadderNamed{Words: words}
+	n := LadderNamed{Words: words, Missing: missing}
 	for _, line := range later {
-		l, words := ladderAt(s.Ladders, line)
+		l, missing, words := s.ladderAt(line, false)
+		if missing != nil {
+			words = 0
+		}
 		if l != nil && l.ID != here.ID {
 			return nil, Refusal{Code: OtherLadder, Name: l.Name}
 		}
@@ -63,16 +71,6 @@ func (s Snapshot) named(first string, later []string) (named *LadderNamed, refus
 		n.Ladder = here.ID
 	}
 	return &n, nil
-}
-
-// ladderAt returns the ladder with the longest name at the beginning of a text, and how many words that has.
-func ladderAt(all []GroupLadder, text string) (l *GroupLadder, words int) {
-	for at := strings.Fields(text); len(at) > 0; at = at[:len(at)-1] {
-		if l := findLadder(all, strings.Join(at, " ")); l != nil {
-			return l, len(at)
-		}
-	}
-	return nil, 0
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the

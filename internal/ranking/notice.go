@@ -259,10 +259,12 @@ const (
 
 // Refusal says why nothing was changed.
 type Refusal struct {
-	Code   RefusalCode `json:"code"`
-	Name   string      `json:"name,omitempty"`   // the person, the ladder or the time zone it is about, where the code says so
-	Near   *Name       `json:"near,omitempty"`   // who may be meant by the name of nobody
-	Number int         `json:"number,omitempty"` // the match it is about
+	Code RefusalCode `json:"code"`
+	Name string      `json:"name,omitempty"` // the person, the ladder or the time zone it is about, where the code says so
+	Near *Name       `json:"near,omitempty"` // who may be meant by the name of nobody
+	// Ladders are the names of those that there are, if Name is a game.
+	Ladders string `json:"ladders,omitempty"`
+	Number  int    `json:"number,omitempty"` // the match it is about
 	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
 	Minutes int `json:"minutes,omitempty"`
 	Matches int `json:"matches,omitempty"` // or ladders, where the code says so

@@ -71,6 +71,8 @@ type Origin struct {
 	Ladder LadderID
 	// Season is the season of that ladder that the command is about, 0 for the one that goes on. The service finds it.
 	Season SeasonID
+	// Missing is what the command named instead of a ladder of the group, nil for nothing.
+	Missing *MissingLadder
 	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
 	Words string
 	// LaterWords are those of each line after the first one.

@@ -241,6 +241,10 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 // decide asks first if something about the report is unusual. Of several matches, only those that it
 // is about wait for the answer.
 func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
+	if m := r.origin.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
+		readings := slices.Repeat([][]Report{r.reports}, min(len(m.Maybe), maxMissing))
+		return r.ask(AmbiguousReport{Doubt: DoubtGame, Word: m.Word, Readings: readings}).ask(snap), nil
+	}
 	if r.isOfOtherDay(snap) {
 		return r.ask(AmbiguousReport{Doubt: DoubtDate, Readings: [][]Report{r.reports}}).ask(snap), nil
 	}

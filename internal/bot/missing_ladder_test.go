@@ -1,0 +1,50 @@
+package bot
+
+import (
+	"encoding/json"
+	"testing"
+
+	"elobot/internal/catalog"
+	"elobot/internal/ranking"
+)
+
+// TestMissingLadder: the game that a report names is asked about even after other questions, and
+// what is recorded then is in the ladder whose button was pressed.
+func TestMissingLadder(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	question := func(s answers) (outgoing, ranking.ReportPrompt) {
+		t.Helper()
+		var n ranking.ReportPrompt
+		item := s.items[len(s.items)-1]
+		if err := json.Unmarshal(item.Payload, &n); err != nil {
+			t.Fatal(err)
+		}
+		out, err := render(item, words{Language: catalog.All()[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, n
+	}
+	for _, text := range []string{"/match tennis @bobby", "/match tennis @carol beat 3:1 @bobby", "/match zorbb @carol 3:1 last friday"} {
+		s := c.say(0, nil, text)
+		to, presses := s.to, 0
+		var asked []ranking.Doubt
+		for len(s.items) > 0 && ranking.IsPrompt(s.items[len(s.items)-1].Kind) {
+			out, n := question(s)
+			asked = append(asked, n.Doubt)
+			button := out.buttons[0][0]
+			if n.Doubt == ranking.DoubtGame && len(n.Options) > 1 {
+				button = out.buttons[1][0]
+			}
+			s = c.press(to, out, button.data)
+			if presses++; presses > 5 {
+				break
+			}
+		}
+		last := asked[len(asked)-1]
+		if last != ranking.DoubtGame && text != "/match zorbb @carol 3:1 last friday" || s.ladder != "zorb" {
+			t.Errorf("%s: asked %q, recorded in %q", text, asked, s.ladder)
+		}
+	}
+}

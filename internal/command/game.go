@@ -1,0 +1,42 @@
+package command
+
+import "strings"
+
+// games are the names of games in all languages of the bot, with "_" for a space, by one of them.
+var games = meanings(map[string]string{
+	"chess":            `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів`,
+	"table_tennis":     `table_tennis ping_pong ping-pong pingpong tischtennis tenis_de_mesa tênis_de_mesa tenimesa pingue_pongue pingue-pongue pimpón pimpon настольный_теннис настільний_теніс пинг_понг пинг-понг пингпонг пінг_понг пінг-понг пінгпонг`,
+	"tennis":           `tennis tenis tênis теннис теніс`,
+	"padel":            `padel pádel падел`,
+	"table_football":   `table_football foosball fussball kicker tischfußball tischfussball tischkicker futbolín futbolin metegol pebolim totó кикер кікер настольный_футбол настільний_футбол`,
+	"darts":            `darts dart dardos дартс`,
+	"billiards":        `billiards pool snooker billard billar bilhar sinuca бильярд пул снукер більярд`,
+	"badminton":        `badminton bádminton federball бадминтон бадмінтон`,
+	"squash":           `squash сквош`,
+	"pickleball":       `pickleball пиклбол піклбол`,
+	"football":         `football soccer fußball fútbol futbol futebol футбол`,
+	"basketball":       `basketball baloncesto básquet basquete баскетбол`,
+	"volleyball":       `volleyball voleibol vôlei волейбол`,
+	"beach_volleyball": `beach_volleyball beachvolleyball beach-volleyball`,
+	"fifa":             `fifa eafc фифа фіфа`,
+	"checkers":         `checkers draughts шашки`,
+	"backgammon":       `backgammon gamão нарды нарди`,
+	"bowling":          `bowling kegeln bolos boliche боулинг боулінг`,
+	"golf":             `golf minigolf minigolfe гольф`,
+	"petanque":         `petanque pétanque boule boccia bocce петанк`,
+	"airhockey":        `airhockey аэрохоккей аерохокей`,
+	"cornhole":         `cornhole`,
+	"catan":            `catan`,
+})
+
+// Game returns the game that a text is the name of, the same in all languages; empty for none.
+func Game(text string) string {
+	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
+}
+
+// IsSlip reports whether a text that means nothing else in a report may be a name with a slip.
+func IsSlip(text, name string) bool {
+	typed := []rune(foldName(text))
+	limit := min(2, (len(typed)-1)/2)
+	return meaningOf(text) == unknown && Distance(typed, []rune(foldName(name)), limit) <= limit
+}
