@@ -824,7 +824,10 @@ func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	}
 	some := func(is func(result) bool) bool { return slices.ContainsFunc(all, is) }
 	for _, want := range meant {
-		if !some(func(r result) bool { r.ladder = want.ladder; return r.String() == want.String() }) {
+		if !some(func(r result) bool {
+			r.ladder = want.ladder
+			return r.String() == want.String() || want.isDraw && r.String() == want.String()+" ½:½"
+		}) {
 			return "wrong"
 		}
 	}
