@@ -24,6 +24,7 @@ func goldenLadders() map[string]notice.Notice {
 		"hostile_three": ranking.LadderList{Ladders: ladders},
 		"first":         ranking.FirstLadderPrompt{Name: "padel"},
 		"long":          ranking.FirstLadderPrompt{Name: strings.Repeat("𝔓", ranking.MaxLadderName)},
+		"call":          ranking.RenamePrompt{Name: "padel Paddle"},
 		"added":         changed(ranking.AddLadder),
 		"both":          ranking.LadderChanged{Change: ranking.AddLadder, Name: "padel", First: "chess"},
 		"used":          changed(ranking.UseLadder),

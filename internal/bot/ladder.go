@@ -13,12 +13,17 @@ import (
 const (
 	nameLadder = "ladder"
 	ladderCode = "l"
+	renameCode = "rn"
 )
 
 func ladderFeature() feature {
 	return feature{
 		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: (*Router).ladder, Topic: aboutSettings}},
 		callbacks: []Callback{
+			pageButton(renameCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, name string) error {
+				change := ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true, IsAdmin: r.isAdmin(p.origin)}
+				return r.rankings.Do(ctx, p.origin, change)
+			}),
 			pageButton(ladderCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, _ string) error {
 				return r.rankings.Do(ctx, p.origin, ranking.ChangeLadder{})
 			}),
@@ -33,6 +38,7 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
+		change.Sure = callbackData(renameCode, change.Name) == "" // no button could ask
 	}
 	switch change.Change {
 	case ranking.ListLadders:
@@ -83,7 +89,8 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	return false, nil
 }
 
-// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name of the ladder that is to be added.
+// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt or a RenamePrompt: the
+// name that a ladder is to get.
 func parseAskedLadder(args string) (name string, ok bool) { return args, args != "" }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
@@ -100,6 +107,16 @@ func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][
 		return nil
 	}
 	return [][]button{{{text: w.cancel(), data: data}}}
+}
+
+var _ = shows(view[ranking.RenamePrompt]{text: words.renamePrompt, buttons: renameButtons})
+
+func (w words) renamePrompt(n ranking.RenamePrompt) string {
+	return w.Text("ladder.call", args{"Name": showText(n.Name)})
+}
+
+func renameButtons(n ranking.RenamePrompt, _ outbox.Item, _ words) [][]button {
+	return [][]button{{{text: n.Name, data: callbackData(renameCode, n.Name)}}}
 }
 
 var _ = shows(view[ranking.LadderList]{text: words.ladderList})

@@ -46,7 +46,7 @@ func (w words) reason(n ranking.Refusal) string {
 		if n.Near != nil {
 			id, with["Near"] = id+"_near", showName(*n.Near)
 		}
-	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.DefaultLadder,
+	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.RenameWhich, ranking.DefaultLadder,
 		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
 		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
 		if n.Ladders != "" {

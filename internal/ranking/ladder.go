@@ -138,6 +138,7 @@ type ChangeLadder struct {
 	Change LadderChange
 	// Name is that of the ladder. RenameLadder has the new name, perhaps after the old one.
 	Name string
+	Sure bool // RenameLadder may give a name of several words without asking
 	// First is what the group's only ladder is called, if it has no name yet and another one is added. Without it, that is asked.
 	First   string
 	IsAdmin func(context.Context) (bool, error)
@@ -175,7 +176,7 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 				return meant, []string{strings.Join(words[n:], " ")}
 			}
 		}
-		if len(words) > 1 && len(snap.Ladders) > 1 { // one of the words is probably a slip
+		if len(snap.Ladders) > 1 {
 			return nil, nil
 		}
 		return snap.here(), []string{l.Name}
@@ -224,6 +225,8 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 		return Refusal{Code: TooManyLadders, Matches: MaxLadders}
 	case l.Change == AddLadder:
 		return nil
+	case meant == nil && l.Change == RenameLadder:
+		return Refusal{Code: RenameWhich, Name: snap.ladderNames()}
 	case meant == nil:
 		return noSuchLadder(l.Name)
 	case l.Change == ArchiveLadder && meant.Default:
@@ -265,13 +268,28 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 		}
 		changed.Names, said.Name = names, l.Name
 	case RenameLadder:
+		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure { // perhaps an old name is before it
+			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil
+		}
 		changed.Ladder, changed.Names = meant.ID, names
 		said.Name, said.Was = names[0], meant.Name
 	default:
 		changed.Ladder, said.Name = meant.ID, meant.Name
 		said.Again = l.Change == UseLadder && meant.Archived
 	}
+	if l.origin.Pressed != 0 {
+		return Decision{Page: said, Effect: changed}, nil
+	}
 	return Decision{Notice: said, Effect: changed}, nil
+}
+
+// ladderNames returns the names of all ladders of the group.
+func (s Snapshot) ladderNames() string {
+	names := make([]string, len(s.Ladders))
+	for i, l := range s.Ladders {
+		names[i] = l.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 func (s Snapshot) ladderList() LadderList {
@@ -321,6 +339,14 @@ type FirstLadderPrompt struct {
 }
 
 var _ = notice.Register[FirstLadderPrompt](notice.Kind{Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true})
+
+// RenamePrompt asks whether the group's only ladder gets a name of several words. Whoever is an admin
+// answers with the button.
+type RenamePrompt struct {
+	Name string `json:"name"`
+}
+
+var _ = notice.Register[RenamePrompt](notice.Kind{Name: "rename_prompt", Purpose: notice.Answer, Alone: true})
 
 // LadderChanged says what has changed about a ladder.
 type LadderChanged struct {

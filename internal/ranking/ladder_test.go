@@ -59,3 +59,25 @@ func TestLaddersOfANewGroup(t *testing.T) {
 		})
 	}
 }
+
+// TestRenameLadder: the name of a ladder in front is the old one. Else several words name the only ladder
+// once somebody has said so, and several ladders none.
+func TestRenameLadder(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	renamed := func(name, was string) ranking.LadderChanged {
+		return ranking.LadderChanged{Change: ranking.RenameLadder, Name: name, Was: was, Topic: true}
+	}
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel Paddle", ""), ranking.RenamePrompt{Name: "padel Paddle"})
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel", ""), renamed("padel", ""))
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "Padel Paddle", ""), renamed("Paddle", "padel"))
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis", ""), ranking.RenamePrompt{Name: "padle tennis"})
+	o := g.press(&alice)
+	must(t, g.Do(t.Context(), o, ranking.ChangeLadder{Change: ranking.RenameLadder, Name: "padle tennis", Sure: true, IsAdmin: admin}))
+	checkNotice(t, g.answer(t, o.Key, page), renamed("padle tennis", "Paddle"))
+	g.changeLadder(t, ranking.AddLadder, "chess", "")
+	for _, unclear := range []string{"tennis", "padle", "padle squash", "chess"} {
+		checkNotice(t, g.changeLadder(t, ranking.RenameLadder, unclear, ""), ranking.Refusal{Code: ranking.RenameWhich, Name: "padle tennis, chess"})
+	}
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis tennis", ""), renamed("tennis", "padle tennis"))
+}

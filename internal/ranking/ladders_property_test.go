@@ -291,9 +291,10 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 			meant, change.Name = find(was), was+" "+name
 		} else if first, rest, two := strings.Cut(name, " "); two && find(first) != nil {
 			meant, name, same = find(first), rest, find(rest)
-		} else if two && len(c.ladders) > 1 { // perhaps a slip
+		} else if len(c.ladders) > 1 {
 			meant, same = nil, nil
 		}
+		change.Sure = true
 	}
 	change.IsAdmin = admin
 	sender := c.anyPerson("admin")
@@ -303,6 +304,11 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 	switch {
 	case change.Change == ranking.AddLadder && same != nil, change.Change == ranking.RenameLadder && same != nil && (same != meant || same.name == name):
 		refusal = ranking.Refusal{Code: ranking.LadderExists, Name: name}
+	case change.Change == ranking.RenameLadder && meant == nil:
+		refusal = ranking.Refusal{Code: ranking.RenameWhich}
+		for i, l := range c.ladders {
+			refusal.Name += map[bool]string{true: ", "}[i > 0] + l.name
+		}
 	case change.Change != ranking.AddLadder && meant == nil:
 		refusal = ranking.Refusal{Code: ranking.NoSuchLadder, Name: name}
 	case change.Change == ranking.ArchiveLadder && meant == c.standard:

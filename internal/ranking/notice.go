@@ -240,6 +240,7 @@ const (
 	LadderName     RefusalCode = "ladder_name"      // no ladder can be called Name
 	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group is called Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group is called Name
+	RenameWhich    RefusalCode = "rename_which"     // of the ladders called Name, with commas between
 	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches ladders, and can have no more
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default ladder, which cannot be archived
 	OtherLadder    RefusalCode = "other_ladder"     // a later line of a report names the ladder Name

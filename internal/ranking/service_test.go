@@ -202,6 +202,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.LadderList](t, g, payload)
 	case "ladder_changed":
 		return decode[ranking.LadderChanged](t, g, payload)
+	case "rename_prompt":
+		return decode[ranking.RenamePrompt](t, g, payload)
 	case "first_ladder_prompt":
 		return decode[ranking.FirstLadderPrompt](t, g, payload)
 	case "match_moved":
