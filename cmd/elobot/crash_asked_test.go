@@ -47,7 +47,7 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 // while it sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
-	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled.", "cancelled")
+	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled. (Bob 1:3 @alice)", "cancelled")
 	for _, point := range handling {
 		k.kill(duplicateKill{true, point, 1})
 	}

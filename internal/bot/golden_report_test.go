@@ -23,7 +23,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	}
 	results := asks(ranking.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0)))
 	results.Tag = "Aa0_-zZ9"
-	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2), result(alice, zoe, 0, 3)))
+	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, zoe, 0, 3)), option(result(alice, bob, 3, 1)), option(result(alice, zoe, 0, 3)))
 	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
 	several.MoreEarlier = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
 	completes := repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}})
@@ -57,7 +57,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"duplicate_of_several": several,
 		"hostile":              asks(ranking.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
 		"chosen":               ranking.ReportChosen{Results: []ranking.NamedResult{result(alice, bob, 3, 1), teams}, By: ranking.Reporter{Name: &zoe}},
-		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}},
+		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}, Results: []ranking.NamedResult{result(alice, bob, 3, 1)}},
 		"cancelled_as_group":   ranking.ReportDropped{By: &ranking.Reporter{}},
 		"expired":              ranking.ReportDropped{},
 		"expired_in_part":      ranking.ReportDropped{Results: []ranking.NamedResult{result(alice, bob, 3, 1), result(alice, carol, 3, 2)}},

@@ -121,6 +121,10 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			rows = append(rows, []button{{text: cleanName(o.Ladder), data: data}})
 		case n.Doubt == ranking.DoubtDate:
 			numbers = append(numbers, button{text: w.Text("button.record_now", nil), data: data})
+		case n.Doubt == ranking.DoubtDuplicate && i > 0:
+			rows = append(rows, []button{{text: cut(plain(w.namedResults(o.Results, "; ", maxListed)), maxLabel, maxNameUnits), data: data}})
+		case n.Doubt == ranking.DoubtDuplicate && len(n.Options) > 1:
+			numbers = append(numbers, button{text: w.Text("button.other_games", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate:
 			numbers = append(numbers, button{text: w.Text("button.another_game", nil), data: data})
 		case results != nil:

@@ -207,7 +207,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "same result not asked about", file: "internal/ranking/unusual.go",
-		before: "if apart > SameGameWindow ||", after: "if apart >= SameGameWindow ||",
+		before: "apart <= SameGameWindow &&", after: "apart < SameGameWindow &&",
 		packages: "./internal/ranking", tests: "^TestDuplicates$",
 	},
 	{

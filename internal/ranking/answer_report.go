@@ -166,14 +166,14 @@ var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose
 // ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not answered.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who cancelled; nil if nobody answered in time
-	Results []NamedResult `json:"results,omitempty"` // those of the report that are dropped, if others are recorded
+	Results []NamedResult `json:"results,omitempty"` // what is dropped: the likeliest reading of the report
 	Kept    bool          `json:"kept,omitempty"`    // the report would have replaced a match, which stays as it is
 }
 
 // dropped returns what a prompt says when its report is dropped. by is who cancelled, nil if nobody answered in time.
 func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	d := ReportDropped{By: by, Kept: r.Replaces != nil}
-	if r.Recorded == 0 {
+	if d.Kept {
 		return d
 	}
 	for _, report := range r.Readings[0] {

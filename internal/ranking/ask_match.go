@@ -64,6 +64,8 @@ type ReportRequest struct {
 	Settled  []Doubt    `json:"settled,omitempty"` // what is not asked again
 	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
 	Completes *Completion `json:"completes,omitempty"`
+	// Repeats are the numbers of the earlier matches that the report may repeat.
+	Repeats []int `json:"repeats,omitempty"`
 	// Recorded is how many matches of the message are recorded. If there are more when the answer comes, an edit has taken its place.
 	Recorded int `json:"recorded,omitempty"`
 	// Replaces is the match that the report replaces, nil if it reports a new one.

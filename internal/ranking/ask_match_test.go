@@ -61,6 +61,9 @@ func TestDuplicates(t *testing.T) {
 		"by an admin":                   {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), nil, 0, true},
 		"by the same person":            {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 30, true},
 		"by the same person later":      {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 31, false},
+		"by the same person, no score":  {singles(alice, bob, 3, 1), without(alice, bob, ranking.Win), &alice, 1, false},
+		"the score by the same person":  {without(alice, bob, ranking.Win), singles(alice, bob, 3, 1), &alice, 1, false},
+		"no score twice":                {without(alice, bob, ranking.Win), without(alice, bob, ranking.Win), &alice, 1, true},
 		"another winner":                {singles(alice, bob, 3, 1), singles(bob, alice, 3, 1), &bob, 0, false},
 		"another score":                 {singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), &bob, 0, false},
 		"another opponent":              {singles(alice, bob, 3, 1), singles(alice, carol, 3, 1), &carol, 0, false},
@@ -109,6 +112,75 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
+// TestLastOfTheTwo: the same person repeats at most the last match of these players, whoever reported it;
+// a message that is sent again repeats all of its matches.
+func TestLastOfTheTwo(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	asked := func(sender *ranking.Person, seconds int, reports ...ranking.Report) int {
+		t.Helper()
+		prompt, _ := g.report(t, sender, seconds, reports...).(ranking.ReportPrompt)
+		return len(prompt.Options)
+	}
+	asked(&alice, 0, singles(alice, bob, 3, 1))
+	asked(&alice, 1, singles(alice, carol, 3, 1))
+	asked(&alice, 2, singles(bob, alice, 3, 2))
+	if asked(&alice, 3, singles(alice, bob, 3, 1)) != 0 {
+		t.Error("not the last match of Alice and Bob is taken for a repetition")
+	}
+	if asked(&alice, 4, singles(alice, carol, 3, 1)) != 1 || asked(&bob, 5, singles(bob, alice, 3, 2)) != 1 {
+		t.Error("the last match, or one that somebody else has reported, is not asked about")
+	}
+	evening := []ranking.Report{singles(zoe, bob, 3, 1), singles(zoe, bob, 3, 2)}
+	if asked(&zoe, 100, evening...) != 0 || asked(&zoe, 110, evening...) != 3 {
+		t.Error("a message sent again is not asked about")
+	}
+}
+
+// TestReportedByBoth: a match that both have reported is no reason to ask once more.
+func TestReportedByBoth(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	asks := func(sender *ranking.Person, seconds int, report ranking.Report, option ranking.PromptOption) bool {
+		t.Helper()
+		_, asked := g.report(t, sender, seconds, report).(ranking.ReportPrompt)
+		if asked {
+			g.pressWizard(t, sender, option)
+		}
+		return asked
+	}
+	won, lost := singles(alice, bob, 3, 1), singles(bob, alice, 1, 3)
+	asks(&alice, 0, won, nil)
+	if !asks(&bob, 60, lost, ranking.Choice(0)) || !asks(&bob, 100, lost, ranking.Cancel{}) { // another game of m:1, and the same as that
+		t.Error("Bob’s report is not asked about")
+	}
+	if asks(&bob, 200, lost, nil) {
+		t.Error("what both have reported is asked about")
+	}
+	if !asks(&alice, 300, won, ranking.Cancel{}) {
+		t.Error("what only Bob has reported is not asked about")
+	}
+	asks(&alice, 1000, without(alice, bob, ranking.Win), nil)
+	if !asks(&bob, 1010, lost, ranking.Complete{}) || asks(&bob, 1020, lost, nil) {
+		t.Error("a match whose score Bob has added is not reported by both")
+	}
+	g.verifyClean(t)
+}
+
+// TestAnswerToEach: of several results that were reported before, each has a button of its own, and so
+// have all of them.
+func TestAnswerToEach(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[ranking.Choice][]string{0: {"m:3 Bob Alice 1:3", "m:3#2 Bob Carol 3:0"}, 1: {"m:3 Bob Alice 1:3"}, 2: {"m:3#2 Bob Carol 3:0"}} {
+		g := newAskingGame(t)
+		g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+		g.report(t, &carol, 1, singles(bob, carol, 3, 0))
+		g.report(t, &bob, 2, singles(bob, alice, 1, 3), singles(bob, carol, 3, 0))
+		g.pressWizard(t, &bob, option)
+		g.hasMatches(t, append([]string{"m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0"}, want...)...)
+	}
+}
+
 // TestSameResultTwice: of two equal results, only one is the same as a match that was reported before.
 func TestSameResultTwice(t *testing.T) {
 	t.Parallel()
@@ -116,7 +188,7 @@ func TestSameResultTwice(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
 	twice := []ranking.Report{singles(bob, alice, 1, 3), singles(bob, alice, 1, 3)}
 	g.report(t, &bob, 2, twice...)
-	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Alice 1:3")
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Alice 1:3")
 	prompt, _ := g.report(t, &alice, 4, twice...).(ranking.ReportPrompt)
 	if len(prompt.MoreEarlier) != 1 || prompt.Earlier.Number == prompt.MoreEarlier[0].Number {
 		t.Errorf("the question is %+v", prompt)
@@ -145,14 +217,16 @@ func TestNoDuplicates(t *testing.T) {
 func TestAnotherGame(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
 	o := g.at(&bob, 125)
+	earlier := 0
 	ask := func() ranking.PromptRef {
-		o = g.at(&bob, 125)
+		g.report(t, &alice, 1000*earlier, singles(alice, bob, 3, 1))
+		o = g.at(&bob, 1000*earlier+125)
+		earlier++
 		must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
 		checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
 			Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
-			Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice")},
+			Earlier: &ranking.EarlierReport{Number: earlier, By: by("Alice")},
 		})
 		return g.newestPrompt(t)
 	}
@@ -168,7 +242,9 @@ func TestAnotherGame(t *testing.T) {
 	for _, unknown := range []ranking.PromptOption{ranking.Choice(1), ranking.Choice(-1), ranking.OpponentPage(1), nil} {
 		checkNotice(t, g.answer(t, press(&bob, id, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	checkNotice(t, g.answer(t, press(&alice, id, ranking.Cancel{}), page), ranking.ReportDropped{By: new(by("Alice"))})
+	checkNotice(t, g.answer(t, press(&alice, id, ranking.Cancel{}), page), ranking.ReportDropped{
+		By: new(by("Alice")), Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")},
+	})
 	checkNotice(t, g.answer(t, press(&bob, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.PromptOver})
 	if n := g.count(t, "matches"); n != 1 {
 		t.Fatalf("%d matches after the question was cancelled, want 1", n)
@@ -177,8 +253,8 @@ func TestAnotherGame(t *testing.T) {
 	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
 	got := texts(t, g, `
 		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, o.kind, o.action, o.reply_to, o.thread_id)
-		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 2`, o.Key, o.SentAt)
-	if diff := cmp.Diff([]string{"2 t bob t match_recorded send 7 8"}, got); diff != "" {
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 3`, o.Key, o.SentAt)
+	if diff := cmp.Diff([]string{"3 t bob t match_recorded send 7 8"}, got); diff != "" {
 		t.Errorf("the match (-want +got):\n%s", diff)
 	}
 	g.mustEnd(t, "answered", false, "cancelled", "answered")

@@ -77,7 +77,8 @@ func TestComplete(t *testing.T) {
 	}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.PromptOver})
 	g.mustEnd(t, "after it is complete", false, "answered")
-	if asked := g.report(t, &bob, 60, without(bob, alice, ranking.Loss)).(ranking.ReportPrompt); asked.Completes {
+	g.report(t, &alice, 1000, singles(alice, bob, 3, 1))
+	if asked := g.report(t, &bob, 1060, without(bob, alice, ranking.Loss)).(ranking.ReportPrompt); asked.Completes {
 		t.Errorf("there is nothing to complete: %+v", asked)
 	}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})

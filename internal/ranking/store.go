@@ -119,7 +119,7 @@ type Needs struct {
 	People          []Person
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
-	DuplicateScores []Score      // only those with one of these scores, in either order, or without one; none: all
+	DuplicateScores []Score      // only those with one of these scores, in either order, or without one, and those within the RepeatWindow; none: all
 	Result          *ResultNeeds // requests Leaders; there are People
 	Everybody       bool         // requests Everybody
 	Near            bool         // also if one of the people is only mentioned and not known; the store need not know

@@ -12,8 +12,8 @@ import (
 const (
 	// SameGameWindow is how far apart two people report the same game at most.
 	SameGameWindow = 10 * time.Minute
-	// repeatWindow is how far apart one person reports the same game twice at most.
-	repeatWindow = 30 * time.Second
+	// RepeatWindow is how far apart one person reports the same game twice at most.
+	RepeatWindow = 30 * time.Second
 )
 
 // RecentMatch is a match, with what tells whether two reports mean the same one.
@@ -25,6 +25,7 @@ type RecentMatch struct {
 	PlayedAt   time.Time // when it was reported
 	ReportedBy PlayerID  // 0 for an anonymous admin
 	Players    [2][]PlayerID
+	Twice      bool // both sides have reported it: a report that may have been another game was none
 }
 
 // isSettled is true if something is not asked about, because it was asked already, or nobody wants it to be.
@@ -51,8 +52,15 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 	if repeated == nil {
 		return nil, nil
 	}
-	ask = repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: [][]Report{repeated.reports}})
+	readings := [][]Report{repeated.reports} // all of them are other games, or one is
+	if len(repeated.reports) > 1 {
+		readings = slices.AppendSeq(readings, slices.Chunk(repeated.reports, 1))
+	}
+	ask = repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: readings})
 	ask.earlier, ask.request.Completes = earlier, repeated.completion(snap)
+	for _, e := range earlier {
+		ask.request.Repeats = append(ask.request.Repeats, e.Number)
+	}
 	return ask, isRepeated
 }
 
@@ -136,15 +144,15 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicates returns which of the reported matches are probably the same as an earlier one, by their indexes, and the earlier ones: with
-// the same players on the same sides, and the same result, reported by somebody else shortly before or after, or by the same person at nearly
-// the same time. No two of them are the same as one earlier match.
+// duplicates returns which of the reported matches are probably the same as an earlier one, by their
+// indexes, and the earlier ones. No two of them are the same as one earlier match.
 func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
 	var found []int // the numbers of the earlier matches
-	for i, m := range r.matches {
+	// A message that is sent again ends with the last match, so its own order is that of the newest.
+	for i, m := range slices.Backward(r.matches) {
 		other := r.duplicateOf(m, snap, found...)
 		if other == nil {
 			continue
@@ -157,25 +165,34 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 		if len(r.matches) > 1 {
 			e.Result = &r.namedResults(snap)[i]
 		}
-		at, earlier = append(at, i), append(earlier, e)
+		at, earlier = slices.Insert(at, 0, i), slices.Insert(earlier, 0, e)
 	}
 	return at, earlier
 }
 
-// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil if there is none.
+// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil if
+// there is none: the same players on the same sides have the same result. The same person has just
+// reported it, and no other match of these players since; or somebody else has, and nobody has
+// reported it again.
 func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...int) *RecentMatch {
 	players, ok := r.playersOf(m, snap)
 	if !ok {
 		return nil // somebody is new
 	}
-	by := r.reportedBy(snap)
+	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
-		apart := r.playedAt.Sub(other.PlayedAt).Abs()
-		if apart > SameGameWindow || other.ReportedBy == by && apart > repeatWindow || !other.equals(m.result, players) ||
-			slices.Contains(except, other.Number) {
+		if slices.Contains(except, other.Number) || !other.isOf(players) {
 			continue
 		}
-		return &snap.PossibleDuplicates[i]
+		apart := r.playedAt.Sub(other.PlayedAt).Abs()
+		isSame := apart <= SameGameWindow && !other.Twice
+		if other.ReportedBy == by {
+			isSame = apart <= RepeatWindow && isLast && m.result.HasPoints() == other.Result.HasPoints()
+		}
+		if isSame && other.equals(m.result, players) {
+			return &snap.PossibleDuplicates[i]
+		}
+		isLast = false
 	}
 	return nil
 }
@@ -219,6 +236,12 @@ func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 			samePlayers(a, m.Players[0]) && samePlayers(b, m.Players[1])
 	}
 	return same(r, players[0], players[1]) || same(r.swapped(), players[1], players[0])
+}
+
+// isOf reports whether these are the sides of the match, in either order.
+func (m RecentMatch) isOf(sides [2][]PlayerID) bool {
+	return samePlayers(sides[0], m.Players[0]) && samePlayers(sides[1], m.Players[1]) ||
+		samePlayers(sides[0], m.Players[1]) && samePlayers(sides[1], m.Players[0])
 }
 
 // samePlayers is true if two sides have the same players, in any order.

@@ -399,18 +399,22 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 	sql := `
 		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b
+		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b,
+		       EXISTS (SELECT FROM prompts p
+		           WHERE p.chat_id = ` + postgres.ThisChat + ` AND p.request -> 'repeats' @> to_jsonb(m.number) AND (
+		               p.closed_as = 'cancelled' OR p.closed_as = 'answered' AND p.request ? 'completes' AND m.winner IS NULL)) AS twice
 		FROM matches m
 		WHERE m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$7") + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
-		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
+		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR m.played_at BETWEEN $2::timestamptz - $8::interval AND $2::timestamptz + $8::interval
+		       OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
-		ORDER BY m.played_at DESC LIMIT $6`
+		ORDER BY m.played_at DESC, m.number DESC LIMIT $6`
 	var a, b []int // nil for any score
 	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder, ranking.RepeatWindow).Query(func(rows pgx.Rows) (err error) {
 		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})
@@ -424,12 +428,13 @@ type recentMatch struct {
 	PlayedAt     time.Time
 	ReportedBy   ranking.PlayerID
 	SideA, SideB []ranking.PlayerID
+	Twice        bool
 }
 
 func (m recentMatch) match() ranking.RecentMatch {
 	return ranking.RecentMatch{
 		Number: m.Number, Key: m.Key, Changes: m.Changes, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
-		Players: [2][]ranking.PlayerID{m.SideA, m.SideB},
+		Players: [2][]ranking.PlayerID{m.SideA, m.SideB}, Twice: m.Twice,
 	}
 }
 
