@@ -268,7 +268,7 @@ func payloads(s answers) string {
 // Each callback of the table must be among them.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
-	ofGroup := []string{helpCode, ladderCode}
+	ofGroup := []string{helpCode, ladderCode, renameCode}
 	c := newClub(t)
 	type below struct {
 		kind string
@@ -321,7 +321,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	}
 	card.Undone, card.UndoneBy, card.Changes = true, &ranking.Reporter{}, 1
 	board := stats.Board{RankingPage: stats.RankingPage{Rows: make([]stats.Row, 1), Total: 99}, On: true}
-	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"}} {
+	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"}, ranking.RenamePrompt{Name: "go"}} {
 		out, err := render(itemOf(t, n), english)
 		if err != nil {
 			t.Fatal(err)
