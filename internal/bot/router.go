@@ -90,6 +90,10 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	case ok:
 		return r.dispatch(ctx, req)
 	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
+		if r.asksForFix(m.replied()) {
+			m.ReplyTo = nil // it is no match: the last one is meant
+			return r.dispatch(ctx, newRequest(m, req.origin, command.Text(command.NameFix, m.Text, m.commandEntities(), r.self.Username)))
+		}
 		req.origin.Command = nameLadder
 		if ok, err := r.firstLadder(ctx, req); ok {
 			return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/catalog"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -232,4 +233,27 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	if o.Sender == nil || *o.Sender != (ranking.Person{ID: 1004, Name: "Dan 2"}) || !o.SentAt.Equal(worldTime) {
 		t.Errorf("origin %+v", o)
 	}
+}
+
+// TestFixAlone: a /fix without anything else asks for a score, which a reply gives, in every language. A /fix about a certain match does not
+// ask, because the reply would not say which one it was.
+func TestFixAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, l := range catalog.All() {
+		asks := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: plain(l.Text("form.empty_fix", nil))})
+		w.group.Reply(w.alice, asks, "3:2")
+		w.expect("in "+l.Tag(), "fix last 3:2")
+		w.group.Reply(w.alice, asks, "11:7 9:11 11:5")
+		w.expect("sets in "+l.Tag(), "fix last 11:7 9:11 11:5")
+		w.group.Reply(w.alice, asks, "@bob")
+		w.expect("no score", `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`)
+		w.group.Reply(w.alice, w.group.Post(botsim.Post{From: w.bob, Text: asks.Text}), "3:2")
+		w.expect("a question of Bob", ignored)
+	}
+	card := w.card(w.group, 0)
+	w.group.Reply(w.alice, card, "3:2")
+	w.expect("a reply to a card", ignored)
+	w.group.Reply(w.alice, card, "/fix")
+	w.expect("about a certain match", `answer wrong_form {"command":"fix","reason":"no_score"}`)
 }
