@@ -249,11 +249,11 @@ func TestFixAlone(t *testing.T) {
 		w.group.Reply(w.alice, asks, "@bob")
 		w.expect("no score", `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`)
 		w.group.Reply(w.alice, w.group.Post(botsim.Post{From: w.bob, Text: asks.Text}), "3:2")
-		w.expect("a question of Bob", ignored)
+		w.expect("a question of Bob")
 	}
 	card := w.card(w.group, 0)
 	w.group.Reply(w.alice, card, "3:2")
-	w.expect("a reply to a card", ignored)
+	w.expect("a reply to a card")
 	w.group.Reply(w.alice, card, "/fix")
 	w.expect("about a certain match", `answer wrong_form {"command":"fix","reason":"no_score"}`)
 }
