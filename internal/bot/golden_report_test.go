@@ -39,6 +39,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"results": results, "players": players,
 		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
+		"counts":               asks(ranking.DoubtCounts, "", option(result(alice, bob, 5, 4)), option(result(alice, bob, 2, 2))),
 		"half":                 asks(ranking.DoubtHalf, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, ranking.Half, ranking.Half))),
 		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
 		"winner_no_score":      asks(ranking.DoubtWinner, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, -1, -1)), option(result(alice, bob, 0, -1))),

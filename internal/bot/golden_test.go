@@ -299,7 +299,6 @@ var details = map[command.Reason]string{
 	command.ReasonSeveralScores:   "9:11",
 	command.ReasonNegativeNumber:  "-1",
 	command.ReasonDecimalNumber:   "2.5",
-	command.ReasonWalkover:        "w/o",
 	command.ReasonScoreTooLarge:   "1000",
 	command.ReasonUnclearTotal:    "3:1",
 	command.ReasonUnknownName:     "robert",

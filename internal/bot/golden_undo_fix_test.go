@@ -92,8 +92,13 @@ func goldenTeamsAndSets() map[string]notice.Notice {
 	ownK[0].Players[7].After += 8
 	ownK[1].Players[0].After -= 16
 	return map[string]notice.Notice{
-		"own_k":         ranking.MatchRecorded{Number: 7, Sides: ownK},
-		"no_score":      ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16)},
+		"own_k":    ranking.MatchRecorded{Number: 7, Sides: ownK},
+		"no_score": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16)},
+		"early":    ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16), Games: "7-6(5) 2-1"},
+		"halves": ranking.MatchRecorded{
+			Number: 7, Sides: aliceAndBob(ranking.Half+2, ranking.Half, 16),
+			Sets: []ranking.SetScore{{1, 0}, {1, 0}, {ranking.Half, ranking.Half}},
+		},
 		"no_score_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(-1, -1, 0)},
 		"sets":          ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},
 		"sets_drew":     ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(1, 1, 0), Sets: []ranking.SetScore{{11, 7}, {9, 11}}},

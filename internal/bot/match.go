@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strconv"
@@ -38,12 +39,12 @@ func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
 }
 
 func (w words) matchRecorded(n ranking.MatchRecorded) string {
-	match := w.Text("note.match", args{"Number": n.Number})
+	match, games := w.Text("note.match", args{"Number": n.Number}), html.EscapeString(n.Games)
 	if n.Undone {
-		return "<s>" + w.outcome(n.Sides, n.Sets) + "</s>\n" + notes(match, w.undoneBy(n))
+		return "<s>" + w.outcome(n.Sides, n.Sets, games) + "</s>\n" + notes(match, w.undoneBy(n))
 	}
 	var b strings.Builder
-	b.WriteString(w.outcome(n.Sides, n.Sets) + "\n")
+	b.WriteString(w.outcome(n.Sides, n.Sets, games) + "\n")
 	for _, side := range n.Sides {
 		writeRatings(&b, side.Players)
 	}
@@ -268,11 +269,11 @@ func (w words) celebration(c *ranking.Celebration) string {
 const maxLineRatings = 4
 
 func (w words) matchLine(n ranking.MatchRecorded) string {
-	number := w.matchNumber(n.Number)
+	number, games := w.matchNumber(n.Number), brackets(html.EscapeString(n.Games))
 	if n.Undone {
-		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, "") + "</s>", w.Text("note.undone", nil)}, " · ")
+		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, games) + "</s>", w.Text("note.undone", nil)}, " · ")
 	}
-	line := []string{number, w.outcomeLine(n.Sides, w.ratedSide, "")}
+	line := []string{number, w.outcomeLine(n.Sides, w.ratedSide, games)}
 	return strings.Join(append(line, w.remarks(n)...), " · ")
 }
 

@@ -108,7 +108,7 @@ func readingsOf(report command.Report) [][]ranking.Report {
 	all := make([][]ranking.Report, len(report.Readings))
 	for i, reading := range report.Readings {
 		for _, m := range reading {
-			all[i] = append(all[i], ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores), Past: m.Past, Day: m.Day})
+			all[i] = append(all[i], ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores), Games: m.Games, Past: m.Past, Day: m.Day})
 		}
 	}
 	return all

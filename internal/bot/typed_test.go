@@ -37,7 +37,7 @@ import (
 var situationsOn = map[string]string{
 	"dates":   "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 39 40",
 	"draws":   all40,
-	"endings": "01 02 04 26 28 30 40",
+	"endings": all40,
 	"games":   all40,
 	"slips":   all40,
 }
@@ -552,7 +552,7 @@ func (r result) turned() result {
 
 var (
 	oneScore  = regexp.MustCompile(`(\d*½|\d+):(\d*½|\d+)`)
-	keptGames = regexp.MustCompile(`\d+[:–-]\d+(\(\d+\))?( \d+[:–-]\d+(\(\d+\))?)*`)
+	keptGames = regexp.MustCompile(`\d+[:–x-]\d+(\(\d+\))?( \d+[:–x-]\d+(\(\d+\))?)*`)
 	resultRow = regexp.MustCompile(`^([a-z+]+)([>=])([a-z+]+)((?: [\d½]+:[\d½]+)*)(?: kept "([^"]*)")?(?: in ([a-z ]+))?$`)
 )
 

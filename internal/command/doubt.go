@@ -18,6 +18,7 @@ const (
 	DoubtResults     Doubt = "results"      // it may be one match or several
 	DoubtTotal       Doubt = "total"        // a score may be the total of the others
 	DoubtHalf        Doubt = "half"         // "1/2" may be half a point for each, or the score 1:2
+	DoubtCounts      Doubt = "counts"       // one of two scores is that after extra time
 	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners, or one of them none
 	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
 	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
@@ -87,7 +88,7 @@ func (l line) likely(m Match, claim meaning) Report {
 	subject, isClear := l.subject(first, claim)
 	isFirst := (subject == 0) == (claim == won) // who won, if somebody has
 	var all Report
-	possible := l.possible(m.Scores, claim)
+	possible, doubt := l.possible(m.Scores, claim)
 	for _, scores := range possible {
 		m.Scores = scores
 		a, b := points(scores)
@@ -104,11 +105,11 @@ func (l line) likely(m Match, claim meaning) Report {
 			all.Readings = append(all.Readings, Reading{m})
 		}
 	}
-	switch {
-	case len(possible) > 1 && len(possible[0]) == len(possible[1]):
-		all.Doubt, all.Word = DoubtHalf, ""
-	case len(possible) > 1:
-		all.Doubt, all.Word = DoubtTotal, unclearTotal(possible[0], possible[1])
+	if doubt != DoubtNone {
+		all.Doubt = doubt
+	}
+	if doubt == DoubtTotal {
+		all.Word = unclearTotal(possible[0], possible[1])
 	}
 	return all
 }
@@ -191,11 +192,15 @@ func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) 
 
 // possible returns what several scores can mean: all of them, or without what may be a total or an aside. If the first or the last one is the
 // total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
-func (l line) possible(scores []Score, claim meaning) [][]Score {
-	if drawn, isSure := l.drawn(scores, claim); isSure {
+func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
+	drawn, isSure := l.drawn(scores, claim)
+	switch {
+	case isSure:
 		scores = drawn
-	} else if !slices.Equal(drawn, scores) {
-		return [][]Score{scores, drawn}
+	case !slices.Equal(drawn, scores):
+		return [][]Score{scores, drawn}, DoubtHalf
+	case l.isLate && len(scores) == 2:
+		return [][]Score{scores[1:], scores[:1]}, DoubtCounts
 	}
 	last := len(scores) - 1
 	var sets []Score
@@ -212,9 +217,9 @@ func (l line) possible(scores []Score, claim meaning) [][]Score {
 		sets = l.withoutAsides(scores)
 	}
 	if a, b := points(sets); len(sets) == len(scores) || total == (Score{A: a, B: b}) {
-		return [][]Score{sets}
+		return [][]Score{sets}, DoubtNone
 	}
-	return [][]Score{sets, scores}
+	return [][]Score{sets, scores}, DoubtTotal
 }
 
 // withoutAsides leaves out scores in brackets that may be those of a half-time or a tie-break: "5:3 (3:1)", "7:6 (7:4) 6:4".

@@ -82,11 +82,11 @@ func ParseFix(c Command) (Fix, error) {
 	if loose := looseScore.FindStringSubmatch(c.Args); f.Number == 0 && loose != nil {
 		return Fix{}, formError(ReasonIncompleteScore, loose[1])
 	}
-	meant := line{scores: text}.possible(scores, unknown)
-	switch {
-	case len(meant) > 1 && len(meant[0]) == len(meant[1]):
+	meant, doubt := line{scores: text}.possible(scores, unknown)
+	switch doubt {
+	case DoubtHalf:
 		return Fix{}, formError(ReasonUnexpectedWord, oneTwo)
-	case len(meant) > 1:
+	case DoubtTotal:
 		return Fix{}, formError(ReasonUnclearTotal, unclearTotal(meant[0], meant[1]))
 	}
 	f.Scores = meant[0]

@@ -19,6 +19,7 @@ type Match struct {
 	Past   bool    // a word says that it was played yesterday
 	Day    *Day    // another day on which it was played, nil if none is told
 	Scores []Score // one, or the sets in the order in which they were played
+	Games  string  // the games of a match that ended early, as typed; they do not count
 }
 
 // Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half added to both if each has half a point more.

@@ -127,7 +127,6 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{"3 0000", command.ReasonScoreTooLarge, "0000"},
 		{"3:" + strings.Repeat("9", 4000), command.ReasonScoreTooLarge, strings.Repeat("9", 32)},
 		{"3:1²", command.ReasonUnexpectedWord, "3:1²"},
-		{"w/o", command.ReasonWalkover, "w/o"},
 		{"3::1", command.ReasonUnexpectedWord, ":"},
 		{"3 - - 1", command.ReasonUnexpectedWord, "-"},
 		{"3:1 -", command.ReasonUnexpectedWord, "-"},

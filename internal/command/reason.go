@@ -25,7 +25,6 @@ const (
 	ReasonNegativeNumber  Reason = "negative_number"   // a number with a minus sign: the number
 	ReasonDecimalNumber   Reason = "decimal_number"    // a number with a point or a comma in it: the word
 	ReasonScoreTooLarge   Reason = "score_too_large"   // a number of more than three digits in a score: the number
-	ReasonWalkover        Reason = "walkover"          // a match that was not played, which is not rated: the word that says so
 	ReasonNoSuchNumber    Reason = "no_such_number"    // a match number that cannot exist, zero or more than nine digits: the number
 	ReasonFreeForAll      Reason = "free_for_all"      // at least three people or sides with a number each, or three sides
 	ReasonSeveralResults  Reason = "several_results"   // several results in one line that cannot be told apart, or lines that are not each one

@@ -37,6 +37,8 @@ type line struct {
 	joined     []int   // before which people "and" joins them to the one before, from 1
 	isPast     bool    // it was played on another day
 	isOpen     bool    // something else leaves open who won
+	isEarly    bool    // it ended early
+	isLate     bool    // it did not end in the regular time
 }
 
 // parse reads a report in which all people are mentioned.
@@ -259,8 +261,10 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 		l.pieces = append(l.pieces, p)
 	case clock:
 		return formError(ReasonUnexpectedWord, w.string)
-	case walkover:
-		return formError(ReasonWalkover, w.string)
+	case early:
+		l.isEarly = true
+	case afterTime:
+		l.isLate = true
 	case separator:
 		return l.scores.add(":", len(l.people))
 	case unknown:
@@ -290,6 +294,9 @@ func (l *line) addScore(w word, next following, named bool) error {
 // commandOutcomes are what the names of commands say about who won.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
+// isDefault has the words for beating somebody that mean a default behind the last score.
+var isDefault = wordSet(`def Def DEF d D`)
+
 // elsewhere are the meanings of words with several, where no other one fits.
 var elsewhere = map[meaning]meaning{
 	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
@@ -313,6 +320,10 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 		return me
 	case m == heOrHave && next.isParticiple():
 		return auxiliary
+	case (m == not || m == pronoun || m == clitic) && (next.meaning == early || next.meaning == afterTime):
+		return filler // "не доиграли", "nos pênaltis", "la prórroga"
+	case m == won && isDefault[w.string] && l.scores.afterNumber && !slices.ContainsFunc(behind, word.isPerson):
+		return early
 	case m == clitic && next.isPerson():
 		m = article
 	}

@@ -29,6 +29,9 @@ func (p parser) one(l line) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	if l.isEarly {
+		return l.endedEarly(m, outcome)
+	}
 	scores, err := l.scoresOf(outcome)
 	if err != nil {
 		return Report{}, err
@@ -44,6 +47,25 @@ func (p parser) one(l line) (Report, error) {
 	default:
 		return report, nil
 	}
+}
+
+// endedEarly reads a match that ended early: its games do not count, but who won.
+func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
+	const longest = 250 // bytes of games
+	for _, w := range l.words {
+		if w.meaning == unknown && w.person == nil {
+			m.Games = strings.TrimSpace(m.Games + " " + w.typed)
+		}
+	}
+	if len(m.Games) > longest {
+		return Report{}, formError(ReasonTooManySets, "")
+	}
+	l.scores, m.Scores = scoreText{}, []Score{withoutPoints[outcome]}
+	if outcome != unknown {
+		return l.likely(m, outcome), nil
+	}
+	m.Scores = []Score{win}
+	return Report{Readings: []Reading{{m}, {m.mirrored()}}, Doubt: DoubtWinner}, nil
 }
 
 // mayBeMatches is true if scores are hardly those of sets, but each that of a match: "3:1 2:3".

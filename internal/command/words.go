@@ -29,7 +29,8 @@ const (
 	drew                  // nobody won
 	separator             // between two numbers a colon, before a person to, elsewhere filler
 	times                 // between two numbers a colon, elsewhere versus
-	walkover              // says that nobody has played
+	early                 // says that a match ended early, or was not played: its games do not count
+	afterTime             // says that a score is that after extra time or penalties
 	clock                 // before a score it makes a time of day of it, elsewhere it is as of
 	clockOrMarker         // before a score it makes a time of day of it, elsewhere it is as marker
 
@@ -98,23 +99,33 @@ var vocabulary = meanings(map[meaning]string{
 	times:         `x х ×`,
 	clock:         `at um las às о об`,
 	clockOrMarker: `в`,
-	walkover:      `w/o wo w.o w.o. walkover kampflos incomparecencia тп неявка техническая технічна`,
-	over:          `over über sobre над`,
-	marker:        `den dem у`,
-	personalA:     `a al`,
-	from:          `del do da dos das de em na nas`,
-	to:            `para pra pro an от від`,
-	with:          `with mit com с со з із зі`,
-	withOrTo:      `con`,
-	of:            `of for für by von por pelo pela in on im am nach beim en as за на по`,
-	article:       `der die el los o os`,
-	clitic:        `le les lo la se`,
-	auxiliary:     `have habe hab`,
-	heOrHave:      `he`,
-	has:           `has hat haben konnte ha han`,
-	passive:       `foi was is got war wurde wurden worden`,
-	pronoun:       `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo she him her er sie ihn ihm él ella ele ela он она его её ее ему ей він вона його її йому їй`,
-	we:            `мы ми`,
+	early: `w/o wo w.o w.o. walkover ret retd retired retires retirement abd aband abandoned abandonment default defaulted defaults
+		forfeit forfeited forfeits forfait ff conceded concedes dnf
+		kampflos aufg aufgabe aufgegeben abgebr abgebrochen abbruch
+		incomparecencia abandono abandonó abandonado retiro retirada retirado retiró
+		desistência desistencia desistiu abandonou comparecimento
+		тп неявка неявку техническая отк отказ отказался отказалась снялся снялась снятие доиграли недоиграли прервали
+		технічна відм відмова відмовився відмовилась відмовилася знявся знялась знялася зняття дограли недограли перервали`,
+	afterTime: `aet a.e.t a.e.t. ot overtime extra pens pen pks penalty penalties shootout shoot-out
+		n.v n.v. nv i.e i.e. n.e n.e. verl verlängerung elfmeterschießen penaltyschießen
+		prórroga prorroga penales penaltis penalti prorrogação prorrogacao pên pênaltis pênalti
+		д.в д.в. доп овертайм овертайме пен пенальти д.ч д.ч. дод овертаймі пенальті`,
+	over:      `over über sobre над`,
+	marker:    `den dem у`,
+	personalA: `a al`,
+	from:      `del do da dos das de em na nas`,
+	to:        `para pra pro an от від`,
+	with:      `with mit com с со з із зі`,
+	withOrTo:  `con`,
+	of:        `of for für by von por pelo pela in on im am nach beim en as за на по after tras después depois após после після`,
+	article:   `der die el los o os`,
+	clitic:    `le les lo la se`,
+	auxiliary: `have habe hab`,
+	heOrHave:  `he`,
+	has:       `has hat haben konnte ha han`,
+	passive:   `foi was is got war wurde wurden worden`,
+	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo nos she him her er sie ihn ihm él ella ele ela он она его её ее ему ей він вона його її йому їй`,
+	we:        `мы ми`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	greeting: `gg ggs wp ggwp hello hey hallo hola oi thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
@@ -131,13 +142,14 @@ var vocabulary = meanings(map[meaning]string{
 	filler: `ez bg game games match matches rematch result results score scores final
 		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls hey record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
+		time tiempo tempo zeit время времени час часу
 		:) :-) :d :p xd ^^ <3 ;) -)
 		this morning afternoon evening früh abend nachmittag esta mañana tarde à manhã noite
 		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar endlich einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk amistoso jogo placar uma duplas parciais
-		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям пенальти боевая всухую ура всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям боевая всухую ура всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
 		сыграли изи сеты сетам итоге матче бот
 		финал фінал будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
@@ -175,7 +187,7 @@ en win others won: wins
 en win several won: win
 en won anybody won: won
 en beat anybody won: beat defeated crushed smashed destroyed thrashed demolished battered clobbered hammered humiliated embarrassed slayed
-en beat anybody won: obliterated pounded trounced walloped outplayed def > bt wrecked rekt schooled dominated whipped outclassed
+en beat anybody won: obliterated pounded trounced walloped outplayed def d > bt wrecked rekt schooled dominated whipped outclassed
 en beat others won: beats defeats
 en beaten anybody won: beaten defeated crushed smashed destroyed thrashed demolished outplayed wrecked schooled dominated outclassed
 en victory anybody won: victory win w
@@ -268,7 +280,7 @@ func (v verb) isSlavic() bool {
 }
 
 // namesToo are words of the vocabulary that are names as well.
-var namesToo = wordSet(`al an del den em ha ty victoria vitória vitoria win`)
+var namesToo = wordSet(`abd al an d del den em ha ty victoria vitória vitoria win`)
 
 // countWords are words that say how often, which no name does. What they mean is not clear: "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)

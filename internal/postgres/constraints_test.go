@@ -225,7 +225,7 @@ var breaks = map[string][]string{
 	"matches_undone_by_fkey":  {`UPDATE matches SET undone_at = now(), undone_by = 99`},
 	"matches_undone_by_check": {`UPDATE matches SET undone_by = 1`},
 	"matches_changes_check":   {`UPDATE matches SET changes = -1`},
-	"matches_games_check": {`UPDATE matches SET games = ''`},
+	"matches_games_check":     {`UPDATE matches SET games = ''`},
 	"matches_sets_check": {
 		`UPDATE matches SET sets = '{}'`,
 		`UPDATE matches SET sets = '{11,7}'`,

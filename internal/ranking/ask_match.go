@@ -18,6 +18,7 @@ const (
 	DoubtResults     Doubt = "results"      // one result or several
 	DoubtTotal       Doubt = "total"        // a score may be the total of the others
 	DoubtHalf        Doubt = "half"         // "1/2" may be half a point for each
+	DoubtCounts      Doubt = "counts"       // one of two scores is that after extra time
 	DoubtWinner      Doubt = "winner"       // the words and the score name different winners
 	DoubtName        Doubt = "name"         // several players have the name
 	DoubtUnknownName Doubt = "unknown_name" // nobody has the name; the readings have those who are called nearly so

@@ -16,7 +16,11 @@ func card(r Result, sides [2]Side, swapped bool) MatchRecorded {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
 	sides[0].Score, sides[1].Score = r.A, r.B
-	return MatchRecorded{Sides: sides, Sets: r.setScores()}
+	n := MatchRecorded{Sides: sides, Sets: r.setScores()}
+	if !r.HasPoints() {
+		n.Games = r.Games
+	}
+	return n
 }
 
 // cardOf returns the card of a match with a result. entries are in the order of parts.

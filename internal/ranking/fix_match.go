@@ -129,6 +129,7 @@ func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 	if f.asks && (m.Result.A-m.Result.B)*(corrected.A-corrected.B) < 0 {
 		return Decision{Notice: m.winnerOffer(corrected)}, nil
 	}
+	corrected.Games = m.Result.Games
 	amended, said, err := f.amended(snap, m, ByFix, func(p *PlayedMatch) { p.Result = corrected })
 	if err != nil {
 		return Decision{}, err

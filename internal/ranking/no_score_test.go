@@ -162,3 +162,31 @@ func TestMissingScoreEdited(t *testing.T) {
 	}
 	g.verifyClean(t)
 }
+
+// TestEndedEarly: the games of a match that ended early are kept as typed, and shown as long as nobody adds a score.
+func TestEndedEarly(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	report := without(bob, alice, ranking.Win)
+	report.Games = "6-4 2-1"
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), report))
+	shown := func(when string, want ...string) {
+		t.Helper()
+		var games []string
+		for _, c := range g.cards(t, 1) {
+			games = append(games, c.Games)
+		}
+		if diff := cmp.Diff(want, games[len(games)-len(want):]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", when, diff)
+		}
+	}
+	shown("recorded", "6-4 2-1")
+	g.fix(t, &alice, matchNumber(1), ranking.Loss)
+	shown("the other one has won", "6-4 2-1")
+	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 1})
+	shown("with a score", "")
+	if diff := cmp.Diff([]string{"6-4 2-1"}, texts(t, g, `SELECT games FROM matches`)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	g.verifyClean(t)
+}

@@ -68,6 +68,7 @@ type MatchRecorded struct {
 	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
 	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, if the score counts sets
+	Games      string     `json:"games,omitempty"`       // those of a match that ended early, as typed
 	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
 	Past       bool       `json:"past,omitempty"`        // it was played on another day, but counts from when it was reported

@@ -23,7 +23,8 @@ type Report struct {
 	Key    string   `json:"key,omitempty"`
 	A      []Person `json:"a"` // at least one each; side A's scores come first
 	B      []Person `json:"b"`
-	Scores []Score  `json:"scores"`         // at least one
+	Scores []Score  `json:"scores"` // at least one
+	Games  string   `json:"games,omitempty"`
 	Past   bool     `json:"past,omitempty"` // it was played yesterday, but counts from when it is reported
 	// Day is another day on which it was played, nil if none is told.
 	Day *command.Day `json:"day,omitempty"`
@@ -95,6 +96,7 @@ func (s *Service) newRecord(o Origin, reports []Report, people *participants) (r
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	for i, r := range reports {
 		m := reportedMatch{key: cmp.Or(r.Key, matchKey(o.message(), i)), result: resultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
+		m.result.Games = r.Games
 		for side, players := range [][]Person{r.A, r.B} {
 			for _, p := range players {
 				at := people.add(p)

@@ -51,7 +51,8 @@ func (s Score) isSame(o Score) bool {
 // Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
 type Result struct {
 	Score
-	Sets []Score // the points of each set; none, or at least two
+	Sets  []Score // the points of each set; none, or at least two
+	Games string  // the games of a match that ended early, as typed; they matter only without a score
 }
 
 // resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets. A drawn
@@ -80,7 +81,7 @@ func (r Result) equal(o Result) bool { return r.Score == o.Score && slices.Equal
 
 // swapped returns the result with the sides exchanged.
 func (r Result) swapped() Result {
-	s := Result{Score: Score{r.B, r.A}}
+	s := Result{Score: Score{r.B, r.A}, Games: r.Games}
 	for _, set := range r.Sets {
 		s.Sets = append(s.Sets, Score{set.B, set.A})
 	}

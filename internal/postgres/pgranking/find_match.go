@@ -47,7 +47,8 @@ func (m storedMatch) match() ranking.StoredMatch {
 
 // matchColumns reads the matches of a chat that a condition selects.
 var matchColumns = `
-		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets, m.played_at, m.undone_at,
+		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets,
+		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
 		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later, false AS twice,
 		       coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,

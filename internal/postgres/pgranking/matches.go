@@ -29,14 +29,14 @@ type newMatch struct {
 const insertMatches = `
 	WITH new AS (
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
-	        group_id bigint, ladder_id bigint, season_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], upset integer,
+	        group_id bigint, ladder_id bigint, season_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
 	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
 	        reported_by bigint, played_at timestamptz, key text, players jsonb,
 	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint, reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
-	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, provisional_k_factor,
+	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, games, k_factor, provisional_k_factor,
 	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset, winner)
-	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.k_factor, n.provisional_k_factor,
+	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.games, n.k_factor, n.provisional_k_factor,
 	           n.provisional_matches, n.margin_of_victory, n.reported_by, n.played_at, n.key, n.upset, n.winner
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
@@ -66,6 +66,7 @@ type matchRow struct {
 	ScoreB *int             `json:"score_b"`
 	Winner *int             `json:"winner"`
 	Sets   [][]int16        `json:"sets"`
+	Games  string           `json:"games,omitzero"`
 	Upset  int              `json:"upset,omitzero"`
 	ranking.RatingRules
 	ReportedBy  ranking.PlayerID `json:"reported_by,omitzero"`
@@ -97,7 +98,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	for i, m := range matches {
 		a, b, winner := scoreColumns(m.Score)
 		rows[i] = matchRow{
-			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Upset: m.Upset,
+			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Games: m.Games, Upset: m.Upset,
 			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy, PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
 			Chat: m.Chat, Command: m.Changes.Key, Card: labelled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
 			ReplyTo: m.ReplyTo, Thread: m.Thread,
@@ -133,10 +134,11 @@ func scoreColumns(s ranking.Score) (a, b, winner *int) {
 type resultRow struct {
 	ScoreA, ScoreB int
 	Sets           [][]int16
+	Games          string
 }
 
 func (r resultRow) result() ranking.Result {
-	result := ranking.Result{Score: ranking.Score{A: r.ScoreA, B: r.ScoreB}}
+	result := ranking.Result{Score: ranking.Score{A: r.ScoreA, B: r.ScoreB}, Games: r.Games}
 	for _, points := range r.Sets {
 		result.Sets = append(result.Sets, ranking.Score{A: int(points[0]), B: int(points[1])})
 	}

@@ -397,7 +397,7 @@ const maxRecent = 200
 // queueEqualResults reads the recent matches of a ladder that may be the same as reported ones.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	sql := `
-		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b,
 		       EXISTS (SELECT FROM prompts p
