@@ -148,7 +148,7 @@ var vocabulary = meanings(map[meaning]string{
 		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
 		knapp klar endlich einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total parciales facilidad cerrado
-		jogão kkk kkkk amistoso jogo placar uma duplas parciais
+		jogão kkk kkkk finalmente amistoso jogo placar uma duplas parciais
 		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям боевая всухую ура всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
 		сыграли изи сеты сетам итоге матче бот
 		финал фінал будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,

@@ -252,8 +252,10 @@ func TestUnansweredReports(t *testing.T) {
 	for range 2 {
 		must(t, g.fire(t.Context(), g.Service))
 	}
-	for _, id := range []ranking.PromptID{report.ID, wizard.ID} {
-		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), ranking.ReportDropped{})
+	for id, dropped := range map[ranking.PromptID]ranking.ReportDropped{
+		report.ID: {Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}}, wizard.ID: {},
+	} {
+		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), dropped)
 	}
 	late := g.press(&alice)
 	must(t, g.Do(t.Context(), late, answerBy(report, ranking.Choice(0))))
