@@ -1,0 +1,6 @@
+//go:build race
+
+package bot
+
+// underRace is true if the race detector is on, under which everything takes several times as long.
+const underRace = true
