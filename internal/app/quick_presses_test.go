@@ -71,7 +71,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	}
 	err = errors.Join(
 		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1}))),
-		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only()}))
+		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only(), Period: stats.Month}))
 	if err != nil {
 		t.Fatal(err)
 	}

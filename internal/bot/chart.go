@@ -33,9 +33,14 @@ func chartFeature() feature {
 	}
 }
 
-// chart handles "/chart", "/chart @bob" and "/chart @bob @carol".
+// chart handles "/chart", "/chart year", "/chart @bob" and "/chart @bob @carol".
 func (r *Router) chart(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.ChartQuery{Who: req.meant(stats.MaxCharted, nil)})
+	c, span := req.command.CutSpan()
+	period := stats.Month
+	if named := stats.Period(span); slices.Contains(stats.Periods(), named) {
+		period, req.command = named, c
+	}
+	return r.stats.Show(ctx, req.origin, stats.ChartQuery{Who: req.meant(stats.MaxCharted, nil), Period: period})
 }
 
 // turnChart handles the buttons that show another period, or another axis.

@@ -88,7 +88,7 @@ func TestSendChart(t *testing.T) {
 	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
 		t.Errorf("turned to %+v", turned)
 	}
-	if turned.Buttons[0][2].Text != "✓ All" || turned.Buttons[1][1].Text != "✓ By match" {
+	if turned.Buttons[0][3].Text != "✓ All" || turned.Buttons[1][1].Text != "✓ By match" {
 		t.Errorf("buttons %+v", turned.Buttons)
 	}
 	p.sim.Fault(botsim.Fault{Method: "editMessageMedia", Kind: botsim.Reject, Description: "Bad Request: message is not modified", Times: 1})
@@ -243,7 +243,7 @@ func TestChartData(t *testing.T) {
 		t.Errorf("%q is read as %+v", data, got)
 	}
 	for _, args := range []string{
-		"", "month", "month:d", "month:d:", "year:d:1", "month:x:1", "month:d:0", "month:d:-1", "month:d:01", "month:d:A", "month:d:1,", "month:d:1:2",
+		"", "month", "month:d", "month:d:", "week:d:1", "month:x:1", "month:d:0", "month:d:-1", "month:d:01", "month:d:A", "month:d:1,", "month:d:1:2",
 		"month:d:1,2,3,4,5", "month::1",
 	} {
 		if n, ok := parseChart(args); ok {

@@ -89,7 +89,7 @@ func rename(notice reflect.Value, next func() string) (count int) {
 			words = &n.Name
 		case *stats.RankingPage:
 			words = &n.Title
-		case *stats.MonthRanking:
+		case *stats.Gains:
 			words = &n.Title
 		case *stats.MatchPage:
 			words = &n.Title

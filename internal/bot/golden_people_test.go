@@ -82,6 +82,7 @@ func goldenCharts() map[string]notice.Notice {
 		"month": stats.Chart{Title: "Table tennis", Period: stats.Month, Players: []ranking.Name{numbered(41, "Alice", ""), numbered(1312, "Bob", "bob_2")}},
 		"numbers": stats.Chart{Title: "Table tennis", Period: stats.ThreeMonths, ByMatch: true, Players: []ranking.Name{
 			numbered(1, "Анна", ""), numbered(2, "محمد", ""), numbered(3, "太郎", "2"), numbered(4, "Bob 🎾", "")}},
+		"year":    stats.Chart{Period: stats.Year, Players: []ranking.Name{numbered(1, "Alice", "")}},
 		"all":     stats.Chart{Period: stats.AllTime, Players: []ranking.Name{numbered(1, "Alice", "")}},
 		"hostile": stats.Chart{Title: hostile, Period: stats.Month, Players: []ranking.Name{numbered(1, hostile, "")}},
 	}

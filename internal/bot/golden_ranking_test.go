@@ -57,11 +57,11 @@ func goldenRankings() map[string]notice.Notice {
 	}
 	month := time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 	return map[string]notice.Notice{
-		"of_month": stats.MonthRanking{Title: "Table tennis", Month: month, Rows: []stats.MonthRow{
+		"of_month": stats.Gains{Title: "Table tennis", Since: month, Rows: []stats.GainRow{
 			{Name: called("Alice"), Gained: 38, Won: 7, Drawn: 1, Lost: 4}, {Name: called("Zoë"), Drawn: 1}, {Name: called("Bob"), Gained: -38, Lost: 3},
 		}},
-		"of_month_hostile": stats.MonthRanking{Title: hostile, Month: month, Rows: []stats.MonthRow{{Name: called(hostile), Gained: 16, Won: 1}}},
-		"of_new_month":     stats.MonthRanking{Month: month},
+		"of_month_hostile": stats.Gains{Title: hostile, Since: month, Rows: []stats.GainRow{{Name: called(hostile), Gained: 16, Won: 1}}},
+		"of_new_month":     stats.Gains{Since: month},
 		"empty":            stats.RankingPage{Title: "Table tennis"},
 		"empty_season":     stats.RankingPage{Title: "Table tennis", Season: 2},
 		"one":              stats.RankingPage{Title: "Table tennis", Rows: rankingRows(1), Total: 1},

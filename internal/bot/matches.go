@@ -32,11 +32,11 @@ func matchesFeature() feature {
 	}
 }
 
-// matches handles "/matches" and "/matches 2", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
+// matches handles "/matches", "/matches 2" and "/matches today", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
 func (r *Router) matches(ctx context.Context, req request) error {
 	q := command.ParseQuestion(req.command)
-	if q == (command.Question{Number: q.Number}) {
-		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{At: stats.Paging{Page: q.Number}})
+	if q == (command.Question{Number: q.Number, Span: q.Span}) && q.Span != command.Year {
+		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{At: stats.Paging{Page: q.Number}, Span: q.Span})
 	}
 	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		if _, err := req.parseNames(everybody); err == nil {
@@ -146,6 +146,9 @@ func parseHistory(args string) (q stats.MatchesQuery, ok bool) {
 var _ = shows(view[stats.MatchPage]{text: words.matchPage, table: words.matchTable, buttons: matchButtons})
 
 func (w words) matchPage(n stats.MatchPage) string {
+	if len(n.Rows) == 0 && !n.Since.IsZero() {
+		return w.inLadder(w.Text("ranking.none_since", args{"Date": w.Date(n.Since)}))
+	}
 	if len(n.Rows) == 0 {
 		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}

@@ -24,6 +24,7 @@ func peopleFeature() feature {
 // meant returns the people whom a question in a group is about, at most so many: those whom it names, or else the author of the message
 // that it replies to, or else the one that is given, if any.
 func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
+	_, span := req.command.CutSpan()
 	reply := req.repliedPerson()
 	if req.command.Written == nameMe { // that is the sender
 		reply = nil
@@ -31,6 +32,8 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 	return func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
 		named, err := command.ParsePeople(req.command, req.sender(), reply, req.names(everybody))
 		switch unclear := req.unclear(err); {
+		case span != "" && span != command.All:
+			return nil, WrongForm{Command: req.command.Name, Reason: command.ReasonSpan, Detail: command.Excerpt(req.command.Typed())}
 		case unclear != nil:
 			return nil, unclear
 		case len(named) == 0 && numberIn(req.command.Args) != "":

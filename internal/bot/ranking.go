@@ -31,7 +31,10 @@ func rankingFeature() feature {
 // nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
 const nameTop = "top"
 
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2", "/top 3" and "/elo @bob".
+// maxPage is the highest number of a page that can be typed: 2025 is the season of that name.
+const maxPage = 999
+
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2", "/ranking 2025", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
 	if first, rest, _ := strings.Cut(req.command.Args, " "); strings.EqualFold(first, nameSeason) {
 		req.command.Args = rest
@@ -40,16 +43,18 @@ func (r *Router) ranking(ctx context.Context, req request) error {
 	switch q := command.ParseQuestion(req.command); {
 	case q.Who.Name != "" && command.IsFiller(q.Who.Name): // "/ranking padel" where the only ranking is that of padel
 		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: 1})
-	case q.Who != command.Person{}:
+	case q.Who != command.Person{}, q.Span == command.Year:
 		return r.player(ctx, req)
 	case q.Unknown != "":
 		return r.notUnderstood(ctx, req, q.Unknown)
-	case q.Month:
-		return r.stats.Show(ctx, req.origin, stats.MonthQuery{})
+	case q.Span != "" && q.Span != command.All:
+		return r.stats.Show(ctx, req.origin, stats.GainQuery{Span: q.Span})
 	case q.Number > 0 && req.command.Written == nameTop:
-		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.All})
+		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.Span == command.All})
+	case q.Number > maxPage && q.Span == "":
+		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: q.Number})
 	default:
-		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.All})
+		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.Span == command.All})
 	}
 }
 
@@ -127,13 +132,13 @@ func (w words) rankingPage(n stats.RankingPage) string {
 	return strings.Join(lines, "\n")
 }
 
-var _ = shows(view[stats.MonthRanking]{text: words.monthRanking})
+var _ = shows(view[stats.Gains]{text: words.gains})
 
-// monthRanking shows who has gained most in a month.
-func (w words) monthRanking(n stats.MonthRanking) string {
-	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Month)})
+// gains shows who has gained most in a span of time.
+func (w words) gains(n stats.Gains) string {
+	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Since)})
 	if len(n.Rows) == 0 {
-		return paragraphs([]string{title, w.Text("ranking.none_in_month", nil)})
+		return w.inLadder(w.Text("ranking.none_since", args{"Date": w.Date(n.Since)}))
 	}
 	var lines []string
 	for _, r := range n.Rows {

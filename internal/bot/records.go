@@ -23,28 +23,23 @@ func recordsFeature() feature {
 // records handles "/records" and "/records month".
 func (r *Router) records(ctx context.Context, req request) error {
 	q := command.ParseQuestion(req.command)
-	if q != (command.Question{All: q.All, Month: q.Month}) {
+	if q != (command.Question{Span: q.Span}) || q.Span != "" && q.Span != command.All && q.Span != command.Month {
 		return r.notUnderstood(ctx, req, req.command.FirstWord())
 	}
-	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{OfMonth: q.Month})
+	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{Span: q.Span})
 }
-
-// The periods of records in the data of buttons.
-const (
-	periodMonth   = "month"
-	periodAllTime = "all"
-)
 
 // parsePeriod reads the period of records. ok is false for all others.
 func parsePeriod(args string) (q stats.RecordsQuery, ok bool) {
-	return stats.RecordsQuery{OfMonth: args == periodMonth}, args == periodMonth || args == periodAllTime
+	q.Span = command.Span(args)
+	return q, q.Span == command.Month || q.Span == command.All
 }
 
 // recordsButtons returns the buttons that choose the period of records.
 func recordsButtons(n stats.Records, _ outbox.Item, w words) [][]button {
 	return [][]button{{
-		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, periodMonth)},
-		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, periodAllTime)},
+		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, string(command.Month))},
+		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, string(command.All))},
 	}}
 }
 

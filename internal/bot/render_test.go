@@ -266,11 +266,12 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy. A free-for-all has none.
+// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy. A free-for-all has none, and a
+// span is of questions.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		if command.Reason(r) == command.ReasonFreeForAll {
+		if reason := command.Reason(r); reason == command.ReasonFreeForAll || reason == command.ReasonSpan {
 			continue
 		}
 		wrong := WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
@@ -279,7 +280,7 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 		}
 	}
 	for _, r := range teamReasons(t) {
-		if r == command.ReasonFreeForAll {
+		if r == command.ReasonFreeForAll || r == command.ReasonSpan {
 			continue
 		}
 		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html

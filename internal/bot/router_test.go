@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -274,7 +275,10 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 	case stats.HistoryQuery:
 		return f.addAbout(o, q.Who, "matches"+pageOf(q.At), func(people string) string { return "history of " + people + pageOf(q.At) })
 	case stats.ChartQuery:
-		return f.addAbout(o, q.Who, "chart of ", func(people string) string { return "chart of " + people })
+		about := func(people string) string {
+			return strings.TrimSuffix("chart of "+people+" in "+string(q.Period), " in month")
+		}
+		return f.addAbout(o, q.Who, about(""), about)
 	case stats.OddsQuery:
 		return f.addSides(o, q.Sides, func(sides string) string { return "odds " + sides })
 	case stats.TeamsQuery:
@@ -295,8 +299,8 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 			method += fmt.Sprintf(" for %d", q.Asker)
 		}
 	case stats.RecordsQuery:
-		if method = "records"; o.Pressed != 0 || q.OfMonth {
-			method += fmt.Sprintf(" of the month %t", q.OfMonth)
+		if method = "records"; o.Pressed != 0 || q.Span == command.Month {
+			method += fmt.Sprintf(" of the month %t", q.Span == command.Month)
 		}
 	case stats.PlayerQuery:
 		method = fmt.Sprintf("player %d", q.Player)
@@ -307,10 +311,14 @@ func (f *fakeRankings) Show(_ context.Context, o ranking.Origin, q stats.Query) 
 		case q.Player != 0:
 			method = fmt.Sprintf("history of player %d%s", q.Player, pageOf(q.At))
 		default:
-			method += pageOf(q.At)
+			if method += pageOf(q.At); q.Span != "" {
+				method += " of " + string(q.Span)
+			}
 		}
-	case stats.MonthQuery:
-		method = "ranking of the month"
+	case stats.GainQuery:
+		method = "gains since " + string(q.Span)
+	case stats.SeasonQuery:
+		method = fmt.Sprintf("season %d", q.Number)
 	case stats.StandingsQuery:
 		method = "me"
 	default:
@@ -497,6 +505,9 @@ func TestCommandsInAGroup(t *testing.T) {
 	unexpected := func(name, word string) string {
 		return fmt.Sprintf(`answer wrong_form {"command":%q,"reason":"unexpected_word","detail":%q}`, name, word)
 	}
+	noSpan := func(name, span string) string {
+		return fmt.Sprintf(`answer wrong_form {"command":%q,"reason":"span","detail":%q}`, name, span)
+	}
 	for text, want := range map[string]string{
 		"/match @bob 3:1":           "match Alice@alice#1001 @bob 3:1",
 		"/match @alice @bob 3:1":    "match Alice@alice#1001 @bob 3:1",
@@ -551,14 +562,20 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match @alice & @bob near":                  `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"near"}`,
 
 		"/ranking": "ranking", "/top": "ranking", "/leaderboard": "ranking", "/TOP@elo_bot": "ranking",
-		"/ranking of all": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"all"}`, "/ranking@other_bot": ignored, "/top@other_bot": ignored,
+		"/ranking of all": "ranking of all", "/ranking@other_bot": ignored, "/top@other_bot": ignored,
 		"/join": "join", "/Join@Elo_Bot": "join", "/join@other_bot": ignored,
 		"/top10": "ranking", "/lb": "ranking", "/table": "ranking", "/rank": "ranking", "/elo": "ranking",
 		"/top 3": "top 3", "/TOP@elo_bot 3": "top 3", "/top 0": "ranking", "/top 2 3": unexpected("ranking", "2 3"), "/top -1": unexpected("ranking", "-1"), "/top3": "top 3", "/top10 3": "ranking page 3",
 		"/ranking 2": "ranking page 2", "/leaderboard 2": "ranking page 2", "/lb #2": "ranking page 2", "/ranking 0": "ranking",
-		"/ranking 99999999999999999999": unexpected("ranking", "99999999999999999999"), "/ranking month": "ranking of the month", "/top abc": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"abc"}`,
+		"/ranking 99999999999999999999": unexpected("ranking", "99999999999999999999"), "/ranking month": "gains since month", "/top abc": `answer unclear_people {"reason":"unknown_name","command":"ranking","word":"abc"}`,
 		"/ranking all": "ranking of all", "/ranking ALL 2": "ranking page 2 of all", "/leaderboard 2 alle": "ranking page 2 of all",
 		"/top 3 todos": "top 3 of all", "/top все": "ranking of all", "/ranking усі": "ranking of all", "/ranking 2 0": unexpected("ranking", "2 0"),
+		"/ranking today": "gains since today", "/ranking diese Woche": "gains since week", "/ranking 2025": "season 2025", "/ranking 999": "ranking page 999",
+		"/top 2025": "top 2025", "/ranking all 2025": "ranking page 2025 of all", "/ranking year": noSpan("ranking", "year"), "/ranking last week": noSpan("ranking", "last week"),
+		"/ranking @bob week": noSpan("ranking", "week"), "/stats today": noSpan("stats", "today"), "/me week": noSpan("stats", "week"), "/history Monat": noSpan("history", "Monat"), "/h2h @bob year": noSpan("h2h", "year"),
+		"/matches today": "matches of today", "/matches esta semana": "matches of week", "/matches year": noSpan("matches", "year"), "/matches all": "matches of all",
+		"/chart year": "chart of  in year", "/chart this month": "chart of ", "/chart alles": "chart of  in all", "/chart week": noSpan("chart", "week"), "/chart @bob, last year": `answer unclear_people {"reason":"unknown_name","command":"chart","word":"last"}`,
+		"/chart @bob @carol Jahr": "chart of @bob+@carol in year", "/records week": unexpected("records", "week"), "/records month 2": unexpected("records", "month"),
 		"/matches": "matches", "/matches 2": "matches page 2", "/matches2": "matches page 2", "/matches @bob": "history of @bob",
 		"/matches 2 3": unexpected("matches", "2"), "/history 2": "history of Alice@alice#1001 page 2", "/history @bob 2": "history of @bob",
 		"/settings": "settings", "/settings k 24": "setting k to 24 in 0", "/settings K 20": "settings k",

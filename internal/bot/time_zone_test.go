@@ -43,7 +43,7 @@ func TestShownInTheTimeZone(t *testing.T) {
 		if got := w.undoPrompt(ranking.UndoPrompt{Number: 42, Played: at}); !strings.Contains(got, want.date) {
 			t.Errorf("in %q, the prompt is %q", zone, got)
 		}
-		if got := w.monthRanking(stats.MonthRanking{Month: at}); !strings.Contains(got, want.date) {
+		if got := w.gains(stats.Gains{Since: at}); !strings.Contains(got, want.date) {
 			t.Errorf("in %q, the ranking of a month is %q", zone, got)
 		}
 		c := w.chartOf(stats.Chart{}, stats.Ratings{Others: [][]stats.Rating{{{At: at}}}})

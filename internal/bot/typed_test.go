@@ -35,7 +35,7 @@ import (
 // the bot does what the rows of all languages expect. What makes more rows right adds their
 // numbers.
 var situationsOn = map[string]string{
-	"dates":   "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 39 40",
+	"dates":   all40,
 	"draws":   all40,
 	"endings": all40,
 	"games":   all40,
@@ -107,6 +107,48 @@ func TestTablesAreComplete(t *testing.T) {
 			t.Errorf("differs.txt: no table has the row %s", row)
 		}
 	}
+}
+
+// TestDateWithYear: the day of another year is another day, and so is asked about.
+func TestDateWithYear(t *testing.T) {
+	t.Parallel()
+	w := englishTyping(t)
+	for date, recorded := range map[string]int{
+		"28.11.": 1, "28.11.2026": 1, "28.11.26": 1, "2026-11-28": 1, "November 28, 2026": 1,
+		"28.11.2025": 0, "28.11.25": 0, "2025-11-28": 0, "11/28/2025": 0, "November 28, 2025": 0, "28 November 2016": 0, "27.11.": 0,
+	} {
+		o := w.try(typedRow{language: "en", setting: "base", message: "/match Bob 3:1 " + date})
+		if len(o.results) != recorded || len(o.asks.buttons) != 1-recorded {
+			t.Errorf("%s: recorded %v, asked %+v", date, o.results, o.asks)
+		}
+	}
+}
+
+// TestSeasonByName: a number means the season with it, or else the last one that is called so.
+func TestSeasonByName(t *testing.T) {
+	t.Parallel()
+	w := englishTyping(t)
+	h := w.enter(settingsOfTables["season25"])
+	h.exec(`UPDATE seasons SET name = '1' WHERE group_id = $1 AND number = 2`, h.id)
+	for text, want := range map[string]string{
+		"/ranking 2025": "season 1 (2025)", "/season 2025": "season 1 (2025)", "/ranking season 2025": "season 1 (2025)", "/season 1": "season 1 (2025)",
+		"/season 2": "season 2 (1)", "/ranking 2024": "There is no season 2024 here.", "/ranking 999": "No matches in season 2 yet.",
+	} {
+		if said := h.say(text, nil).text(); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", text, said)
+		}
+	}
+}
+
+// englishTyping types in English, in a database of its own.
+func englishTyping(t *testing.T) *typing {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	return &typing{t: t, pool: pool, language: catalog.All()[0], group: -1_002_000_000_000}
 }
 
 // typedRow is a row of a table.

@@ -8,8 +8,9 @@ import (
 )
 
 // Day is the day on which a report says that a match was played. The Month is 0 if it is told in
-// another way than by the calendar, as in "last friday".
-type Day struct{ Month, Day int }
+// another way than by the calendar, as in "last friday", and the Year, of which it
+// has the last two digits, if it is not told.
+type Day struct{ Year, Month, Day int }
 
 // dateWords are the words of dates in all languages of the bot, by the letter that stands for them
 // in dateForms: a weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with
@@ -58,7 +59,7 @@ var (
 	// numbers.
 	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
-	ordinal   = regexp.MustCompile(`^(\d\d?|20\d\d)(?:st|nd|rd|th|º|го)?$`)
+	ordinal   = regexp.MustCompile(`^(?:(\d\d?)(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
 	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)
 	dayFirst  = regexp.MustCompile(`^(\d\d?)[./](\d\d?)([./](20\d\d|\d\d)?\.?)?$`)
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
@@ -85,7 +86,7 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 		} else if !strings.ContainsAny(form, "ht") {
 			day = new(Day)
 			for _, of := range days[at[0]:at[1]] {
-				day.Month, day.Day = cmp.Or(day.Month, of.Month), cmp.Or(day.Day, of.Day)
+				day.Year, day.Month, day.Day = cmp.Or(day.Year, of.Year), cmp.Or(day.Month, of.Month), cmp.Or(day.Day, of.Day)
 			}
 		}
 		t.written = t.written[:tokens[at[0]][0]] + instead + t.written[tokens[at[1]-1][1]:]
@@ -96,7 +97,7 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 // dateKind returns what stands for a word in dateForms, and the day or the month that it says.
 func dateKind(word string, hasScore bool) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
-		d = Day{Month: value(m[2]), Day: value(m[1])}
+		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}
 		if d.Month > 12 { // 11/27
 			d.Month, d.Day = d.Day, d.Month
 		}
@@ -109,7 +110,7 @@ func dateKind(word string, hasScore bool) (kind byte, d Day) {
 	}
 	word = strings.ReplaceAll(strings.ToLower(strings.TrimRight(word, ".:")), "’", "'")
 	if m := ordinal.FindStringSubmatch(word); m != nil {
-		return 'N', Day{Day: value(m[1])}
+		return 'N', Day{Year: value(m[2]) % 100, Day: value(m[1])}
 	}
 	known := cmp.Or(dateWords[word], ".")
 	return known[0], Day{Month: value(known[1:])}

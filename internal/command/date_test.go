@@ -19,11 +19,14 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 11/27", "bob 3:1 | 11-27"},
 		{"bob 3:1 5/11", "bob 3:1 5/11"},       // a game of a series
 		{"bob 21/15 27/11", "bob 21/15 27/11"}, // there is no other way to write a score here
-		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28"},
-		{"bob 3:1 2026-11-05!", "bob 3:1 ! | 11-5"},
+		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28 of 25"},
+		{"bob 3:1 28.11.24", "bob 3:1 | 11-28 of 24"},
+		{"bob 3:1 November 28th, 2025", "bob 3:1 | 11-28 of 25"},
+		{"bob 3:1 28 de noviembre de 2023", "bob 3:1 | 11-28 of 23"},
+		{"bob 3:1 2026-11-05!", "bob 3:1 ! | 11-5 of 26"},
 		{"bob 3.1.", "bob 3.1."},
 		{"bob 3:1 3.1.", "bob 3:1 | 1-3"},
-		{"bob 3:1 30th of November 2026, gg", "bob 3:1 , gg | 11-30"},
+		{"bob 3:1 30th of November 2026, gg", "bob 3:1 , gg | 11-30 of 26"},
 		{"bob 3:1 the day before yesterday", "bob 3:1 | 0-0"},
 		{"bob 3:1 a few days ago", "bob 3:1 | 0-0"},
 		{"bob 3 1 2 days ago", "bob 3 1 | 0-2"},
@@ -42,6 +45,9 @@ func TestDates(t *testing.T) {
 		got := blanks.ReplaceAllString(strings.TrimSpace(without.written), " ")
 		if day != nil {
 			got += fmt.Sprintf(" | %d-%d", day.Month, day.Day)
+			if day.Year != 0 {
+				got += fmt.Sprintf(" of %d", day.Year)
+			}
 		}
 		if got != c.want {
 			t.Errorf("%q\n got %q\nwant %q", c.text, got, c.want)

@@ -15,7 +15,7 @@ func CanNameLadder(name string) bool {
 	}
 	return !slices.ContainsFunc(strings.Fields(strings.ToLower(name)), func(word string) bool {
 		m := meaningOf(word)
-		return viewWords[word] || allWords[word] || monthWords[word] || commandOutcomes[word] != unknown || m != unknown && !m.isFiller()
+		return viewWords[word] || spans[word] != "" || commandOutcomes[word] != unknown || m != unknown && !m.isFiller()
 	})
 }
 

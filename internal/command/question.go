@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,39 +11,65 @@ import (
 type Question struct {
 	Who     Person // whose standing is asked for, nobody if none is named; if it is a plain name, it may be nobody's
 	Number  int    // the number of a page or of places, 0 if none is given
-	All     bool   // all players are asked for
-	Month   bool   // the current month is asked for
+	Span    Span   // the span of time that is asked for, empty if none is named
 	Unknown string // what cannot be understood, or empty
 }
 
-// allWords are the words for everybody, in all languages of the bot.
-var allWords = wordSet(`all everyone everybody alle todos todas все всех усі всі усіх всіх`)
+// Span is a span of time that goes on, as a question names it.
+type Span string
 
-// monthWords are the words for a month, in all languages of the bot.
-var monthWords = wordSet(`month monat mes mês месяц місяць`)
+// The spans. A Week begins on Monday. All is also all players.
+const (
+	Today Span = "today"
+	Week  Span = "week"
+	Month Span = "month"
+	Year  Span = "year"
+	All   Span = "all"
+)
 
-// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a month, a number, a word such as "all".
+// spans are the words for spans, in all languages of the bot.
+var spans = meanings(map[Span]string{
+	Today: `today heute hoy hoje сегодня сьогодні`,
+	Week:  `week woche semana неделя неделю недели неделе тиждень тижня тижні`,
+	Month: `month monat monats mes mês месяц месяца месяце місяць місяця місяці`,
+	Year:  `year jahr jahres año ano год года году рік року році`,
+	All:   `all everyone everybody everything alle alles todos todas todo tudo все всех всё усі всі усе усіх всіх`,
+})
+
+// besideSpans are words that mean nothing beside the word for a span, as in "this week".
+var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el en por essa esse desta deste
+	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
+
+// CutSpan returns the question without the words for a span, and the span. It is empty if none is named.
+func (c Command) CutSpan() (Command, Span) {
+	var span Span
+	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {
+		word = strings.ToLower(strings.Trim(word, "@#.,;:!?"))
+		span = cmp.Or(span, spans[word])
+		return spans[word] != "" || besideSpans[word]
+	})
+	if span != "" {
+		c.Args = strings.Join(others, " ")
+	}
+	return c, span
+}
+
+// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a span, a number, which may be a page of all.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}
 	}
-	words := fields(c.Args)
-	words = words[:min(len(words), 3)]
-	for i := range words {
-		words[i] = strings.TrimLeft(words[i], "@#")
-	}
-	others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return allWords[strings.ToLower(word)] })
-	q.All = len(others)+1 == len(words)
-	switch {
-	case len(words) == 0, q.All && len(others) == 0:
-	case len(words) == 1 && monthWords[strings.ToLower(words[0])]:
-		q.Month = true
-	case len(others) == 1 && isNumber(others[0]) && len(others[0]) <= maxNumberDigits:
-		q.Number = value(others[0])
-	case strings.ContainsFunc(strings.Join(others, ""), unicode.IsLetter):
-		return Question{Who: Person{Name: strings.Join(words, " ")}}
+	rest, span := c.CutSpan()
+	words := fields(strings.NewReplacer("@", "", "#", "").Replace(rest.Args))
+	switch text := strings.Join(words[:min(len(words), 3)], " "); {
+	case len(words) == 0:
+		q.Span = span
+	case isNumber(text) && len(text) <= maxNumberDigits && (span == "" || span == All):
+		q.Number, q.Span = value(text), span
+	case strings.ContainsFunc(text, unicode.IsLetter):
+		q.Who.Name = text
 	default:
-		return Question{Unknown: strings.Join(words, " ")}
+		q.Unknown = text
 	}
 	return q
 }

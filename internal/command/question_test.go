@@ -1,6 +1,7 @@
 package command
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,26 +32,64 @@ func TestParseQuestion(t *testing.T) {
 		{"Bob Smith", nil, named("Bob Smith")},
 		{"боб", nil, named("боб")},
 		{" ", []Person{bob}, Question{Who: bob}},
-		{"all", nil, Question{All: true}},
-		{"ALL 2", nil, Question{Number: 2, All: true}},
-		{"2, alle.", nil, Question{Number: 2, All: true}},
-		{"2 todos", nil, Question{Number: 2, All: true}},
-		{"усі 12", nil, Question{Number: 12, All: true}},
-		{"Все.", nil, Question{All: true}},
-		{"@all", nil, Question{All: true}},
-		{"all 0", nil, Question{All: true}},
-		{"all all", nil, Question{Unknown: "all all"}},
-		{"all bob", nil, named("all bob")},
-		{"month", nil, Question{Month: true}},
-		{"МІСЯЦЬ", nil, Question{Month: true}},
-		{"month 2", nil, named("month 2")},
-		{"all 2 3", nil, Question{Unknown: "all 2 3"}},
-		{"all 1234567890", nil, Question{Unknown: "all 1234567890"}},
+		{"all", nil, Question{Span: All}},
+		{"ALL 2", nil, Question{Number: 2, Span: All}},
+		{"2, alle.", nil, Question{Number: 2, Span: All}},
+		{"2 todos", nil, Question{Number: 2, Span: All}},
+		{"усі 12", nil, Question{Number: 12, Span: All}},
+		{"Все.", nil, Question{Span: All}},
+		{"@all", nil, Question{Span: All}},
+		{"all 0", nil, Question{Span: All}},
+		{"all all", nil, Question{Span: All}},
+		{"all bob", nil, named("bob")},
+		{"month", nil, Question{Span: Month}},
+		{"This week!", nil, Question{Span: Week}},
+		{"@today", nil, Question{Span: Today}},
+		{"за этот год", nil, Question{Span: Year}},
+		{"de la semana", nil, Question{Span: Week}},
+		{"de la", nil, named("de la")},
+		{"last week", nil, named("last")},
+		{"2025", nil, Question{Number: 2025}},
+		{"МІСЯЦЬ", nil, Question{Span: Month}},
+		{"month 2", nil, Question{Unknown: "2"}},
+		{"all 2 3", nil, Question{Unknown: "2 3"}},
+		{"all 1234567890", nil, Question{Unknown: "1234567890"}},
 		{"all", []Person{bob}, Question{Who: bob}},
 		{"of  and 3", []Person{carol, bob}, Question{Who: carol}},
 	} {
 		if diff := cmp.Diff(tc.want, ParseQuestion(Command{Args: tc.args, Mentions: tc.mentions})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tc.args, diff)
+		}
+	}
+}
+
+// TestCutSpan: what is left of a question about people, who stay where they are.
+func TestCutSpan(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		placeholder + " this YEAR " + placeholder: placeholder + " " + placeholder + " year", "alles": " all", "@bob, month": "@bob, month",
+		"the  bob": "the  bob ", "": " ",
+	} {
+		if rest, span := (Command{Args: args}).CutSpan(); rest.Args+" "+string(span) != want {
+			t.Errorf("%q: %q without %q", args, rest.Args, span)
+		}
+	}
+}
+
+// TestSpansInLanguages: a question names each span in each language, also as "this week".
+func TestSpansInLanguages(t *testing.T) {
+	t.Parallel()
+	for span, words := range map[Span]string{
+		Today: "today, heute, hoy, hoje, сегодня, сьогодні",
+		Week:  "week, this week, Woche, diese Woche, in dieser Woche, semana, esta semana, essa semana, nesta semana, неделя, эта неделя, на этой неделе, тиждень, цей тиждень, цього тижня",
+		Month: "month, Monat, diesen Monat, mes, este mes, mês, neste mês, месяц, за месяц, в этом месяце, місяць, цього місяця",
+		Year:  "year, Jahr, dieses Jahr, año, este año, ano, este ano, год, в этом году, рік, цього року",
+		All:   "all, everything, alle, alles, todo, todos, tudo, все, всё, усе, усі",
+	} {
+		for text := range strings.SplitSeq(words, ", ") {
+			if q := ParseQuestion(Command{Args: text}); q != (Question{Span: span}) {
+				t.Errorf("%s is %+v", text, q)
+			}
 		}
 	}
 }

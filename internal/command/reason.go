@@ -17,6 +17,7 @@ const (
 	ReasonBot             Reason = "bot"               // one of the players is a bot: the bot
 	ReasonUnknownMention  Reason = "unknown_mention"   // a word with an @ that Telegram has not marked as a mention: the word
 	ReasonUnexpectedWord  Reason = "unexpected_word"   // a word, a separator or a mention in the wrong place: the word or the person
+	ReasonSpan            Reason = "span"              // a question about a span of time that has no answer: what was typed
 	ReasonNoScore         Reason = "no_score"          // people or the number of a match, but no score
 	ReasonIncompleteScore Reason = "incomplete_score"  // a number lacks its other half, or may be that of a match: the number
 	ReasonThirdNumber     Reason = "third_number"      // three numbers: the third

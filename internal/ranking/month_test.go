@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -45,20 +46,71 @@ func TestMonthOfTheGroup(t *testing.T) {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
 		o := g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.MonthQuery{}))
-		month := g.notice(t, o.Key).(stats.MonthRanking)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.GainQuery{Span: command.Month}))
+		month := g.notice(t, o.Key).(stats.Gains)
 		played := 0
 		for _, r := range month.Rows {
 			played = max(played, r.Won)
 		}
-		if !month.Month.Equal(at(tc.begins)) || played != tc.played {
-			t.Errorf("in %s, the month begins at %s, and %d matches were played in it", tc.zone, month.Month, played)
+		if !month.Since.Equal(at(tc.begins)) || played != tc.played {
+			t.Errorf("in %s, the month begins at %s, and %d matches were played in it", tc.zone, month.Since, played)
 		}
 		o = g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RecordsQuery{OfMonth: true}))
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RecordsQuery{Span: command.Month}))
 		if records := g.notice(t, o.Key).(stats.Records); !records.Month.Equal(at(tc.begins)) || (records.Played == nil) != (played == 0) {
 			t.Errorf("in %s, the records are %+v", tc.zone, records)
+		}
+	}
+}
+
+// TestSpansOfTheGroup: a day begins at midnight and a week on Monday in the time zone of the group, also when clocks change.
+func TestSpansOfTheGroup(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	at := func(text string) time.Time {
+		sent, err := time.Parse(time.RFC3339, text)
+		must(t, err)
+		return sent
+	}
+	for _, played := range []string{
+		"2023-10-22T21:59:59Z", "2023-10-22T22:00:00Z", "2023-10-28T21:59:59Z", "2023-10-28T22:00:00Z", "2023-10-29T22:59:59Z",
+	} {
+		o := g.origin(&alice)
+		o.SentAt = at(played)
+		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
+	}
+	const sunday, monday = "2023-10-29T22:59:59Z", "2023-10-29T23:00:00Z" // in Berlin, where that Sunday has 25 hours
+	for _, tc := range []struct {
+		zone, asked string
+		span        command.Span
+		begins      string
+		played      int
+	}{
+		{"Europe/Berlin", sunday, command.Today, "2023-10-28T22:00:00Z", 2},
+		{"Europe/Berlin", sunday, command.Week, "2023-10-22T22:00:00Z", 4},
+		{"Europe/Berlin", monday, command.Today, monday, 0},
+		{"Europe/Berlin", monday, command.Week, monday, 0},
+		{"Europe/Berlin", monday, command.Month, "2023-09-30T22:00:00Z", 5},
+		{"UTC", monday, command.Today, "2023-10-29T00:00:00Z", 1},
+		{"UTC", monday, command.Week, "2023-10-23T00:00:00Z", 3},
+		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Today, "2023-10-28T15:00:00Z", 2}, // nothing of the next day
+		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Week, "2023-10-22T15:00:00Z", 4},
+	} {
+		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
+		o := g.origin(&alice)
+		o.SentAt = at(tc.asked)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.GainQuery{Span: tc.span}))
+		gains, won := g.notice(t, o.Key).(stats.Gains), 0
+		for _, r := range gains.Rows {
+			won = max(won, r.Won)
+		}
+		o = g.origin(&alice)
+		o.SentAt = at(tc.asked)
+		must(t, g.questions(g.Service).Show(t.Context(), o, stats.MatchesQuery{Span: tc.span}))
+		page := g.notice(t, o.Key).(stats.MatchPage)
+		if begins := at(tc.begins); !gains.Since.Equal(begins) || won != tc.played || !page.Since.Equal(begins) || len(page.Rows) != tc.played {
+			t.Errorf("%+v: since %s, %d won; since %s, %d matches", tc, gains.Since, won, page.Since, len(page.Rows))
 		}
 	}
 }

@@ -141,7 +141,9 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	case "ranking_page":
 		return decode[stats.RankingPage](t, g, payload)
 	case "month_ranking":
-		return decode[stats.MonthRanking](t, g, payload)
+		return decode[stats.Gains](t, g, payload)
+	case "match_page":
+		return decode[stats.MatchPage](t, g, payload)
 	case "settings":
 		return decode[ranking.SettingsPage](t, g, payload)
 	case "setting_changed":

@@ -48,7 +48,7 @@ func TestShowChart(t *testing.T) {
 	ask := func(sender *ranking.Person, people ...ranking.Person) string {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...)}))
+		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...), Period: stats.Month}))
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true, Unplaced: true})

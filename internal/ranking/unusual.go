@@ -87,9 +87,9 @@ func settlingUsername(username string) Doubt {
 
 // isOfOtherDay reports whether a match was played on another day, as its report says.
 func (r *recordOperation) isOfOtherDay(snap Snapshot) bool {
-	_, month, day := r.playedAt.In(snap.Display.Zone()).Date()
-	today := names.Day{Month: int(month), Day: day}
-	isOther := func(m Report) bool { return m.Day != nil && *m.Day != today }
+	year, month, day := r.playedAt.In(snap.Display.Zone()).Date()
+	today, dated := names.Day{Month: int(month), Day: day}, names.Day{Year: year % 100, Month: int(month), Day: day}
+	isOther := func(m Report) bool { return m.Day != nil && *m.Day != today && *m.Day != dated }
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 

@@ -24,11 +24,12 @@ type Period string
 const (
 	Month       Period = "month"
 	ThreeMonths Period = "three_months"
+	Year        Period = "year"
 	AllTime     Period = "all"
 )
 
 // Periods returns all periods, shortest first.
-func Periods() []Period { return []Period{Month, ThreeMonths, AllTime} }
+func Periods() []Period { return []Period{Month, ThreeMonths, Year, AllTime} }
 
 // start returns when a period that ends now begins, zero for all time.
 func (p Period) start(now time.Time) time.Time {
@@ -37,6 +38,8 @@ func (p Period) start(now time.Time) time.Time {
 		return now.AddDate(0, -1, 0)
 	case ThreeMonths:
 		return now.AddDate(0, -3, 0)
+	case Year:
+		return now.AddDate(-1, 0, 0)
 	default:
 		return time.Time{}
 	}
@@ -62,9 +65,9 @@ func (n Chart) players() []ranking.PlayerID {
 	return ids
 }
 
-// chartOf returns a chart of players of a ladder, each once.
-func chartOf(l ranking.Ladder, players []ranking.PlayerID) Chart {
-	n := Chart{Ladder: l.ID, Period: Month}
+// chartOf returns a chart of players of a ladder, each once, of a period.
+func chartOf(l ranking.Ladder, period Period, players []ranking.PlayerID) Chart {
+	n := Chart{Ladder: l.ID, Period: period}
 	for _, p := range players {
 		if name := (ranking.Name{Player: p}); !slices.Contains(n.Players, name) {
 			n.Players = append(n.Players, name)
@@ -130,18 +133,21 @@ type ChartStore interface {
 
 // ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them. A pressed button
 // is answered by a message of its own.
-type ChartQuery struct{ Who ranking.Meant }
+type ChartQuery struct {
+	Who    ranking.Meant
+	Period Period
+}
 
 func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	chart := ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
 		if len(players) == 0 {
-			return s.chartOfFirst(ctx, o, l)
+			return s.chartOfFirst(ctx, o, l, q.Period)
 		}
 		ids := make([]ranking.PlayerID, len(players))
 		for i, p := range players {
 			ids[i] = p.ID
 		}
-		return s.chart(ctx, l, ids)
+		return s.chart(ctx, l, q.Period, ids)
 	})
 	if o.Button != "" {
 		return chart.Posted()
@@ -154,7 +160,7 @@ type PlayerChartQuery struct{ Player ranking.PlayerID }
 
 func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		return s.chart(ctx, here.Ladder, []ranking.PlayerID{q.Player})
+		return s.chart(ctx, here.Ladder, Month, []ranking.PlayerID{q.Player})
 	}).Posted()
 }
 
@@ -169,7 +175,7 @@ func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
-func (s *Service) chart(ctx context.Context, l ranking.Ladder, players []ranking.PlayerID) (notice.Notice, error) {
+func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ranking.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return MyStanding{}, nil
 	}
@@ -180,12 +186,12 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, players []ranking
 	if i := slices.Index(played, false); i >= 0 {
 		return MyStanding{Other: true, Name: ranking.Name{Player: players[i]}}, nil
 	}
-	return chartOf(l, players), nil
+	return chartOf(l, period, players), nil
 }
 
 // chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
 // a place, those count who have not played for long.
-func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.Ladder) (notice.Notice, error) {
+func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.Ladder, period Period) (notice.Notice, error) {
 	var page RankingPage
 	for _, all := range []bool{false, true} {
 		q := RankingQuery{Places: MaxCharted, All: all}
@@ -208,7 +214,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.
 	if own := page.Own; own != nil && own.Played() > 0 {
 		players = append(players[:min(len(players), MaxCharted-1)], own.Name.Player)
 	}
-	return chartOf(l, players), nil
+	return chartOf(l, period, players), nil
 }
 
 // Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the highlighted

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -15,6 +16,7 @@ type MatchPage struct {
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
 	Newer bool       `json:"newer,omitempty"`
 	Older bool       `json:"older,omitempty"` // there are older matches than those on the page
+	Since time.Time  `json:"since,omitzero"`  // the instant from which on matches are meant, zero for all
 }
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
@@ -50,8 +52,8 @@ type Paging struct {
 	Newer bool
 	// Page is the number of the page, from 1, if there is no Key.
 	Page int
-	// Month is the first instant of the month whose matches are meant, zero for all.
-	Month time.Time
+	// Since is the instant from which on matches are meant, zero for all, and Until that before which, if Since is not zero.
+	Since, Until time.Time
 }
 
 // MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown ladder has
@@ -66,10 +68,12 @@ type MatchStore interface {
 type MatchesQuery struct {
 	Player ranking.PlayerID
 	At     Paging
+	Span   command.Span // in which they were played, as in GainQuery; empty for any
 }
 
 func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
+		q.At.Since, q.At.Until = timesOf(q.Span, o.SentAt.In(here.Zone))
 		if q.Player == 0 {
 			return s.matchPage(ctx, o, here.Ladder, q.At)
 		}
@@ -79,7 +83,7 @@ func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 
 func (s *Service) matchPage(ctx context.Context, o ranking.Origin, l ranking.Ladder, at Paging) (MatchPage, error) {
 	n, err := s.history(ctx, l.ID, 0, at)
-	return MatchPage{Title: o.Chat.Title, Rows: n.Rows, Newer: n.Newer, Older: n.Older}, err
+	return MatchPage{Title: o.Chat.Title, Rows: n.Rows, Newer: n.Newer, Older: n.Older, Since: at.Since}, err
 }
 
 // history reads a page of a player's matches, or of all matches for player 0.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -50,14 +51,11 @@ type RivalryOf struct {
 }
 
 // RecordsQuery asks for the records of all time, or of the current month.
-type RecordsQuery struct{ OfMonth bool }
+type RecordsQuery struct{ Span command.Span }
 
 func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		var month time.Time
-		if q.OfMonth {
-			month = ranking.MonthOf(o.SentAt, here.Zone)
-		}
+		month, _ := timesOf(q.Span, o.SentAt.In(here.Zone))
 		n, err := s.records(ctx, here.ID, month, o.SentAt)
 		if err != nil {
 			return nil, err

@@ -150,9 +150,10 @@ func (b *Board) matches(ctx context.Context, v *visit) (*page, error) {
 		}
 		at.Newer = newer
 	}
-	if at.Month, err = v.month(); err != nil {
+	if at.Since, err = v.month(); err != nil {
 		return nil, err
 	}
+	at.Until = ranking.LaterMonth(at.Since, 1)
 	p.Month = v.query.Get("month")
 	if p.HistoryPage, err = b.views.WebMatches(ctx, v.Ladder.ID, p.Player, at); err != nil {
 		return nil, err

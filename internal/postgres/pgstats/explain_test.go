@@ -139,7 +139,13 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 			t.Errorf("the season is %+v", n)
 		}
 		return err
-	}, Want: 4}, 1}, view{dbtest.Explained{Name: "the end of a season", Run: func(ctx context.Context) error {
+	}, Want: 4}, 1}, view{dbtest.Explained{Name: "a season by its name", Run: func(ctx context.Context) error {
+		n, err := store.Season(ctx, viewedLadder, 2025)
+		if n.Number != 0 {
+			t.Errorf("the season 2025 is %+v", n)
+		}
+		return err
+	}, Want: 1}, 1}, view{dbtest.Explained{Name: "the end of a season", Run: func(ctx context.Context) error {
 		n, ladder, err := store.SeasonEnd(ctx, ranking.SeasonID(viewedLadder))
 		if len(n.Rows) < 900 || ladder != viewedLadder {
 			t.Errorf("the end of the season of ladder %d is %+v", ladder, n)
@@ -185,8 +191,16 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 		_, err := store.Names(ctx, viewedLadder, []ranking.Name{{Player: 1}, {Player: 2}})
 		return err
 	}, Want: 1}, 0})
+	week := stats.Paging{Since: now.AddDate(0, 0, -6), Until: now.AddDate(0, 0, 1)}
+	all = append(all, view{dbtest.Explained{Name: "who gained most in a week", Run: func(ctx context.Context) error {
+		_, err := store.MatchesOf(ctx, viewedLadder, week.Since, week.Until)
+		return err
+	}, Want: 1}, ofMonth}, view{dbtest.Explained{Name: "the matches of a week", Run: func(ctx context.Context) error {
+		_, err := store.Matches(ctx, viewedLadder, 0, week)
+		return err
+	}, Want: 1}, ofMonth})
 	for name, at := range pagings(40) {
-		at.Month = now.AddDate(-5, 0, 0)
+		at.Since, at.Until = now.AddDate(-5, 0, 0), now.AddDate(-5, 1, 0)
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches of a month", Run: func(ctx context.Context) error {
 			_, err := store.Matches(ctx, viewedLadder, 0, at)
 			return err
@@ -244,7 +258,7 @@ func viewsOfPlayer(
 		})
 	}
 	check("the history of a month", 2, 2*own, func(ctx context.Context) (bool, error) {
-		_, err := store.Matches(ctx, viewedLadder, p, stats.Paging{Month: now.AddDate(-5, 0, 0)})
+		_, err := store.Matches(ctx, viewedLadder, p, stats.Paging{Since: now.AddDate(-5, 0, 0), Until: now.AddDate(-5, 1, 0)})
 		return hasPlayed, err
 	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {

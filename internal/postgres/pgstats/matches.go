@@ -27,15 +27,15 @@ func (s *Store) Matches(
 		queueOne(&batch, &shown, pgx.RowTo[ranking.PlayerID],
 			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, player)
 	}
-	if !at.Month.IsZero() {
-		if player == 0 { // found by their time, so that those of other months are not read
+	if !at.Since.IsZero() {
+		if player == 0 { // found by their time, so that others are not read
 			matches = `
-			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_month
+			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
 			    WHERE true`
 		} else {
 			matches += ` AND m.played_at >= $3 AND m.played_at < $4`
 		}
-		args = append(args, at.Month, ranking.LaterMonth(at.Month, 1))
+		args = append(args, at.Since, at.Until)
 	}
 	var first, turned []stats.MatchRow // the newest first
 	newest := matches + ` ORDER BY ` + key + ` DESC LIMIT ` + pageLimit

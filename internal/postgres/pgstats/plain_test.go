@@ -132,15 +132,15 @@ func (c *club) compare() {
 	ofMonth := stats.RecordsOf(played)
 	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)
-	c.compareView(l.month(month), stats.MonthRowsOf(played), err)
+	c.compareView(l.month(month), stats.GainRowsOf(played), err)
 	if a.User != 0 {
 		c.compareStandings(ctx, chat, a, l)
 	}
 }
 
 // month returns who has gained most since then.
-func (l *plainLadder) month(since time.Time) (rows []stats.MonthRow) {
-	all := make(map[int64]stats.MonthRow)
+func (l *plainLadder) month(since time.Time) (rows []stats.GainRow) {
+	all := make(map[int64]stats.GainRow)
 	for _, m := range l.matches {
 		if m.Played.Before(since) {
 			continue
@@ -159,7 +159,7 @@ func (l *plainLadder) month(since time.Time) (rows []stats.MonthRow) {
 		all[m.Player] = r
 	}
 	rows = slices.Collect(maps.Values(all))
-	slices.SortFunc(rows, func(a, b stats.MonthRow) int {
+	slices.SortFunc(rows, func(a, b stats.GainRow) int {
 		return cmp.Or(b.Gained-a.Gained, int(a.Name.Player-b.Name.Player))
 	})
 	return rows

@@ -15,8 +15,8 @@ import (
 func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int) (n stats.SeasonTable, err error) {
 	const sql = `
 		SELECT s.id FROM seasons s JOIN ladders l ON l.id = s.ladder_id
-		WHERE s.ladder_id = $1 AND CASE $2::integer WHEN 0 THEN s.id = l.season_id WHEN $3 THEN s.id <> l.season_id ELSE s.number = $2 END
-		ORDER BY s.number DESC LIMIT 1`
+		WHERE s.ladder_id = $1 AND CASE $2::integer WHEN 0 THEN s.id = l.season_id WHEN $3 THEN s.id <> l.season_id ELSE s.number = $2 OR s.name = $2::text END
+		ORDER BY s.number = $2 DESC, s.number DESC LIMIT 1`
 	var id ranking.SeasonID
 	var batch pgx.Batch
 	batch.Queue(sql, ladder, number, stats.LastSeason).QueryRow(func(row pgx.Row) error {

@@ -1,0 +1,65 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/notice"
+	"elobot/internal/ranking"
+)
+
+// Gains shows who has gained most in a span of time that goes on.
+type Gains struct {
+	Title string    `json:"title"` // of the group
+	Since time.Time `json:"month"` // the first instant of the span; the key is of when there were only months
+	Rows  []GainRow `json:"rows"`  // at most MaxPlaces
+}
+
+var _ = notice.Register[Gains](notice.Kind{Name: "month_ranking", Purpose: notice.Answer, Alone: true})
+
+// GainRow is what a player has done in a span of time.
+type GainRow struct {
+	Name   ranking.Name `json:"name"`
+	Gained int          `json:"gained"` // by how much the rating changed
+	Won    int          `json:"won"`
+	Drawn  int          `json:"drawn"`
+	Lost   int          `json:"lost"`
+}
+
+// GainQuery asks who has gained most in a span that goes on: a day, a week or a month.
+type GainQuery struct{ Span command.Span }
+
+func (q GainQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
+		since, until := timesOf(q.Span, o.SentAt.In(here.Zone))
+		matches, err := s.store.MatchesOf(ctx, here.ID, since, until)
+		if err != nil {
+			return nil, fmt.Errorf("read the matches of a span: %w", err)
+		}
+		return Gains{Title: o.Chat.Title, Since: since, Rows: GainRowsOf(matches)}, nil
+	})
+}
+
+// timesOf returns the first instant of the day, week or month of a time in its zone, zero for other spans, and the first one of the next day.
+func timesOf(span command.Span, at time.Time) (since, until time.Time) {
+	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
+	if before, ok := days[span]; ok {
+		since = ranking.LaterDay(at, -before)
+	}
+	return since, ranking.LaterDay(at, 1)
+}
+
+// GainRowsOf returns who has gained most in matches, of equal ones the one with the smaller id first.
+func GainRowsOf(matches []Match) (rows []GainRow) {
+	for player, p := range summariesOf(matches) {
+		rows = append(rows, GainRow{Name: ranking.Name{Player: player}, Gained: p.gained, Won: p.won, Drawn: p.drawn, Lost: p.lost})
+	}
+	slices.SortFunc(rows, func(a, b GainRow) int {
+		return cmp.Or(cmp.Compare(b.Gained, a.Gained), cmp.Compare(a.Name.Player, b.Name.Player))
+	})
+	return rows[:min(len(rows), MaxPlaces)]
+}
