@@ -194,15 +194,15 @@ func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) 
 // total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
 func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
+	last := len(scores) - 1
 	switch {
 	case isSure:
 		scores = drawn
 	case !slices.Equal(drawn, scores):
 		return [][]Score{scores, drawn}, DoubtHalf
-	case l.isLate && len(scores) == 2:
-		return [][]Score{scores[1:], scores[:1]}, DoubtCounts
+	case l.isLate && last > 0:
+		return [][]Score{scores[last:], scores[last-1 : last]}, DoubtCounts
 	}
-	last := len(scores) - 1
 	var sets []Score
 	var total Score
 	isHalves := func(s Score) bool { return s.A >= Half && s != drawnGame }

@@ -89,6 +89,7 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	}
 	p, t := newParser(c, sender, reply), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
+	t.written = gaveUp.ReplaceAllString(t.written, "ret")
 	t, day := t.withoutDates(names)
 	report, err := p.parseNames(t, names)
 	if err != nil && strings.Contains(t.written, "\n") {
@@ -103,6 +104,9 @@ func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, 
 	}
 	return report, err
 }
+
+// gaveUp are the two words for an early end of which neither means it without the other.
+var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
 // listNumber is the number of a line in a list, and what follows it: "1. @bob 3:1".
 var listNumber = regexp.MustCompile(`(?m)^[ \t]*[0-9]{1,2}[.)][ \t]+([^0-9\s])`)

@@ -245,6 +245,10 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 			between := l.words[end:i]
 			separates := func(w word) bool { return w.isClaim() || w.meaning == versus }
 			hasWordBetween = hasWordBetween || slices.ContainsFunc(between, separates)
+			ending := slices.IndexFunc(between, func(w word) bool { return w.isEnding() || w.meaning == and }) + 1
+			if ending > 0 && between[ending-1].isEnding() { // "3:1 ret and @carol 3:0"
+				end += ending
+			}
 			isFollowed := len(between) > 0 && between[0].isClaim() && !hasPause(between[0].before)
 			if isFollowed && !slices.ContainsFunc(l.words[start:end], word.isClaim) {
 				end++

@@ -124,6 +124,9 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 	won, lost := slices.Sorted(slices.Values(s.Won)), slices.Sorted(slices.Values(s.Lost))
 	straight := slices.Equal(side(m.A), won) && slices.Equal(side(m.B), lost)
 	turned := slices.Equal(side(m.A), lost) && slices.Equal(side(m.B), won)
+	if len(s.Scores) == 0 { // somebody won, and nobody counted
+		s.Scores = [][2]int{{0, command.NoPoints}}
+	}
 	if !straight && !turned || len(m.Scores) != len(s.Scores) {
 		return false
 	}

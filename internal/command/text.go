@@ -67,6 +67,9 @@ func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 // isClaim is true if a word says who won.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
 
+// isEnding reports whether a word says how a match ended, which stands behind the score.
+func (w word) isEnding() bool { return w.meaning == early || w.meaning == afterTime }
+
 // isScore is true if a word has numbers of a score.
 func (w word) isScore() bool { return w.meaning == unknown && strings.ContainsFunc(w.string, isDigit) }
 

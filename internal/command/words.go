@@ -100,12 +100,12 @@ var vocabulary = meanings(map[meaning]string{
 	clock:         `at um las às о об`,
 	clockOrMarker: `в`,
 	early: `w/o wo w.o w.o. walkover ret retd retired retires retirement abd aband abandoned abandonment default defaulted defaults
-		forfeit forfeited forfeits forfait ff conceded concedes dnf
+		forfeit forfeited forfeits forfait ff conceded concedes dnf quit quits
 		kampflos aufg aufgabe aufgegeben abgebr abgebrochen abbruch
-		incomparecencia abandono abandonó abandonado retiro retirada retirado retiró
+		incomparecencia rindió desistió abandono abandonó abandonado retiro retirada retirado retiró
 		desistência desistencia desistiu abandonou comparecimento
-		тп неявка неявку техническая отк отказ отказался отказалась снялся снялась снятие доиграли недоиграли прервали
-		технічна відм відмова відмовився відмовилась відмовилася знявся знялась знялася зняття дограли недограли перервали`,
+		тп неявка неявку техническая отк отказ отказался отказалась сдался сдалась сдались снялся снялась снятие доиграли недоиграли прервали
+		технічна відм відмова відмовився відмовилась відмовилася здався здалась здалася здались знявся знялась знялася зняття дограли недограли перервали`,
 	afterTime: `aet a.e.t a.e.t. ot overtime extra pens pen pks penalty penalties shootout shoot-out
 		n.v n.v. nv i.e i.e. n.e n.e. verl verlängerung elfmeterschießen penaltyschießen
 		prórroga prorroga penales penaltis penalti prorrogação prorrogacao pên pênaltis pênalti
@@ -140,12 +140,12 @@ var vocabulary = meanings(map[meaning]string{
 		боулинг боулінг golf minigolf minigolfe гольф petanque pétanque boule boccia bocce петанк airhockey аэрохоккей
 		аерохокей cornhole catan`,
 	filler: `ez bg game games match matches rematch result results score scores final
-		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls hey record report log add
+		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		time tiempo tempo zeit время времени час часу
 		:) :-) :d :p xd ^^ <3 ;) -)
-		this morning afternoon evening früh abend nachmittag esta mañana tarde à manhã noite
-		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze das es eben gerade bitte
+		this morning afternoon evening früh abend nachmittag esta mañana tarde noche à manhã noite
+		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze es eben gerade bitte
 		knapp klar endlich einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
 		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total parciales facilidad cerrado
 		jogão kkk kkkk finalmente amistoso jogo placar uma duplas parciais
