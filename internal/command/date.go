@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -37,7 +38,7 @@ var dateWords = meanings(map[string]string{
 		понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье
 		понеділок понеділка вівторок вівторка середа середу середи четвер четверга п'ятниця п'ятницю п'ятниці субота суботу суботи неділя неділю неділі`,
 	"f": `mon tue tues wed thu thur thurs fri sat sun segunda terça terca quarta quinta sexta пн вт ср чт пт сб вс нд`,
-	"p": `on in the at of am im um den de del el la las em na no às às в во на у о об`,
+	"p": `on in the at of am im um den de del el la las em na no às в во на у о об`,
 	"o": `a an one two three four five six few couple ein eine einer einem zwei drei vier fünf sechs un una dos tres cuatro cinco uma dois duas três quatro
 		один одну два две три четыре пять пару дві чотири п'ять кілька`,
 	"m1":  `jan january januar enero ene janeiro янв января январь січ січня січень`,
@@ -59,7 +60,7 @@ var (
 	// numbers.
 	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
-	ordinal   = regexp.MustCompile(`^(?:(\d\d?)(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
+	ordinal   = regexp.MustCompile(`^(?:(\d{1,3})(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
 	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)
 	dayFirst  = regexp.MustCompile(`^(\d\d?)[./](\d\d?)([./](20\d\d|\d\d)?\.?)?$`)
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
@@ -73,8 +74,13 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	for i, at := range tokens {
 		kinds[i], days[i] = dateKind(t.written[at[0]:at[1]], hasScore)
 	}
+	// In "3 1 may", the 1 is a half of the score.
+	breaksScore := bytes.Count(dateForms.ReplaceAll(kinds, nil), []byte("N"))%2 != 0
 	for _, at := range slices.Backward(dateForms.FindAllIndex(kinds, -1)) {
 		form := string(kinds[at[0]:at[1]])
+		if breaksScore && strings.Contains(form, "N") {
+			continue
+		}
 		first := at[0] + len(form) - len(strings.TrimLeft(form, "p"))
 		name := t.written[tokens[first][0]:tokens[first][1]]
 		if strings.ContainsAny(form[first-at[0]:][:1], "wfm") && len(cmp.Or(names, new(Names)).named(foldName(name))) > 0 {
