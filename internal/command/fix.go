@@ -67,10 +67,8 @@ func ParseFix(c Command) (Fix, error) {
 		return f, nil
 	}
 	var text scoreText
-	for _, word := range words {
-		if word == half {
-			word = "½:½"
-		}
+	for i, word := range words {
+		word = text.withDraw(word, strings.Join(words[i+1:min(i+2, len(words))], ""))
 		if err := text.add(withColon(word, false), 0); err != nil {
 			return Fix{}, err
 		}

@@ -119,6 +119,7 @@ func TestParseFix(t *testing.T) {
 	t.Parallel()
 	one := []command.Score{{A: 3, B: 2}}
 	three := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	drawnGame := command.Score{A: command.Half, B: command.Half}
 	for template, want := range map[string]command.Fix{
 		"/fix 42 3:2":               {Number: 42, Scores: one},
 		"/fix #42 3:2":              {Number: 42, Scores: one},
@@ -148,6 +149,11 @@ func TestParseFix(t *testing.T) {
 		"/fix 3\u200e:2":            {Scores: one},
 		"/fix \u20683\u2069: 2":     {Scores: one},
 		"/fix 0:0":                  {Scores: []command.Score{{}}},
+		"/fix 42 2½ ½":              {Number: 42, Scores: []command.Score{{A: command.Half + 2, B: command.Half}}},
+		"/fix 42 ½ 2½":              {Number: 42, Scores: []command.Score{{A: command.Half, B: command.Half + 2}}},
+		"/fix 42 ½":                 {Number: 42, Scores: []command.Score{drawnGame}},
+		"/fix 42 ½ - ½":             {Number: 42, Scores: []command.Score{drawnGame}},
+		"/fix 42 1:0 ½":             {Number: 42, Scores: []command.Score{{A: 1}, drawnGame}},
 	} {
 		c := parse(t, namings()[0], template)
 		if c.Name != command.NameFix {

@@ -283,9 +283,8 @@ func (l *line) addScore(w word, next following, named bool) error {
 			s = rest
 		}
 	}
-	isOneSide := len(l.scores.numbers)%2 != 0 || isSign(next.next().string) || named && next.next().isPerson() // "½ - ½", "@bob ½ @carol ½"
-	if s == half && !isOneSide {
-		s = "½:½"
+	if isOfSide := named && next.next().isPerson(); !isOfSide { // "@bob ½ @carol ½"
+		s = l.scores.withDraw(s, next.next().string)
 	}
 	l.scores.isEnclosed = isEnclosed(w.typed)
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))

@@ -61,6 +61,15 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
+// withDraw returns ½:½ for a ½ that is a drawn game, and not the points of a side as in "½ - ½" or "½ 2½".
+func (t *scoreText) withDraw(word, next string) string {
+	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
+	if word == half && !isOfSide {
+		return "½:½"
+	}
+	return word
+}
+
 func (t *scoreText) addSeparator(separator string) {
 	if t.afterNumber {
 		t.open = separator
