@@ -63,6 +63,7 @@ var (
 	ordinal   = regexp.MustCompile(`^(?:(\d{1,3})(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
 	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)
 	dayFirst  = regexp.MustCompile(`^(\d\d?)[./](\d\d?)([./](20\d\d|\d\d)?\.?)?$`)
+	typedPair = regexp.MustCompile(`^(\d\d?)([./:xXхХ×\-–—−])(\d\d?)([.:]?)$`)
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
@@ -71,8 +72,15 @@ var (
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
+	words := make([]string, len(tokens)+2) // with nothing at both ends
 	for i, at := range tokens {
-		kinds[i], days[i] = dateKind(t.written[at[0]:at[1]], hasScore)
+		words[i+1] = t.written[at[0]:at[1]]
+	}
+	for i := range tokens {
+		kinds[i], days[i] = dateKind(words[i+1], hasScore)
+		if isGame(words[i+1], hasScore, words[i], words[i+2]) {
+			kinds[i] = '.'
+		}
 	}
 	// In "3 1 may", the 1 is a half of the score.
 	breaksScore := bytes.Count(dateForms.ReplaceAll(kinds, nil), []byte("N"))%2 != 0
@@ -98,6 +106,27 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 		t.written = t.written[:tokens[at[0]][0]] + instead + t.written[tokens[at[1]-1][1]:]
 	}
 	return t, day
+}
+
+// isGame reports whether what may be the date of a match is rather a game, as 21/12 is: the only
+// score, or one of a series. Beside a single 3:1, it is the day of that result.
+func isGame(word string, hasScore bool, beside ...string) bool {
+	m := typedPair.FindStringSubmatch(word)
+	if m == nil || m[2] == "." && m[4] != "" || !strings.Contains("./", m[2]) {
+		return false
+	}
+	most, least := max(value(m[1]), value(m[3])), min(value(m[1]), value(m[3]))
+	canBe := most <= 12 || most == least+2 || most == 15 || most == 21 || most == 25
+	isOfSeries := func(other string) bool {
+		pair := typedPair.FindStringSubmatch(other)
+		if pair == nil {
+			return false
+		}
+		points := max(value(pair[1]), value(pair[3]))
+		isLong := m[2] == "/" && points > 7 // neither the result of several sets nor a set of tennis
+		return canBe && (strings.Contains("./", pair[2]) || isLong) || points == 1 && strings.TrimRight(word, ".") == "1/2"
+	}
+	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
 // dateKind returns what stands for a word in dateForms, and the day or the month that it says.
