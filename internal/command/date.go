@@ -68,7 +68,8 @@ var (
 )
 
 // withoutDates returns the text without its dates and times of day, and with "yesterday" for last
-// night, and the day that they say, or nil. The name of a player is no date.
+// night, and the day that they say, or nil; an unknown one if they say several. The name of a player
+// is no date.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
@@ -98,10 +99,14 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 		if form == "ln" {
 			instead = " yesterday "
 		} else if !strings.ContainsAny(form, "ht") {
-			day = new(Day)
-			for _, of := range days[at[0]:at[1]] {
-				day.Year, day.Month, day.Day = cmp.Or(day.Year, of.Year), cmp.Or(day.Month, of.Month), cmp.Or(day.Day, of.Day)
+			var of Day
+			for _, d := range days[at[0]:at[1]] {
+				of.Year, of.Month, of.Day = cmp.Or(of.Year, d.Year), cmp.Or(of.Month, d.Month), cmp.Or(of.Day, d.Day)
 			}
+			if day != nil && *day != of {
+				of = Day{}
+			}
+			day = &of
 		}
 		t.written = t.written[:tokens[at[0]][0]] + instead + t.written[tokens[at[1]-1][1]:]
 	}

@@ -40,6 +40,9 @@ func TestDates(t *testing.T) {
 		{"bob 21:15 21.11.", "bob 21:15 | 11-21"},
 		{"bob 21:15 27/11", "bob 21:15 | 11-27"},
 		{"bob 28/11.", "bob | 11-28"},
+		{"bob 3:1 28.11.\ncarol 3:2 20.11.", "bob 3:1 \ncarol 3:2 | 0-0"}, // several days
+		{"bob 3:1 28.11.\ncarol 3:2 28.11.", "bob 3:1 \ncarol 3:2 | 11-28"},
+		{"bob 3:1 28/11, carol 2:3 21/11", "bob 3:1 , carol 2:3 | 0-0"},
 		{"bob 3.1.", "bob 3.1."},
 		{"bob 3:1 3.1.", "bob 3:1 | 1-3"},
 		{"bob 3:1 30th of November 2026, gg", "bob 3:1 , gg | 11-30 of 26"},
