@@ -91,8 +91,9 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 			continue
 		}
 		first := at[0] + len(form) - len(strings.TrimLeft(form, "p"))
-		name := t.written[tokens[first][0]:tokens[first][1]]
-		if strings.ContainsAny(form[first-at[0]:][:1], "wfm") && len(cmp.Or(names, new(Names)).named(foldName(name))) > 0 {
+		isNamed := func(name string) bool { return len(cmp.Or(names, new(Names)).named(foldName(name))) > 0 }
+		isName := isNamed(words[first+1]) || isNamed(words[first]+" "+words[first+1])
+		if strings.ContainsAny(form[first-at[0]:][:1], "wfm") && isName {
 			continue
 		}
 		instead := " "

@@ -12,7 +12,8 @@ var blanks = regexp.MustCompile(` +`)
 // TestDates: what of a text is a date, which day it is, and what is left of it.
 func TestDates(t *testing.T) {
 	t.Parallel()
-	names := NewNames([]Person{{UserID: 1, Name: "April"}, {UserID: 2, Name: "Domingo"}, {UserID: 3, Name: "Bob"}})
+	names := NewNames([]Person{{UserID: 1, Name: "April"}, {UserID: 2, Name: "Domingo"}, {UserID: 3, Name: "Bob"},
+		{UserID: 4, Name: "Anna Freitag"}, {UserID: 5, Name: "Anna"}})
 	for _, c := range []struct{ text, want string }{
 		{"bob 3:1 yesterday", "bob 3:1 yesterday"}, // a word of the vocabulary
 		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},
@@ -54,6 +55,8 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 at 19:30", "bob 3:1 at 19:30"},
 		{"april 3 1", "april 3 1"}, // people who are called so
 		{"domingo 3:1", "domingo 3:1"},
+		{"anna freitag 3:1", "anna freitag 3:1"},
+		{"anna 3:1 freitag", "anna 3:1 | 0-0"},
 		{"april 3:1 7 april", "april 3:1 | 4-7"},
 		{"second set bob 3:1, fri", "second set bob 3:1, fri"},
 		{"bob 3:1 on fri", "bob 3:1 | 0-0"},
