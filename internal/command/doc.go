@@ -37,11 +37,12 @@
 // colon or a dash after a name or in front of everything. A dash or a colon between two names is a versus. A dash that touches the number
 // after it, but not one before it, is a minus sign.
 //
-// The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers ("gg") and "and" are white space; "me" is the
-// sender; "to" and "x" between two numbers are colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
-// and separate the sides if no versus does. With them, a match needs no score. A score has a ½ on both sides or on none;
-// "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2" beside games that are all won, lost or drawn;
-// elsewhere it may be 1:2.
+// The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers
+// ("gg") and "and" are white space; "me" is the sender; "to" and "x" between two numbers are
+// colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
+// and separate the sides if no versus does. With them, a match needs no score. A score has a ½ on
+// both sides or on none; "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both
+// sides. So is "1/2" beside games that are all won, lost or drawn; elsewhere it may be 1:2.
 //
 // A sentence with a word that says who won counts only if it has one of the forms of its language, such as "@alice beat @bob", "gegen @bob
 // gewonnen" or "le gané a @bob"; see forms. Every other one is in doubt: its object may stand first, it may be passive, negated or about a

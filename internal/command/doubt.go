@@ -177,8 +177,8 @@ func points(scores []Score) (a, b int) {
 	return a + shared, b + shared
 }
 
-// drawn returns the scores with each "1/2" as a drawn game. isSure is true if it can be nothing else: beside games that were won, lost or
-// drawn, or if the words say that nobody has won.
+// drawn returns the scores with each "1/2" as a drawn game. isSure reports whether it can be
+// nothing else: beside games that were won, lost or drawn, or if the words say that nobody has won.
 func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) {
 	drawn, others := slices.Clone(scores), len(scores)
 	for i := range len(l.scores.numbers) / 2 {
@@ -190,8 +190,9 @@ func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) 
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns what several scores can mean: all of them, or without what may be a total or an aside. If the first or the last one is the
-// total of the others, it is left out; if it does not equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
+// possible returns what several scores can mean: all of them, or without what may be a total or an
+// aside. If the first or the last one is the total of the others, it is left out; if it does not
+// equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
 func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1

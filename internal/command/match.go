@@ -22,12 +22,14 @@ type Match struct {
 	Games  string  // the games of a match that ended early, as typed; they do not count
 }
 
-// Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half added to both if each has half a point more.
-// The only score of a match may be a win, a loss or a draw of A without points.
+// Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half
+// added to both if each has half a point more. The only score of a match may be a win, a loss or a
+// draw of A without points.
 type Score struct{ A, B int }
 
-// Half stands in the points of both sides for half a point more: after two wins and a draw, 2½:½ is {Half+2, Half}. A drawn game gives
-// half a point to each, so points with halves compare and differ as whole ones do.
+// Half stands in the points of both sides for half a point more: after two wins and a draw, 2½:½ is
+// {Half+2, Half}. A drawn game gives half a point to each, so points with halves compare and differ
+// as whole ones do.
 const Half = 1000
 
 // NoPoints stands for the points of a side where nobody counted any. The winner then has 0.
@@ -61,7 +63,7 @@ func typedPoints(n int) string {
 // most returns the larger number of whole points.
 func (s Score) most() int { return max(s.A, s.B) % Half }
 
-// isGame is true if the score can be that of a game in a series: somebody won it, or nobody.
+// isGame reports whether the score can be that of a game in a series: somebody won it, or nobody.
 func (s Score) isGame() bool { return s == drawnGame || s.A+s.B == 1 }
 
 // HasPoints is true if the score is more than who has won.

@@ -40,7 +40,8 @@ var spans = meanings(map[Span]string{
 var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el en por essa esse desta deste
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
-// CutSpan returns the question without the words for a span, and the span. It is empty if none is named.
+// CutSpan returns the question without the words for a span, and the span. It is empty if none is
+// named.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {
@@ -54,7 +55,8 @@ func (c Command) CutSpan() (Command, Span) {
 	return c, span
 }
 
-// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a span, a number, which may be a page of all.
+// ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a span,
+// a number, which may be a page of all.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}

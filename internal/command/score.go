@@ -61,7 +61,8 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
-// withDraw returns ½:½ for a ½ that is a drawn game, and not the points of a side as in "½ - ½" or "½ 2½".
+// withDraw returns ½:½ for a ½ that is a drawn game, and not the points of a side as in "½ - ½" or
+// "½ 2½".
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {
@@ -152,7 +153,8 @@ func wordFault(end, word string) error {
 	return nil
 }
 
-// value converts digits to a number, to which Half is added for a ½ behind them. There must be few enough for an int.
+// value converts digits to a number, to which Half is added for a ½ behind them. There must be few
+// enough for an int.
 func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)
@@ -162,7 +164,8 @@ func value(digits string) int {
 	return n
 }
 
-// fractions are the halves of a score in another form: "1/2-1/2", "2.5:0.5". Beside a separator they can be nothing else.
+// fractions are the halves of a score in another form: "1/2-1/2", "2.5:0.5". Beside a separator
+// they can be nothing else.
 var fractions = regexp.MustCompile(`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
 // anyDigits are digits of any script and of keycaps. Those behind a letter are part of a name such as "Ali٣".
@@ -202,10 +205,10 @@ func withoutTieBreak(word string) string {
 // isNumber is true if s consists of digits.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
-// isPoints is true if s consists of digits and ½.
+// isPoints reports whether s consists of digits and ½.
 func isPoints(s string) bool { return s != "" && strings.Trim(s, digits+half) == "" }
 
-// isDigit is true if r may be part of a number in a score.
+// isDigit reports whether r may be part of a number in a score.
 func isDigit(r rune) bool { return '0' <= r && r <= '9' || string(r) == half }
 
 func isSeparator(r rune) bool { return strings.ContainsRune(separators, r) }

@@ -8,9 +8,6 @@ import (
 	"elobot/internal/elo"
 )
 
-// MaxPoints is the most points of a side in a Score.
-const MaxPoints = 999
-
 // NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
 const NoPoints = -1
 
@@ -18,7 +15,7 @@ const NoPoints = -1
 // it so too.
 const Half = command.Half
 
-// Score is the score of a match or of one set, from 0 to MaxPoints for each side, with Half added to both or to none. That of a match may be
+// Score is the score of a match or of one set, from 0 to 999 for each side, with Half added to both or to none. That of a match may be
 // a Win, a Loss or a Draw of side A without points.
 type Score struct {
 	A int `json:"a"`
