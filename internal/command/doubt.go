@@ -201,6 +201,8 @@ func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
 		scores = drawn
 	case !slices.Equal(drawn, scores):
 		return [][]Score{scores, drawn}, DoubtHalf
+	case l.scores.hasHalf: // "3:1 ½"
+		return [][]Score{scores}, DoubtResults
 	case l.isLate && last > 0:
 		return [][]Score{scores[last:], scores[last-1 : last]}, DoubtCounts
 	}

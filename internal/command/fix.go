@@ -84,6 +84,8 @@ func ParseFix(c Command) (Fix, error) {
 	switch doubt {
 	case DoubtHalf:
 		return Fix{}, formError(ReasonUnexpectedWord, oneTwo)
+	case DoubtResults:
+		return Fix{}, formError(ReasonUnexpectedWord, half)
 	case DoubtTotal:
 		return Fix{}, formError(ReasonUnclearTotal, unclearTotal(meant[0], meant[1]))
 	}

@@ -42,7 +42,7 @@ func (p parser) one(l line) (Report, error) {
 	switch {
 	case a != b && p.maybeEach(l):
 		return report.orResults(p.againstEach), nil
-	case report.Doubt == DoubtNone && mayBeMatches(scores):
+	case report.Doubt == DoubtResults, report.Doubt == DoubtNone && mayBeMatches(scores):
 		return report.orResults(separate), nil
 	default:
 		return report, nil

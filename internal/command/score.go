@@ -30,6 +30,7 @@ type scoreText struct {
 	open        string // a separator whose second number is still to come
 	stray       string // the first separator that does not stand between two numbers
 	isEnclosed  bool   // the word is in brackets of its own
+	hasHalf     bool   // a ½ without another one is a drawn game
 }
 
 // add reads a word, which must consist of numbers and separators. at is the number of people before it.
@@ -66,6 +67,7 @@ func (t *scoreText) add(word string, at int) error {
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {
+		t.hasHalf = true
 		return "½:½"
 	}
 	return word
