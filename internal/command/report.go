@@ -293,6 +293,21 @@ func (l *line) addScore(w word, next following, named bool) error {
 // commandOutcomes are what the names of commands say about who won.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
+// finals are the rounds before the last one of a tournament if one of finalWords follows, and no scores.
+var (
+	finals     = wordSet(`1/2 1/4 1/8`)
+	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
+)
+
+// onlyNegated are words of a match that ended early if a negation stands before them: "не доиграли".
+var onlyNegated = wordSet(`доиграли дограли comparecimento`)
+
+// isNegated is true if a negation stands directly before the word that these words follow.
+func (l *line) isNegated(behind following) bool {
+	at := len(l.words) - len(behind) - 2
+	return at >= 0 && l.words[at].meaning == not
+}
+
 // isDefault has the words for beating somebody that mean a default behind the last score.
 var isDefault = wordSet(`def Def DEF d D`)
 
@@ -319,6 +334,10 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 		return me
 	case m == heOrHave && next.isParticiple():
 		return auxiliary
+	case finals[w.string] && finalWords[strings.ToLower(next.string)]:
+		return filler // "1/2 финал"
+	case m == early && onlyNegated[strings.ToLower(w.string)] != l.isNegated(behind):
+		return filler // "no walkover", "доиграли"
 	case (m == not || m == pronoun || m == clitic) && (next.meaning == early || next.meaning == afterTime):
 		return filler // "не доиграли", "nos pênaltis", "la prórroga"
 	case m == won && isDefault[w.string] && l.scores.afterNumber && !slices.ContainsFunc(behind, word.isPerson):
