@@ -280,7 +280,7 @@ func (v verb) isSlavic() bool {
 }
 
 // namesToo are words of the vocabulary that are names as well.
-var namesToo = wordSet(`abd al an d del den em ha ty victoria vitória vitoria win`)
+var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
 // countWords are words that say how often, which no name does. What they mean is not clear: "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)

@@ -84,6 +84,18 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
+// TestEndedEarlyIsComplete: games of a match that ended early are no score that it lacks.
+func TestEndedEarlyIsComplete(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	report := without(alice, bob, ranking.Win)
+	report.Games = "6:4 2:1"
+	g.report(t, &alice, 0, report)
+	if asked := g.report(t, &bob, 60, singles(bob, alice, 0, 2)).(ranking.ReportPrompt); asked.Completes {
+		t.Errorf("its games are to be a score: %+v", asked)
+	}
+}
+
 // TestEditAfterComplete: a report whose score a button has added to an earlier match is no report of another one if its message is edited.
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()

@@ -197,11 +197,12 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...
 	return nil
 }
 
-// completion returns the score that the only reported match adds to an earlier one without a score, nil if it adds none.
+// completion returns the score that the only reported match adds to an earlier one without a score, nil if it adds none. A match that ended
+// early has its games, which are no score.
 func (r *recordOperation) completion(snap Snapshot) *Completion {
 	m := r.matches[0]
 	other := r.duplicateOf(m, snap)
-	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || !m.result.HasPoints() {
+	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || other.Result.Games != "" || !m.result.HasPoints() {
 		return nil
 	}
 	result := m.result
