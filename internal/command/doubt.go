@@ -132,6 +132,10 @@ func (l line) outcome() (meaning, error) {
 		}
 		outcome = p.meaning
 	}
+	isDraw := len(l.scores.numbers) == 2 && l.scores.numbers[0].text == half && l.scores.numbers[1].text == half
+	if isDraw && (outcome == won || outcome == lost) {
+		return unknown, formError(ReasonContradiction, "")
+	}
 	return outcome, nil
 }
 

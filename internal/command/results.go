@@ -44,6 +44,8 @@ func (p parser) one(l line) (Report, error) {
 		return report.orResults(p.againstEach), nil
 	case report.Doubt == DoubtResults, report.Doubt == DoubtNone && mayBeMatches(scores):
 		return report.orResults(separate), nil
+	case report.Doubt == DoubtHalf && mayBeMatches(scores):
+		return Report{Readings: report.orResults(separate).Readings, Doubt: DoubtHalf}, nil
 	default:
 		return report, nil
 	}
