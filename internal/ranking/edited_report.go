@@ -71,6 +71,10 @@ func (e editedReport) decide(snap Snapshot) (Decision, error) {
 	case now.corrected != nil:
 		return e.offerFix(snap, now)
 	case now.replaced != nil:
+		if q, ok := e.record.nearUsername(snap); ok {
+			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(snap.near(q.Word)[0].shownName(Known{}))}
+			return Decision{Unadded: true, Notice: refusal}, nil
+		}
 		if d := e.offerPlayers(snap, now.replaced); d.Asks != nil {
 			return d, nil
 		}
@@ -163,9 +167,9 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 	return c
 }
 
-// isOf is true if the match has this result, or has got its score since it was reported without one.
+// isOf is true if the match has this result, or has got its score since it was reported without one. What ended early got none.
 func (r Result) isOf(m *StoredMatch) bool {
-	return r.equal(m.Result) || !r.HasPoints() && r.isSame(m.Result.Score)
+	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && r.isSame(m.Result.Score)
 }
 
 // resultOf returns the result of a reported match in the order of a recorded one. ok is false unless the sides are the same, perhaps

@@ -345,6 +345,35 @@ func TestEditOfTheWinner(t *testing.T) {
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
+// TestEditToEndedEarly: an edit that says that a match ended early is offered as a correction of its score.
+func TestEditToEndedEarly(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, alice, bob, 3, 1)
+	early := without(alice, bob, ranking.Win)
+	early.Games = "6:4"
+	if offer := g.edit(t, g.origin(&alice), "m:1", early); offer == nil || offer.Score != [2]int{0, ranking.NoPoints} {
+		t.Errorf("the offer is %+v", offer)
+	}
+}
+
+// TestEditToASlip: an edit that names somebody new whose username may be a slip adds nobody: it says who may be meant.
+func TestEditToASlip(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	seen(alice, bob, carol)(t, g)
+	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+	for slip, meant := range map[string]string{"boob": "Bob", "carl": "Carol"} {
+		edit := g.at(&alice, 60)
+		edit.Message, edit.Trigger = "m:4", ranking.ByEdit
+		must(t, g.RecordMatch(t.Context(), edit, singles(alice, named(slip), 3, 1)))
+		n, ok := g.notice(t, edit.Key).(ranking.Refusal)
+		if !ok || n.Code != ranking.NoSuchPlayer || n.Near == nil || n.Near.Name != meant {
+			t.Errorf("%s: %+v", slip, n)
+		}
+	}
+}
+
 // TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a correction of the same match, which those may
 // make who may fix it. Then the match counts as if it had been reported so.
 func TestEditToOtherPlayers(t *testing.T) {
