@@ -20,10 +20,7 @@ func ladderFeature() feature {
 	return feature{
 		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: (*Router).ladder, Topic: aboutSettings}},
 		callbacks: []Callback{
-			pageButton(renameCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, name string) error {
-				change := ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true, IsAdmin: r.isAdmin(p.origin)}
-				return r.rankings.Do(ctx, p.origin, change)
-			}),
+			pageButton(renameCode, nameLadder, parseRenamed, (*Router).pressRename),
 			pageButton(ladderCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, _ string) error {
 				return r.rankings.Do(ctx, p.origin, ranking.ChangeLadder{})
 			}),
@@ -38,7 +35,6 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
-		change.Sure = callbackData(renameCode, change.Name) == "" // no button could ask
 	}
 	switch change.Change {
 	case ranking.ListLadders:
@@ -73,6 +69,15 @@ func (r *Router) changeLadder(ctx context.Context, req request, change ranking.C
 	return r.rankings.Do(ctx, req.origin, change)
 }
 
+// pressRename handles the buttons below a RenamePrompt. Without a name, nothing changes.
+func (r *Router) pressRename(ctx context.Context, p press, name string) error {
+	change := ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true, IsAdmin: r.isAdmin(p.origin)}
+	if name == "" {
+		change = ranking.ChangeLadder{}
+	}
+	return r.rankings.Do(ctx, p.origin, change)
+}
+
 // firstLadder handles the answer to a FirstLadderPrompt: what the group's only ladder is called. ok is false for all other messages.
 func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err error) {
 	to := req.message.replied()
@@ -89,9 +94,12 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	return false, nil
 }
 
-// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt or a RenamePrompt: the
-// name that a ladder is to get.
+// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name that a ladder
+// is to get.
 func parseAskedLadder(args string) (name string, ok bool) { return args, args != "" }
+
+// parseRenamed reads the arguments of the buttons below a RenamePrompt: the new name, or nothing.
+func parseRenamed(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
 
@@ -99,14 +107,9 @@ func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
 	return w.Text("ladder.first", args{"Name": showText(n.Name)})
 }
 
-// firstLadderButtons returns the button by which a reply to the question is recognized. A name that does not fit on it cannot be asked about
-// so; the text names the other way.
+// firstLadderButtons returns the button by which a reply to the question is recognized.
 func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
-	data := callbackData(ladderCode, n.Name)
-	if data == "" {
-		return nil
-	}
-	return [][]button{{{text: w.cancel(), data: data}}}
+	return [][]button{{{text: w.cancel(), data: callbackData(ladderCode, n.Name)}}}
 }
 
 var _ = shows(view[ranking.RenamePrompt]{text: words.renamePrompt, buttons: renameButtons})
@@ -115,8 +118,11 @@ func (w words) renamePrompt(n ranking.RenamePrompt) string {
 	return w.Text("ladder.call", args{"Name": showText(n.Name)})
 }
 
-func renameButtons(n ranking.RenamePrompt, _ outbox.Item, _ words) [][]button {
-	return [][]button{{{text: n.Name, data: callbackData(renameCode, n.Name)}}}
+func renameButtons(n ranking.RenamePrompt, _ outbox.Item, w words) [][]button {
+	return [][]button{
+		{{text: n.Name, data: callbackData(renameCode, n.Name)}},
+		{{text: w.cancel(), data: callbackData(renameCode, "")}},
+	}
 }
 
 var _ = shows(view[ranking.LadderList]{text: words.ladderList})

@@ -49,8 +49,10 @@ func (r *Router) restore(ctx context.Context, req request, number int) error {
 
 // fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
 func (r *Router) fixOrMove(ctx context.Context, req request) error {
-	if req.command.Args == "" && req.message.replied() != nil { // the reply to a question would not say which match is meant
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: WrongForm{Command: command.NameFix, Reason: command.ReasonNoScore}})
+	if req.command.Args == "" && req.message.replied() != nil {
+		// The reply to a question would not say which match is meant.
+		form := WrongForm{Command: command.NameFix, Reason: command.ReasonNoScore}
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: form})
 	}
 	_, err := command.ParseFix(req.command)
 	number, ladder, ok := command.LadderAfter(req.command)
@@ -62,10 +64,14 @@ func (r *Router) fixOrMove(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form})
 }
 
-// asksForFix reports whether a message of this bot answers a /fix without anything else. It has no button to tell that by.
+// asksForFix reports whether a message of this bot answers a /fix without anything else, perhaps among
+// other answers. It has no button to tell that by.
 func (r *Router) asksForFix(m *message) bool {
-	return m != nil && m.From != nil && m.From.ID == r.self.ID && slices.ContainsFunc(catalog.All(), func(l catalog.Language) bool {
-		return m.Text == plain(l.Text("form.empty_fix", nil))
+	if m == nil || m.From == nil || m.From.ID != r.self.ID {
+		return false
+	}
+	return slices.ContainsFunc(catalog.All(), func(l catalog.Language) bool {
+		return strings.Contains(m.Text, plain(l.Text("form.empty_fix", nil)))
 	})
 }
 

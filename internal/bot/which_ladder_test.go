@@ -340,6 +340,13 @@ func TestWhichLadderOfAButton(t *testing.T) {
 		}
 		look(got)
 	}
+	prompt, err := render(itemOf(t, ranking.RenamePrompt{Name: "go"}), english)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := payloads(c.press(nil, prompt, prompt.buttons[1][0].data)); !strings.HasPrefix(got, "ladder_list ") {
+		t.Errorf("the cancelled new name leads to %s", got)
+	}
 	for _, callback := range tables().callbacks {
 		if !codes[callback.Code] {
 			t.Errorf("no button of %s (%s) was pressed", callback.Command, callback.Code)

@@ -17,6 +17,8 @@ const (
 	MaxLadders = 10
 	// MaxLadderName is the maximum length of a ladder's name, in characters.
 	MaxLadderName = 24
+	// MaxLadderBytes is its maximum length in bytes, so that it fits on a button that asks about it.
+	MaxLadderBytes = 60
 	// MaxLadderWords is how many words a ladder's name has at most, with a space between.
 	MaxLadderWords = 4
 )
@@ -237,7 +239,8 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 
 // canBeName is true if a ladder may have this name: it must not be that of a player, so that nobody who is named becomes a ladder.
 func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
-	if name == "" || utf8.RuneCountInString(name) > MaxLadderName || len(strings.Fields(name)) > MaxLadderWords {
+	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
+	if name == "" || isLong || len(strings.Fields(name)) > MaxLadderWords {
 		return false
 	}
 	return !slices.ContainsFunc(snap.everybody(), func(p Person) bool {

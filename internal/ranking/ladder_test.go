@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"elobot/internal/ranking"
@@ -69,6 +70,8 @@ func TestRenameLadder(t *testing.T) {
 		return ranking.LadderChanged{Change: ranking.RenameLadder, Name: name, Was: was, Topic: true}
 	}
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel Paddle", ""), ranking.RenamePrompt{Name: "padel Paddle"})
+	long := strings.Repeat("鞠", 20) + " x" // the question has no room for it
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, long, ""), ranking.Refusal{Code: ranking.LadderName, Name: long})
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel", ""), renamed("padel", ""))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "Padel Paddle", ""), renamed("Paddle", "padel"))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis", ""), ranking.RenamePrompt{Name: "padle tennis"})

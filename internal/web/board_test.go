@@ -248,6 +248,13 @@ func TestPages(t *testing.T) {
 	if a := c.get(""); !strings.Contains(a.body, "<h1>Rangliste</h1>") || !strings.Contains(a.body, `lang="de"`) || !strings.Contains(a.body, "&#43;14:00") {
 		t.Errorf("in German: %s", a.body)
 	}
+	for name, isShown := range map[string]bool{"tennis": true, "CLUB": false} {
+		dbtest.Exec(t, c.w.Pool, `UPDATE ladders SET name = $1 WHERE group_id = $2`, name, c.group)
+		c.board.Changed(c.group)
+		if a := c.get("?tv"); strings.Contains(a.body, "· <bdi>"+name) != isShown {
+			t.Errorf("a screen with the ladder %s: %s", name, a.body)
+		}
+	}
 	dbtest.Exec(t, c.w.Pool, `UPDATE group_players SET left_at = now() WHERE name = 'Alice'`)
 	c.board.Changed(c.group)
 	if a := c.get(""); strings.Contains(a.body[strings.Index(a.body, `id="ranking"`):], "Alice") {

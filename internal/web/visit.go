@@ -194,6 +194,12 @@ func (v *visit) Names(all []ranking.Name) string {
 	return strings.Join(shown, " & ")
 }
 
+// NamesLadder reports whether the ladder is named beside the group, as in the chat: not if both are
+// called the same.
+func (v *visit) NamesLadder() bool {
+	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
+}
+
 // LadderName is what a ladder is called that its group may not have named.
 func (v *visit) LadderName(l ranking.LadderLabel) string {
 	if l.Name == "" {
