@@ -48,3 +48,34 @@ func TestMissingLadder(t *testing.T) {
 		}
 	}
 }
+
+// TestLadderOfTheGame: a ladder is of a game if a word of its name is, unless several are. The
+// question about a game is about all lines, and who is called like a game by username is no game.
+func TestLadderOfTheGame(t *testing.T) {
+	t.Parallel()
+	c := newClub(t)
+	c.exec(`UPDATE ladders SET name = 'Tennis Club' WHERE name = 'zorb'`)
+	c.say(0, nil, "/match @padel 6:5") // who is called Padel by username only
+	c.exec(`UPDATE group_players SET name = 'Igor' WHERE name ILIKE '%padel'`)
+	for _, tc := range []struct{ text, ladder, asks string }{
+		{text: "/match теннис @bobby 1:0", ladder: "Tennis Club"},
+		{text: "/match padel 1:0", ladder: "chess"},
+		{"/match tennis @bobby 4:0\ngolf @carol 2:0", "Tennis Club", "golf"},
+		{"/match @bobby 3:0\ngolf @carol 2:0", "chess", "golf"},
+		{"/match tennis @bobby 5:0", "Tennis doubles", "tennis"},
+	} {
+		if tc.ladder == "Tennis doubles" {
+			c.exec(`UPDATE ladders SET name = 'Tennis doubles' WHERE name = 'chess'`)
+		}
+		s := c.say(0, nil, tc.text)
+		var n ranking.ReportPrompt
+		for _, item := range s.items {
+			if err := json.Unmarshal(item.Payload, &n); ranking.IsPrompt(item.Kind) && err != nil {
+				t.Fatal(err)
+			}
+		}
+		if s.ladder != tc.ladder || n.Word != tc.asks {
+			t.Errorf("%q: recorded in %q, asked about %q: %s", tc.text, s.ladder, n.Word, payloads(s))
+		}
+	}
+}

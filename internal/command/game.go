@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // games are the names of games in all languages of the bot, with "_" for a space, by one of them.
 var games = meanings(map[string]string{
@@ -32,6 +35,16 @@ var games = meanings(map[string]string{
 // Game returns the game that a text is the name of, the same in all languages; empty for none.
 func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
+}
+
+// IsOfGame reports whether the name of a ladder is that of a game, or has a word that is: "Tennis Club"
+// is of tennis, "table tennis" is not.
+func IsOfGame(name, game string) bool {
+	of := Game(name)
+	for _, word := range strings.Fields(name) {
+		of = cmp.Or(of, Game(word))
+	}
+	return of == game
 }
 
 // IsSlip reports whether a text that means nothing else in a report may be a name with a slip.

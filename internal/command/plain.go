@@ -17,7 +17,8 @@ func (c Command) MayNamePlayers() bool {
 
 // LikelyNamesPlayers is true if the arguments have quotes, words without another meaning, or words that people are called as well.
 func (c Command) LikelyNamesPlayers() bool {
-	return meaningOf(c.FirstWord()) == game || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
+	isGame := func(word string) bool { return meaningOf(word) == game }
+	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
 		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
 	}) || len(c.text().quotes()) > 0
 }

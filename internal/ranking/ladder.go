@@ -49,7 +49,7 @@ func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names lad
 func (s Snapshot) named(first string, later []string, isReport bool) (named *LadderNamed, refusal Notice) {
 	here, missing, words := s.ladderAt(first, isReport)
 	if missing != nil && !isReport {
-		return nil, missing.refusal()
+		return nil, Refusal{Code: NoSuchLadder, Name: missing.Word, Ladders: s.ladderNames()}
 	}
 	is := words > 0
 	if here == nil {
@@ -58,7 +58,9 @@ func (s Snapshot) named(first string, later []string, isReport bool) (named *Lad
 	n := LadderNamed{Words: words, Missing: missing}
 	for _, line := range later {
 		l, missing, words := s.ladderAt(line, false)
-		if missing != nil {
+		if isReport {
+			n.Missing = cmp.Or(n.Missing, missing) // the question is about all lines
+		} else if missing != nil {
 			words = 0
 		}
 		if l != nil && l.ID != here.ID {
@@ -286,11 +288,13 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{Notice: said, Effect: changed}, nil
 }
 
-// ladderNames returns the names of all ladders of the group.
+// ladderNames returns the names of the ladders of the group that are not archived.
 func (s Snapshot) ladderNames() string {
-	names := make([]string, len(s.Ladders))
-	for i, l := range s.Ladders {
-		names[i] = l.Name
+	var names []string
+	for _, l := range s.Ladders {
+		if !l.Archived {
+			names = append(names, l.Name)
+		}
 	}
 	return strings.Join(names, ", ")
 }

@@ -17,15 +17,6 @@ type MissingLadder struct {
 	Maybe []LadderLabel `json:"maybe"` // that which applies first
 }
 
-// refusal says which ladders there are.
-func (m MissingLadder) refusal() Refusal {
-	names := make([]string, len(m.Maybe))
-	for i, l := range m.Maybe {
-		names[i] = l.Name
-	}
-	return Refusal{Code: NoSuchLadder, Name: m.Word, Ladders: strings.Join(names, ", ")}
-}
-
 // ladderAt returns the ladder that is named at the beginning of a text, by the longest name or by
 // another word for its game, or a missing one, and how many words name it. The name of a player is
 // no game, and only a report may have a slip.
@@ -38,19 +29,24 @@ func (s Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing 
 			return l, nil, n
 		}
 		game := command.Game(name)
-		if game == "" || isOf(func(p Person) bool { return command.IsNameOf(name, p.Name) }) {
+		if game == "" || isOf(func(p Person) bool { return command.IsNameOf(name, p.Name) || command.IsNameOf(name, p.Username) }) {
 			continue
 		}
 		m := MissingLadder{Word: name}
+		var ofGame []*GroupLadder
 		for i, l := range s.Ladders {
-			switch isHere := &s.Ladders[i] == s.here(); {
-			case command.Game(l.Name) == game:
-				return &s.Ladders[i], nil, n
-			case isHere:
+			isOfGame := !l.Archived && command.IsOfGame(l.Name, game)
+			if isOfGame {
+				ofGame = append(ofGame, &s.Ladders[i])
+			}
+			if isOfGame || &s.Ladders[i] == s.here() {
 				m.Maybe = slices.Insert(m.Maybe, 0, *l.label())
-			case !l.Archived:
+			} else if !l.Archived {
 				m.Maybe = append(m.Maybe, *l.label())
 			}
+		}
+		if len(ofGame) == 1 {
+			return ofGame[0], nil, n
 		}
 		if len(m.Maybe) > 0 && m.Maybe[0].Name != "" { // games are fillers where the only ladder has no name
 			return nil, &m, n
