@@ -173,7 +173,7 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people),
-		Result: &ResultNeeds{LeaderQuery{r.playedAt, maxLeaders}}, Near: !r.isSettled(DoubtUsername),
+		Result: &LeaderQuery{r.playedAt, maxLeaders}, Near: !r.isSettled(DoubtUsername),
 	}
 	if !r.isSettled(DoubtDuplicate) {
 		needs.DuplicatesOf = r.playedAt

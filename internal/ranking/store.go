@@ -120,7 +120,7 @@ type Needs struct {
 	New             int          // how many of the people, from the first on, get an id unless they are players already
 	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
 	DuplicateScores []Score      // only those with one of these scores, in either order, or without one, and those within the RepeatWindow; none: all
-	Result          *ResultNeeds // requests Leaders; there are People
+	Result          *LeaderQuery // of an operation that may record a result of its people; requests Leaders; there are People
 	Everybody       bool         // requests Everybody
 	Near            bool         // also if one of the people is only mentioned and not known; the store need not know
 	Match           *MatchRef    // requests Matches
@@ -134,11 +134,6 @@ type Needs struct {
 	Board         bool     // requests Board
 	Topics        bool     // requests the Topics of the Ladders
 	Timer         bool     // requests Due
-}
-
-// ResultNeeds says what an operation needs to know to record a result of its people.
-type ResultNeeds struct {
-	LeaderQuery // requests Leaders
 }
 
 // MatchRef says which match of a group is meant: the one with the ID; else the one with the Number; else the one that the Message shows or

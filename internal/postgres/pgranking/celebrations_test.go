@@ -28,7 +28,7 @@ func TestLeaders(t *testing.T) {
 	} {
 		query := ranking.LeaderQuery{At: time.Date(2023, time.November, 30, 0, 0, 0, 0, time.UTC), Limit: limit}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{
-			People: []ranking.Person{alice}, Result: &ranking.ResultNeeds{LeaderQuery: query},
+			People: []ranking.Person{alice}, Result: &query,
 		}})
 		if diff := cmp.Diff(want, snap.Leaders); err != nil || diff != "" {
 			t.Errorf("%d leaders, %v (-want +got):\n%s", limit, err, diff)

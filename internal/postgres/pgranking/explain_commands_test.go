@@ -99,7 +99,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, Want: 2},
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
 			leaders := ranking.LeaderQuery{At: time.Now(), Limit: 5}
-			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people, Result: &ranking.ResultNeeds{LeaderQuery: leaders}}})
+			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people, Result: &leaders}})
 			return err
 		}, Want: 2},
 		{Name: "read the largest upset", Run: func(ctx context.Context) error {

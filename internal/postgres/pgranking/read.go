@@ -401,7 +401,8 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b,
 		       EXISTS (SELECT FROM prompts p
-		           WHERE p.chat_id = ` + postgres.ThisChat + ` AND p.request -> 'repeats' @> to_jsonb(m.number) AND (
+		           WHERE p.chat_id = ` + postgres.ThisChat + ` AND p.kind = 'report' AND p.asked_at >= m.played_at - $3::interval
+		             AND p.request -> 'repeats' @> to_jsonb(m.number) AND (
 		               p.closed_as = 'cancelled' OR p.closed_as = 'answered' AND p.request ? 'completes' AND m.winner IS NULL)) AS twice
 		FROM matches m
 		WHERE m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$7") + `
