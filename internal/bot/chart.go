@@ -116,24 +116,24 @@ func drawnName(n ranking.Name) string {
 
 // chartButtons returns the buttons that show a chart of another period, or along another axis.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
-	var rows [2][]button
+	var rows [3][]button // four periods have no room in one
 	add := func(row int, label string, shown stats.Chart) {
 		if data := chartData(shown); data != "" {
 			chosen := shown.Period == n.Period && shown.ByMatch == n.ByMatch
 			rows[row] = append(rows[row], button{text: choice(w.Text("button."+label, nil), chosen), data: data})
 		}
 	}
-	for _, period := range stats.Periods() {
+	for i, period := range stats.Periods() {
 		shown := n
 		shown.Period = period
-		add(0, "chart_"+string(period), shown)
+		add(i/2, "chart_"+string(period), shown)
 	}
 	for _, byMatch := range []bool{false, true} {
 		shown, label := n, "chart_by_date"
 		if shown.ByMatch = byMatch; byMatch {
 			label = "chart_by_match"
 		}
-		add(1, label, shown)
+		add(2, label, shown)
 	}
 	if rows[0] == nil {
 		return nil

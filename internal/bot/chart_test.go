@@ -88,7 +88,7 @@ func TestSendChart(t *testing.T) {
 	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
 		t.Errorf("turned to %+v", turned)
 	}
-	if turned.Buttons[0][3].Text != "✓ All" || turned.Buttons[1][1].Text != "✓ By match" {
+	if turned.Buttons[1][1].Text != "✓ All" || turned.Buttons[2][1].Text != "✓ By match" {
 		t.Errorf("buttons %+v", turned.Buttons)
 	}
 	p.sim.Fault(botsim.Fault{Method: "editMessageMedia", Kind: botsim.Reject, Description: "Bad Request: message is not modified", Times: 1})
