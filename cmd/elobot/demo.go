@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	answerTimeout = 15 * time.Second
 	// awaitInterval is how often it looks whether what it waits for is reached.
 	awaitInterval = 20 * time.Millisecond
+	// shownAtFirst is how many lines of the scene are shown before the user can type.
+	shownAtFirst = 24
 	// longestMessage is the limit of Telegram, in UTF-16 code units.
 	longestMessage = 4096
 	// longestLine is the limit for a line of the input, in bytes.
@@ -32,7 +35,11 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err
 	}
-	paper := newTranscript(os.Stdout, isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "")
+	onTerminal := isTerminal(os.Stdout)
+	paper := newTranscript(os.Stdout, onTerminal && os.Getenv("NO_COLOR") == "")
+	if onTerminal {
+		paper.width = terminalWidth
+	}
 	paper.aside("Starting a temporary PostgreSQL server for this demo …")
 	server, err := pgtemp.Start(ctx, pgtemp.Options{Log: func(msg string) { paper.aside("  %s", msg) }})
 	if err != nil {
@@ -41,7 +48,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	defer stopServer(server)
 
 	clock := new(demoClock)
-	sim, err := botsim.New(botsim.WithClock(clock.now))
+	sim, err := botsim.New(botsim.WithClock(clock.now), botsim.WithBotUsername(botName))
 	if err != nil {
 		return fmt.Errorf("start the simulated Telegram: %w", err)
 	}
@@ -52,17 +59,34 @@ func (d *demoCommand) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = s.endBot() }() // its error has been returned already
-	if err := s.play(ctx, scene); err != nil {
-		return err
-	}
 	if d.Once {
-		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")
-	} else {
-		if err := s.converse(ctx, os.Stdin, isTerminal(os.Stdin) && isTerminal(os.Stdout)); err != nil {
+		if err := s.play(ctx, scene, math.MaxInt); err != nil {
 			return err
 		}
+		paper.aside("\nThat was the real bot on a real database. README.md explains how to run it in Telegram.")
+		return s.close(ctx)
+	}
+	if err := s.play(ctx, scene, shownAtFirst); err != nil {
+		return err
+	}
+	input := linesOf(os.Stdin)
+	if isTerminal(os.Stdin) && onTerminal {
+		var end func()
+		if input, end, err = paper.startTyping(os.Stdin); err != nil {
+			return err
+		}
+		defer end()
+	}
+	if err := s.converse(ctx, input); err != nil {
+		return err
 	}
 	return s.close(ctx)
+}
+
+// terminalWidth returns the width of the terminal that shows the demo, 0 if that is unknown.
+func terminalWidth() int {
+	width, _, _ := term.GetSize(int(os.Stdout.Fd()))
+	return width
 }
 
 func stopServer(server *pgtemp.Server) {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/app"
+	"elobot/internal/bot"
 	"elobot/internal/botsim"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgoutbox"
@@ -30,30 +33,53 @@ type demoGroup struct {
 	paper    *transcript
 	messages <-chan botsim.Message
 	leave    func()
-	last     map[string]botsim.Message // the last message of each person
-	user     string                    // who the user writes as
+	members  []botsim.User            // in the scene
+	last     map[int64]botsim.Message // the last message of each person, by their ids
+	user     string                   // who the user writes as
+	rest     string                   // of the scene, which is not shown yet
+	atEnd    heard                    // what has been heard when it is shown
 
-	seen        int              // number of messages and edits that have arrived
-	answers     int              // number of the bot's among them that are shown
+	seen     int           // number of messages and edits that have arrived
+	answers  int           // number of the bot's among them that are shown
+	heard                  // from the bot, as far as it is shown
+	pool     *pgxpool.Pool // of connections to the bot's database
+	outbox   *pgoutbox.Store
+	links    web.Links
+	board    string // the link of the web board, empty while it is off
+	folder   string // of the pictures that are saved, empty while there are none
+	pictures int    // that are saved
+	stopBot  context.CancelFunc
+	ended    chan struct{} // closed when the bot has ended; botErr is set then
+	botErr   error
+}
+
+// heard is what people can answer.
+type heard struct {
 	lastOfBot   botsim.Message   // the bot's last message
 	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
-	pool        *pgxpool.Pool    // of connections to the bot's database
-	outbox      *pgoutbox.Store
-	links       web.Links
-	stopBot     context.CancelFunc
-	ended       chan struct{} // closed when the bot has ended; botErr is set then
-	botErr      error
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
-	s := &demoGroup{sim: sim, clock: clock, paper: paper, last: make(map[string]botsim.Message), user: "you", ended: make(chan struct{})}
-	var members []botsim.User
-	for _, name := range sceneMembers {
-		members = append(members, sim.User(name))
+	s := &demoGroup{
+		sim: sim, clock: clock, paper: paper, last: make(map[int64]botsim.Message), user: you, ended: make(chan struct{}),
 	}
-	s.group = sim.Group("Table tennis", members...)
+	for _, u := range sceneMembers {
+		u.LanguageCode = "en"
+		s.members = append(s.members, sim.AddUser(u))
+	}
+	s.group = sim.Group("Table tennis", s.members...)
 	s.messages, s.leave = sim.Subscribe()
 	return s
+}
+
+// person returns the member with a first name, or else whoever the simulated Telegram knows by it.
+func (s *demoGroup) person(name string) botsim.User {
+	for _, m := range s.members {
+		if strings.EqualFold(m.FirstName, name) {
+			return m
+		}
+	}
+	return s.sim.User(name)
 }
 
 // startBot starts the real bot, which logs only warnings and errors.
@@ -85,29 +111,47 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	return nil
 }
 
-// webBoard turns the web board of the group on, and returns its link.
-func (s *demoGroup) webBoard(ctx context.Context) (string, error) {
+// openWebBoard turns the web board of the group on.
+func (s *demoGroup) openWebBoard(ctx context.Context) error {
 	var b ranking.WebBoard
 	const sql = `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`
 	if err := s.pool.QueryRow(ctx, sql).Scan(&b.Group, &b.Salt); err != nil {
-		return "", fmt.Errorf("turn the web board of the demo on: %w", err)
+		return fmt.Errorf("turn the web board of the demo on: %w", err)
 	}
-	return s.links.Link(b), nil
+	s.board = s.links.Link(b)
+	return nil
 }
 
-// play plays the days, which end now.
-func (s *demoGroup) play(ctx context.Context, days []day) error {
+// play plays the days, which end now, and shows as many of their lines as given; the rest can be
+// shown later.
+func (s *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	s.paper.title("Table tennis", "a group of six and elobot")
+	out, said := s.paper.out, new(strings.Builder)
+	s.paper.out = said
+	defer func() { s.paper.out = out }()
+	var shownAlready heard
 	for _, d := range days {
 		s.clock.begin(d.ago)
 		s.paper.date(s.clock.now())
 		for _, l := range d.lines {
+			if s.rest == "" {
+				shownAlready = heard{s.lastOfBot, slices.Clone(s.withButtons)}
+			}
 			if err := s.playLine(ctx, l); err != nil {
 				return err
 			}
+			if shown -= strings.Count(said.String(), "\n"); shown < 0 || s.rest != "" {
+				s.rest += said.String()
+			} else {
+				_, _ = io.WriteString(out, said.String())
+			}
+			said.Reset()
 		}
 	}
 	s.clock.finish()
+	if s.rest != "" {
+		s.atEnd, s.heard = s.heard, shownAlready
+	}
 	return nil
 }
 
@@ -118,9 +162,14 @@ func (s *demoGroup) playLine(ctx context.Context, l line) error {
 	}
 	if l.press != "" {
 		_, buttons := s.keyboard()
-		return s.press(ctx, l.from, 1+slices.IndexFunc(buttons, func(b botsim.Button) bool { return b.Text == l.press }))
+		at := slices.IndexFunc(buttons, func(b botsim.Button) bool { return b.Text == l.press })
+		return s.press(ctx, s.person(l.from), 1+at)
 	}
-	s.say(l.from, l.text, s.last[l.replyTo])
+	var to botsim.Message
+	if l.replyTo != "" {
+		to = s.last[s.person(l.replyTo).ID]
+	}
+	s.say(s.person(l.from), l.text, to)
 	if err := s.settle(ctx); err != nil || !l.pins {
 		return err
 	}
@@ -182,12 +231,12 @@ func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 }
 
 // say sends a message to the group, which replies to another unless that is the zero message.
-func (s *demoGroup) say(from, text string, to botsim.Message) {
-	s.last[from] = s.group.Post(botsim.Post{From: s.sim.User(from), Text: text, ReplyTo: to.ID})
+func (s *demoGroup) say(from botsim.User, text string, to botsim.Message) {
+	s.last[from.ID] = s.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }
 
 // press presses a button of the keyboard, and shows the callback answer, which only that person sees.
-func (s *demoGroup) press(ctx context.Context, from string, number int) error {
+func (s *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
 	m, buttons := s.keyboard()
 	if len(buttons) == 0 {
 		s.paper.remark("There is no button to press.")
@@ -197,7 +246,7 @@ func (s *demoGroup) press(ctx context.Context, from string, number int) error {
 		s.paper.remark("There is no button %d below %s. The last one is %d.", number, excerpt(m), len(buttons))
 		return nil
 	}
-	who, button := s.sim.User(from), buttons[number-1]
+	button := buttons[number-1]
 	if button.CallbackData == "" {
 		s.paper.pressed(who, button, m, "")
 		return nil
@@ -238,10 +287,47 @@ func (s *demoGroup) print(m botsim.Message) {
 		if len(m.Buttons) > 0 {
 			s.withButtons = append(s.withButtons, m)
 		}
-		s.paper.bot(m)
+		s.paper.bot(m, s.picture(m))
 	default:
 		s.paper.person(m, s.repliedTo(m))
 	}
+}
+
+// picture describes the picture of a message: where it is saved, and where the web board shows the
+// same. It is empty if there is none.
+func (s *demoGroup) picture(m botsim.Message) string {
+	if m.Photo == nil {
+		return ""
+	}
+	shown := "[picture, " + s.savePicture(m.Photo.Content) + "]"
+	if s.board == "" {
+		return shown
+	}
+	page := s.board
+	for _, b := range buttonsOf(m) {
+		if charted, ok := bot.ChartOf(b.CallbackData); ok && len(charted.Players) == 1 {
+			page = fmt.Sprintf("%splayer/%d", s.board, charted.Players[0].Player)
+		}
+	}
+	return shown + "\n[as a page: " + page + "]"
+}
+
+// savePicture saves a picture for people who want to look at it, also after the demo, and returns
+// its path or why there is none.
+func (s *demoGroup) savePicture(content []byte) string {
+	if s.folder == "" {
+		folder, err := os.MkdirTemp("", "elobot-demo-")
+		if err != nil {
+			return err.Error()
+		}
+		s.folder = folder
+	}
+	s.pictures++
+	path := filepath.Join(s.folder, fmt.Sprintf("%d.png", s.pictures))
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		return err.Error()
+	}
+	return path
 }
 
 // isBoard is true if a message is the group's board. A link in it says so.

@@ -2,12 +2,19 @@ package main
 
 import (
 	"flag"
+	"image/png"
+	"io"
+	"math"
+	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
 	"elobot/internal/pgtemp/pgtest"
@@ -26,7 +33,7 @@ type talk struct {
 func (k talk) says(lines ...string) string {
 	k.t.Helper()
 	k.out.Reset()
-	if err := k.s.converse(k.t.Context(), strings.NewReader(strings.Join(lines, "\n")), false); err != nil {
+	if err := k.s.converse(k.t.Context(), linesOf(strings.NewReader(strings.Join(lines, "\n")))); err != nil {
 		k.t.Error(err)
 	}
 	return k.out.String()
@@ -48,8 +55,14 @@ func (k talk) inOrder(text string, parts ...string) {
 // dates are dates of the scene.
 var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
 
-// WithoutDates replaces the dates in a text, which depend on when the scene is played.
-func WithoutDates(text string) string { return dates.ReplaceAllString(text, "DATE") }
+// pictures are the paths of pictures.
+var pictures = regexp.MustCompile(`/\S+/(\d+\.png)`)
+
+// WithoutDates replaces the dates and the folders of pictures in a text, which depend on when and
+// where the scene is played.
+func WithoutDates(text string) string {
+	return pictures.ReplaceAllString(dates.ReplaceAllString(text, "DATE"), "FOLDER/$1")
+}
 
 // playedScene starts the bot and plays the scene, which ends at a time.
 func playedScene(t *testing.T, end time.Time) talk {
@@ -62,7 +75,8 @@ func playedScene(t *testing.T, end time.Time) talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.s.endBot() })
-	if err := k.s.play(t.Context(), scene); err != nil {
+	k.s.folder = t.TempDir()
+	if err := k.s.play(t.Context(), scene, math.MaxInt); err != nil {
 		t.Fatal(err)
 	}
 	const file = "testdata/scene.txt"
@@ -106,7 +120,9 @@ func TestDemoGroup(t *testing.T) {
 	k.explains()
 	k.alternates()
 	k.takesAnything()
-	if err := k.s.converse(t.Context(), strings.NewReader(strings.Repeat("x", 2<<20)), false); err == nil ||
+	k.shows()
+	k.slowsDown()
+	if err := k.s.converse(t.Context(), linesOf(strings.NewReader(strings.Repeat("x", 2<<20)))); err == nil ||
 		!strings.Contains(err.Error(), "read input") {
 		t.Errorf("input that cannot be read ends with %v", err)
 	}
@@ -119,11 +135,11 @@ func TestDemoGroup(t *testing.T) {
 // the card is edited, and the next press is for its new button.
 func (k talk) presses() {
 	k.t.Helper()
-	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "dave: 1", "carol: 1", "/ranking"),
-		"Now you. You write as “You”, who is new here. Alice is the group’s admin.", "1, 2, 3", "reply TEXT", "as alice", "help", "quit",
+	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
+		"Now you. You write as “You”, who is new here. Alice is the group’s admin.", "/chart", "“help” lists",
 		"Alice beat Carol 3:0", "│ [1] Undo\n", "You pressed [Undo] below “Alice beat Carol 3:0”", "Only those who played",
 		"Carol pressed [Undo]", "undone by Carol", "edited its earlier message:", "undone by Carol", "│ [1] Restore\n",
-		"Dave pressed [Restore]", "Only the person who undid match",
+		"David pressed [Restore]", "Only the person who undid match",
 		"Carol pressed [Restore]", "restored by Carol", "edited its earlier message:", "Alice beat Carol 3:0", "│ [1] Undo\n",
 		"You  /ranking", "won–drawn–lost")
 }
@@ -132,7 +148,7 @@ func (k talk) presses() {
 // lost its buttons, the numbers are for the message before it.
 func (k talk) answers() {
 	k.t.Helper()
-	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bob 3:1", "/match @bob 3:1", "2", "2", "1", "/mathc @dave 3:1", "1", "as you", "/help"),
+	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
 		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
 		"Alice  /settings", "│ [1] Display ›   [2] Time ›\n",
 		"Alice pressed [Ratings ›] below “Settings”", "│ [2] K-factor ›\n",
@@ -140,7 +156,7 @@ func (k talk) answers() {
 		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16",
 		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice cancelled.",
 		"There is no button 2 below “Alice beat Bob 3:1”. The last one is 1.", "Alice pressed [Undo] below “Alice beat Bob 3:1”", "Match #33 undone",
-		"Alice pressed [Copy the corrected command]", " · copies: /match @dave 3:1", "You write as “You”.", "You  /help")
+		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
 // replies: a question is answered by a reply until it is closed, whatever was said since. Commands are about what the bot or a person said
@@ -161,7 +177,8 @@ func (k talk) explains() {
 	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
 	k.inOrder(k.says("/foo", "3:1", "reply thanks", "press", "7", "as", "help", "Exit", "too late"),
 		"You  /foo\n"+ignored, "You  3:1\n"+ignored, "You  thanks  (in reply to elobot)\n"+ignored, "You  press\n"+ignored,
-		"There is no button 7 below “Carol beat Frank 3:1”.", "You write as “You”.\nWhat you type", "You write as “You”.\nWhat you type")
+		"There is no button 7 below “Carol beat Frank 3:1”.", "You write as “You”. What you type", "1, 2, 3", "reply TEXT", "as alice", "quit",
+		"You write as “You”. What you type")
 	if shown := k.out.String(); strings.Contains(shown, "too late") || strings.Contains(shown, "Exit") {
 		k.t.Errorf("the conversation goes on after its end:\n%s", shown)
 	}
@@ -171,8 +188,8 @@ func (k talk) explains() {
 // others.
 func (k talk) alternates() {
 	k.t.Helper()
-	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bob 3:0", "zoe: /unknown", "", "yan: /match @bob 3:0", "no command", "  /ranking", "zoe : /match"),
-		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bob 3:0", "Yan beat Bob 3:0",
+	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0", "zoe: /unknown", "", "yan: /match @bobby 3:0", "no command", "  /ranking", "zoe : /match"),
+		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bobby 3:0", "Yan beat Bob 3:0",
 		"You  no command", "/ranking", "won–drawn–lost", "Zoe  /match", "Who did you play?")
 }
 
@@ -192,5 +209,79 @@ func (k talk) takesAnything() {
 	}
 	if i := strings.IndexFunc(shown, func(r rune) bool { return unicode.IsControl(r) && r != '\n' }); i >= 0 {
 		k.t.Errorf("a control character reaches the terminal: %q", shown[max(0, i-20):i+5])
+	}
+}
+
+// shows: tables are drawn, charts are files with the address of the page that shows the same, a
+// message has several lines, and people with names of several words write.
+func (k talk) shows() {
+	k.t.Helper()
+	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice", `"Bob Smith": /match @alice 1:3\`, "@carol 3:1",
+		`as "Bob Smith"`, "/chart", "as me", "scene")
+	k.inOrder(shown, "You  /ranking", "│ ──┬", "#│Player│Rating│", "│ ──┴", "You  /chart @alice", "│ [picture, "+k.s.folder+"/", "│ [as a page: "+k.s.board+"player/",
+		"Bob Smith  /match @alice 1:3\n          @carol 3:1\n", "Bob Smith", "You write as “Bob Smith”.", "[as a page: "+k.s.board+"]", "You write as “You”.",
+		"You have seen it all.")
+	path := regexp.MustCompile(`\[picture, (\S+)\]`).FindStringSubmatch(shown)
+	page := regexp.MustCompile(`\[as a page: (\S+/player/\d+)\]`).FindStringSubmatch(shown)
+	if path == nil || page == nil {
+		k.t.Fatalf("there is no picture:\n%s", shown)
+	}
+	file, err := os.Open(path[1])
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer file.Close()
+	if c, err := png.DecodeConfig(file); err != nil || c.Width != 1280 {
+		k.t.Errorf("the picture is %+v, %v", c, err)
+	}
+	resp, err := http.Get(page[1]) //nolint:noctx // of this test's own server
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err != nil || !strings.Contains(string(body), "Alice") {
+		k.t.Errorf("the page is %q, %v", body, err)
+	}
+}
+
+// slowsDown: whoever has asked too much is told so, and not that the bot ignores such commands.
+func (k talk) slowsDown() {
+	k.t.Helper()
+	many := slices.Repeat([]string{"yuri: /ranking"}, 22)
+	shown := k.says(append(many, "yuri: hello", "/ranking")...)
+	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down", "Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
+}
+
+// TestSceneBegins: the beginning of the scene is shown in few lines, which end with an answer, and
+// the rest when it is asked for.
+func TestSceneBegins(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	clock := new(demoClock)
+	k := talk{t, newDemoGroup(botsim.Start(t, botsim.WithClock(clock.now)), clock, newTranscript(&out, false)), &out}
+	t.Cleanup(k.s.leave)
+	k.s.folder = t.TempDir()
+	if err := k.s.startBot(t.Context(), pgtest.New(t)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.s.endBot() })
+	if err := k.s.play(t.Context(), scene, shownAtFirst); err != nil {
+		t.Fatal(err)
+	}
+	beginning := out.String()
+	if lines := strings.Count(beginning, "\n"); lines > 3+shownAtFirst || lines < 15 || !strings.HasSuffix(beginning, "[1] Undo\n") {
+		t.Errorf("%d lines are shown:\n%s", lines, beginning)
+	}
+	shown := k.says("1", "reply hi", "scene", "scene", "2")
+	k.inOrder(shown, "“scene” shows the rest", "Now you.", "You pressed [Undo] below “david beat Carol 3:2” · private answer: Only", "You  hi  (in reply to elobot)")
+	if _, begun, _ := strings.Cut(beginning+shown, "Now you."); strings.Count(beginning+shown, "\n")-strings.Count(begun, "\n") > 40 {
+		t.Errorf("more than 40 lines are shown at first:\n%s", beginning+shown)
+	}
+	_, rest, _ := strings.Cut(shown, "See “help”.\n")
+	rest, after, _ := strings.Cut(rest, "You have seen it all.")
+	k.inOrder(after, "You pressed [Next best] below “Teams")
+	want, err := os.ReadFile("testdata/scene.txt")
+	if got := WithoutDates(beginning + rest); err != nil || got != string(want) {
+		t.Errorf("beginning and rest are not the scene: %v\n%s", err, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")))
 	}
 }

@@ -25,26 +25,31 @@ const (
 	verbPress   verb = "press"
 	verbBecome  verb = "become"
 	verbHelp    verb = "help"
+	verbScene   verb = "scene"
 	verbQuit    verb = "quit"
 )
 
-// inputHelp explains the lines that parseInput reads.
-const inputHelp = `What you type goes to the group: try /match @alice 3:2, /match, /ranking or /help. Apart from that:
-  1, 2, 3 …            press that button below the last message that has buttons
-  reply TEXT           reply to elobot’s last question, or else to its last message
-  reply to bob: TEXT   reply to Bob’s last message
-  as alice             write as Alice, the group’s admin, from now on
-  bob: TEXT            write one line as Bob; “bob: 1” presses a button as Bob
-  help                 show this again
-  quit                 end the demo`
+// inputHelp explains the lines that parseInput reads, apart from messages.
+var inputHelp = [][2]string{
+	{"1, 2, 3 …", "press that button below the last message that has buttons"},
+	{"reply TEXT", "reply to elobot’s last question, or else to its last message"},
+	{"reply to bob: TEXT", "reply to Bob’s last message"},
+	{"as alice", "write as Alice, the group’s admin, from now on; “as me” ends it"},
+	{"as \"Bob Smith\"", "write as somebody new, who has no username"},
+	{"bob: TEXT", "write one message as Bob; “bob: 1” presses a button as Bob"},
+	{"TEXT\\", "the message goes on in the next line; you can also paste several lines"},
+	{"scene", "show the rest of what the group has said"},
+	{"help", "show this again"},
+	{"quit", "end the demo"},
+}
 
 var (
-	personName = regexp.MustCompile(`^@?(\pL[\pL\pN_]*)$`)
-	byPerson   = regexp.MustCompile(`^@?(\pL[\pL\pN_]*)\s*:\s*(\S.*)$`)
-	digits     = regexp.MustCompile(`^[0-9]+$`)
+	byPerson = regexp.MustCompile(`(?s)^(?:@?(\pL[\pL\pN_]*)|["“]([^"”\n]+)["”])\s*:\s*(\S.*)$`)
+	digits   = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// parseInput parses a line of the conversation, such as "bob: /match @alice 3:2". Half a command asks for help.
+// parseInput parses a message of the conversation, such as "bob: /match @alice 3:2". Half a command
+// asks for help.
 func parseInput(line string) input {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -52,21 +57,33 @@ func parseInput(line string) input {
 		return input{}
 	case "help":
 		return input{verb: verbHelp}
+	case "scene":
+		return input{verb: verbScene}
 	case "quit", "exit":
 		return input{verb: verbQuit}
 	}
 	if name, ok := cutWord(line, "as"); ok {
-		if m := personName.FindStringSubmatch(name); m != nil {
-			return input{verb: verbBecome, who: strings.ToLower(m[1])}
+		if who, _, ok := cutPerson(name + ": _"); ok {
+			return input{verb: verbBecome, who: who}
 		}
 		return input{verb: verbHelp}
 	}
-	if m := byPerson.FindStringSubmatch(line); m != nil {
-		in := parseDeed(m[2])
-		in.who = strings.ToLower(m[1])
+	if who, rest, ok := cutPerson(line); ok {
+		in := parseDeed(rest)
+		in.who = who
 		return in
 	}
 	return parseDeed(line)
+}
+
+// cutPerson returns who stands before a colon at the beginning of a text, and what follows. A name
+// of several words is in quotes.
+func cutPerson(text string) (who, rest string, ok bool) {
+	m := byPerson.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return strings.ToLower(m[1]) + m[2], m[3], true
 }
 
 func parseDeed(text string) input {
@@ -79,8 +96,8 @@ func parseDeed(text string) input {
 		return input{verb: verbSay, text: text}
 	}
 	if rest, ok := cutWord(answer, "to"); ok {
-		if m := byPerson.FindStringSubmatch(rest); m != nil {
-			return input{verb: verbReply, to: strings.ToLower(m[1]), text: m[2]}
+		if to, text, ok := cutPerson(rest); ok {
+			return input{verb: verbReply, to: to, text: text}
 		}
 	}
 	if answer == "" {

@@ -1,7 +1,16 @@
 package main
 
+import "elobot/internal/botsim"
+
 // sceneMembers are the members of the group. The first one is its creator.
-var sceneMembers = []string{"alice", "bob", "carol", "dave", "erin", "frank"}
+var sceneMembers = []botsim.User{
+	{FirstName: "Alice", Username: "alice"},
+	{FirstName: "Bob", Username: "bobby"},
+	{FirstName: "Carol", Username: "carol"},
+	{FirstName: "David", Username: "david"},
+	{FirstName: "Erin", Username: "erin"},
+	{FirstName: "Frank", Username: "frank"},
+}
 
 // day is what happens on a day of the scene.
 type day struct {
@@ -23,54 +32,54 @@ type line struct {
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},
-		{from: "alice", text: "/match @bob 3:1"},
-		{from: "carol", text: "/match @dave 2:3"},
+		{from: "alice", text: "/match @bobby 3:1"},
+		{from: "carol", text: "/match @david 2:3"},
 		{from: "bob", text: "Revenge!"},
 		{from: "bob", text: "/match @alice 3:2"},
-		{from: "dave", text: "/match @alice @carol 3:0"},
+		{from: "david", text: "/match @alice @carol 3:0"},
 		{from: "carol", text: "best of three, anyone?"},
 		{from: "alice", text: "/match 3-1", replyTo: "carol"},
-		{from: "bob", text: "/match @dave 2:2"},
-		{from: "dave", text: "/match @carol 3"},
-		{from: "dave", text: "/match @carol 3:1"},
-		{from: "carol", text: "/match @carol @dave vs @alice @bob 10:8"},
+		{from: "bob", text: "/match @david 2:2"},
+		{from: "david", text: "/match @carol 3"},
+		{from: "david", text: "/match @carol 3:1"},
+		{from: "carol", text: "/match @carol @david vs @alice @bobby 10:8"},
 		{from: "bob", text: "/match @carol 11:7 9:11 11:5"},
-		{from: "carol", text: "/match @bob 1:2"},
+		{from: "carol", text: "/match @bobby 1:2"},
 		{from: "carol", press: "Cancel"},
-		{from: "alice", text: "/match @bob 1:3"},
+		{from: "alice", text: "/match @bobby 1:3"},
 		{from: "alice", text: "/fix 3:1", replyTo: "alice"},
 		{from: "alice", press: "Yes, a win for Alice"},
-		{from: "dave", text: "/match @carol 3:0"},
+		{from: "david", text: "/match @carol 3:0"},
 		{from: "carol", text: "we have not even played!"},
 		{from: "carol", text: "/undo"},
 		{from: "bob", text: "/ranking"},
 	}},
 	{21, []line{
 		{from: "frank", text: "Erin and I played our first games here, and lost some."},
-		{from: "frank", text: "/match @erin 1:3\n@alice 1:3\n@carol 0:3\n@erin @bob 3:0\n@erin @carol 3:2"},
-		{from: "dave", text: "/match @bob 3:1\n@carol 3:0\n@frank 3:2"},
+		{from: "frank", text: "/match @erin 1:3\n@alice 1:3\n@carol 0:3\n@erin @bobby 3:0\n@erin @carol 3:2"},
+		{from: "david", text: "/match @bobby 3:1\n@carol 3:0\n@frank 3:2"},
 	}},
 	{12, []line{
 		{from: "erin", text: "/match @alice 1:3\n@frank 3:1"},
-		{from: "alice", text: "/match @frank 3:0\n@bob 3:2"},
-		{from: "dave", text: "/match @alice 3:2\n@erin 3:1"},
+		{from: "alice", text: "/match @frank 3:0\n@bobby 3:2"},
+		{from: "david", text: "/match @alice 3:2\n@erin 3:1"},
 		{from: "alice", text: "/board on", pins: true},
 	}},
 	{2, []line{
-		{from: "alice", text: "/match @erin 3:1\n@bob 3:1"},
-		{from: "frank", text: "/match @bob 3:2\n@carol 0:3"},
+		{from: "alice", text: "/match @erin 3:1\n@bobby 3:1"},
+		{from: "frank", text: "/match @bobby 3:2\n@carol 0:3"},
 	}},
 	{0, []line{
-		{from: "carol", text: "/match @dave 3:2"},
-		{from: "dave", text: "beginner’s luck"},
-		{from: "alice", text: "/match @dave 3:1"},
+		{from: "carol", text: "/match @david 3:2"},
+		{from: "david", text: "beginner’s luck"},
+		{from: "alice", text: "/match @david 3:1"},
 		{from: "bob", text: "/ranking", later: true},
 		{from: "alice", text: "/chart"},
 		{from: "alice", press: "By match"},
 		{from: "alice", text: "/stats"},
-		{from: "alice", text: "/h2h @bob"},
-		{from: "alice", text: "/odds @bob"},
-		{from: "erin", text: "/teams @alice @bob @erin @frank"},
+		{from: "alice", text: "/h2h @bobby"},
+		{from: "alice", text: "/odds @bobby"},
+		{from: "erin", text: "/teams @alice @bobby @erin @frank"},
 		{from: "erin", press: "Next best"},
 	}},
 }

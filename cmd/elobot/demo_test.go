@@ -21,8 +21,9 @@ var foreignSettings = []string{
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends without an error when it is interrupted,
-// and leaves no file or process behind. It ignores settings for the real bot or for another database.
+// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends
+// without an error when it is interrupted, and leaves no process behind and no file but the
+// pictures. It ignores settings for the real bot or for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
@@ -44,7 +45,7 @@ func TestDemo(t *testing.T) {
 	if len(processesNaming(t, place)) == 0 {
 		t.Error("the test does not find the demo's processes")
 	}
-	if _, err := io.WriteString(typed, "zoe: /match @alice 3:2\nno command\n1\n/match\n"); err != nil {
+	if _, err := io.WriteString(typed, "scene\nzoe: /match @alice 3:2\nno command\n1\n/match\n"); err != nil {
 		t.Fatal(err)
 	}
 	demo.await(t, "Who did you play?")
@@ -62,16 +63,19 @@ func TestDemo(t *testing.T) {
 	scene, err := os.ReadFile("testdata/scene.txt")
 	must(t, err)
 	output := demo.output.String()
-	if !strings.Contains(main.WithoutDates(output), string(scene)) {
+	beginning, later, _ := strings.Cut(main.WithoutDates(output), "\n… “scene” shows")
+	beginning = beginning[max(0, strings.Index(beginning, string(scene[:20]))):]
+	if rest, ok := strings.CutPrefix(string(scene), beginning); !ok || !strings.Contains(later, rest) {
 		t.Errorf("the scene is not the one in testdata/scene.txt:\n%s", output)
 	}
 	says(t, output, "Now you.", "Zoe beat Alice 3:2", "You  no command", "You pressed [Undo]", "Only those who played")
 	if strings.Contains(output, "\x1b") {
 		t.Error("there are colours although the output is not a terminal")
 	}
-	eventually(t, "nothing is left in the folder for temporary files", func() bool {
+	eventually(t, "only pictures are left in the folder for temporary files", func() bool {
 		left, err := os.ReadDir(place + "/tmp")
-		return err == nil && len(left) == 0
+		pictures, _ := filepath.Glob(place + "/tmp/elobot-demo-*/*.png")
+		return err == nil && len(left) == 1 && len(pictures) == strings.Count(string(scene), "[picture")
 	})
 	eventually(t, "no process is left", func() bool { return len(processesNaming(t, place)) == 0 })
 }

@@ -69,6 +69,9 @@ func realMain(args []string) int {
 	if err != nil {
 		return report(err)
 	}
+	if len(args) == 0 {
+		args = []string{"help"}
+	}
 	command, err := parser.Parse(args)
 	if err != nil {
 		return report(err)

@@ -99,7 +99,7 @@ func TestNoUserInOutput(t *testing.T) {
 // TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong place.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
+	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
 		{"run", "--database-url=postgres://elobot:a", "hush", "word@localhost/elobot"}, {"run", "--database-url", "host=db", "password=hush"}} {
 		bot := launch(t, nil, args...)
 		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") || strings.Contains(bot.output.String(), "hush") {
@@ -115,6 +115,7 @@ func TestHelp(t *testing.T) {
 		args []string
 		want string
 	}{
+		{nil, "Usage: elobot <command>"},
 		{[]string{"help"}, "Usage: elobot <command>"},
 		{[]string{"--help"}, "Usage: elobot <command>"},
 		{[]string{"help", "dead", "retry"}, "Usage: elobot dead retry"},

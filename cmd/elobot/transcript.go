@@ -10,6 +10,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"charm.land/lipgloss/v2"
+
 	"elobot/internal/botsim"
 )
 
@@ -31,18 +33,21 @@ const (
 	nameWidth = 8
 	// excerptLength is how many characters of a message are quoted.
 	excerptLength = 40
+	// anyWidth is more than any terminal has.
+	anyWidth = 1 << 16
 )
 
 // transcript prints a chat for people to read.
 type transcript struct {
-	out      io.Writer
-	colour   bool
-	typed    bool // people type on a terminal, which already shows their lines
-	prompted bool // the terminal shows a prompt and waits for a line
+	out    io.Writer
+	width  func() int // in columns; 0 for any width
+	colour bool
+	typed  bool // people type on a terminal, which already shows their lines
 }
 
+// newTranscript returns a transcript of any width.
 func newTranscript(out io.Writer, colour bool) *transcript {
-	return &transcript{out: out, colour: colour}
+	return &transcript{out: out, width: func() int { return 0 }, colour: colour}
 }
 
 // style puts a text into styles, unless the output has none.
@@ -55,7 +60,7 @@ func (t *transcript) style(text string, styles ...string) string {
 
 // aside prints a note that is not part of the chat.
 func (t *transcript) aside(format string, args ...any) {
-	t.print(t.style(fmt.Sprintf(format, args...), faint) + "\n")
+	t.print(t.beside("", "", t.style(fmt.Sprintf(format, args...), faint)))
 }
 
 // remark prints a note about a line that is not shown, except on a terminal where it was typed.
@@ -72,7 +77,7 @@ func (t *transcript) apart() string {
 }
 
 func (t *transcript) title(name, about string) {
-	rule := strings.Repeat("─", 60)
+	rule := strings.Repeat("─", t.room(0, 60))
 	t.print("\n" + t.style(name, bold) + t.style(" · "+about, faint) + "\n" + t.style(rule, faint) + "\n")
 }
 
@@ -81,40 +86,85 @@ func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }
 
+// room returns how many columns are left beside an indent, but at most a number and at least those
+// of a long word.
+func (t *transcript) room(indent, most int) int {
+	const longWord = 12
+	if width := t.width(); width > 0 {
+		return min(most, max(longWord, width-indent))
+	}
+	return most
+}
+
+// beside returns the lines of a text, wrapped to the width: the first one begins with a text, and
+// the others with another one.
+func (t *transcript) beside(first, others, text string) string {
+	var all strings.Builder
+	indent := max(lipgloss.Width(first), lipgloss.Width(others))
+	for line := range strings.SplitSeq(lipgloss.Wrap(text, t.room(indent, anyWidth), ""), "\n") {
+		all.WriteString(first + line + "\n")
+		first = others
+	}
+	return all.String()
+}
+
 func (t *transcript) person(m botsim.Message, repliedTo string) {
 	if t.typed {
 		return
 	}
-	text := strings.ReplaceAll(plain(m.Text), "\n", "\n"+column("")+"  ")
+	text := plain(m.Text)
 	if repliedTo != "" {
 		text += t.style("  (in reply to "+repliedTo+")", faint)
 	}
-	t.print("\n" + t.style(column(m.From.FirstName), bold, cyan) + "  " + text + "\n")
+	t.print("\n" + t.beside(t.style(column(m.From.FirstName), bold, cyan)+"  ", continued, text))
 }
 
-// bot prints a message of the bot, or the new text of one, with its buttons.
-func (t *transcript) bot(m botsim.Message) {
-	name := column(botName)
+// continued begins the lines of a person's message but the first one.
+var continued = column("") + "  "
+
+// bot prints a message of the bot, or the new text of one, with its buttons. A picture is described
+// in words.
+func (t *transcript) bot(m botsim.Message, picture string) {
+	var all strings.Builder
+	name, bar := column(botName), t.style(" │ ", green)
 	if m.Edits > 0 {
-		t.print(t.style(name+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
+		all.WriteString(t.style(name+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
 		name = column("")
 	}
-	text := t.markup(m.HTML)
-	if m.Photo != nil {
-		text = t.style(fmt.Sprintf("[picture, %d×%d]", m.Photo.Width, m.Photo.Height), faint) + "\n" + text
-	}
-	for _, l := range strings.Split(text, "\n") {
-		t.print(t.style(name, bold, green) + t.style(" │ ", green) + l + "\n")
+	for line := range strings.Lines(picture) { // which the terminal wraps, so that a path or a link can be copied
+		all.WriteString(t.style(name, bold, green) + bar + t.style(strings.TrimRight(line, "\n"), faint) + "\n")
 		name = column("")
 	}
+	text := t.content(m.HTML, t.room(len(continued)+1, anyWidth))
+	all.WriteString(t.beside(t.style(name, bold, green)+bar, column("")+bar, text))
 	number := 0
 	for _, row := range m.Buttons {
 		shown := make([]string, len(row))
 		for i, b := range row {
 			number++
-			shown[i] = t.style(fmt.Sprintf("[%d]", number), cyan) + " " + plain(invisible.Replace(b.Text))
+			label := fmt.Sprintf("[%d] %s", number, plain(invisible.Replace(b.Text)))
+			mark, text, _ := strings.Cut(strings.ReplaceAll(label, " ", unbroken), unbroken)
+			shown[i] = t.style(mark, cyan) + unbroken + text
 		}
-		t.print(name + t.style(" │ ", green) + strings.Join(shown, "   ") + "\n")
+		buttons := t.beside(column("")+bar, column("")+bar, strings.Join(shown, "   "))
+		all.WriteString(strings.ReplaceAll(buttons, unbroken, " "))
+	}
+	t.print(all.String())
+}
+
+// unbroken is a space at which no line is broken.
+const unbroken = "\u00a0"
+
+// list prints terms with their explanations: beside them, or where there is little room below them.
+func (t *transcript) list(rows [][2]string) {
+	const termWidth, littleRoom = 21, 60
+	for _, row := range rows {
+		first, others := fmt.Sprintf("  %-*s", termWidth, row[0]), strings.Repeat(" ", 2+termWidth)
+		if t.room(0, anyWidth) < littleRoom {
+			t.aside("  %s", row[0])
+			first, others = "    ", "    "
+		}
+		t.print(t.style(t.beside(first, others, row[1]), faint))
 	}
 }
 
@@ -129,7 +179,7 @@ func (t *transcript) pressed(who botsim.User, b botsim.Button, m botsim.Message,
 	case b.URL != "":
 		pressed, answer = pressed+" · opens: ", b.URL
 	}
-	t.print(t.style(pressed, faint) + plain(invisible.Replace(answer)) + "\n")
+	t.print(t.beside("", "", t.style(pressed, faint)+plain(invisible.Replace(answer))))
 }
 
 func excerpt(m botsim.Message) string {
@@ -138,22 +188,6 @@ func excerpt(m botsim.Message) string {
 		begin = strings.TrimSpace(string(runes[:excerptLength])) + "…"
 	}
 	return "“" + begin + "”"
-}
-
-// prompt asks for a line of a person who types.
-func (t *transcript) prompt(who botsim.User) {
-	if t.typed && !t.prompted {
-		t.print("\n" + t.style(column(plain(who.FirstName)), bold, cyan) + "  ")
-		t.prompted = true
-	}
-}
-
-// leavePrompt ends the line of a prompt that is not answered.
-func (t *transcript) leavePrompt() {
-	if t.prompted {
-		t.prompted = false
-		t.print("\n")
-	}
 }
 
 // plain removes control characters from a text, so that messages and names of people cannot control the terminal.
@@ -211,6 +245,5 @@ func column(name string) string {
 
 // print writes to the terminal. There is nowhere to report an error.
 func (t *transcript) print(text string) {
-	t.leavePrompt()
 	_, _ = io.WriteString(t.out, text)
 }

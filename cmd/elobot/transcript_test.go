@@ -1,8 +1,13 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"strings"
 	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
 
 	"elobot/internal/botsim"
 )
@@ -17,11 +22,11 @@ func TestTranscriptStyles(t *testing.T) {
 	}{
 		{false, "  elobot │ Bob[2J <b> [31m &\n         │ x /match5n Bob 3:1\n"},
 		{true, bold + green + "  elobot" + plainStyle + green + " │ " + plainStyle + bold + "Bob[2J" + plainStyle + " <b> [31m &\n" +
-			bold + green + "        " + plainStyle + green + " │ " + plainStyle + faint + italic + "x" + plainStyle + " " +
+			"        " + green + " │ " + plainStyle + faint + italic + "x" + plainStyle + " " +
 			cyan + "/match" + plainStyle + "5n " + faint + struck + "Bob 3:1" + plainStyle + "\n"},
 	} {
 		var out strings.Builder
-		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: text})
+		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: text}, "")
 		if got := out.String(); got != tc.want {
 			t.Errorf("with colours %v:\n%q\nwant\n%q", tc.colour, got, tc.want)
 		}
@@ -39,7 +44,7 @@ func TestTranscriptOfButtons(t *testing.T) {
 		Edits: 1, HTML: "<s>Bob beat Carol 3:1</s>\n<i>undone</i>", Text: "Bob beat Carol 3:1 after a very long evening\nundone",
 		Buttons: [][]botsim.Button{{undo, {Text: "Fix"}}, {link}},
 	}
-	paper.bot(m)
+	paper.bot(m, "")
 	paper.pressed(botsim.User{FirstName: "Bob\x1b[2J"}, undo, m, "\u2068Bob\u2069 <b> &amp; \x1b[31mall")
 	paper.pressed(botsim.User{FirstName: "Bob"}, link, botsim.Message{Text: "Hello"}, "")
 	const want = "  elobot ✎ edited its earlier message:\n         │ Bob beat Carol 3:1\n         │ undone\n" +
@@ -51,25 +56,118 @@ func TestTranscriptOfButtons(t *testing.T) {
 	}
 }
 
-// TestTranscriptOnATerminal: there is one prompt for each line. What comes before the line is entered does not stand behind the prompt, and
-// what answers it follows directly.
-func TestTranscriptOnATerminal(t *testing.T) {
+// TestTranscriptAtWidths: on a terminal, no line is wider than it, no word is cut, and all lines of
+// a message begin beside its name.
+func TestTranscriptAtWidths(t *testing.T) {
 	t.Parallel()
-	var out strings.Builder
-	paper, you := newTranscript(&out, false), botsim.User{FirstName: "You"}
-	paper.typed = true
-	paper.prompt(you)
-	paper.prompt(you)
-	paper.bot(botsim.Message{HTML: "nobody answered"})
-	paper.prompt(you)
-	out.WriteString("as bob\n") // is what the terminal shows
-	paper.prompted = false
-	paper.remark("You write as %s.", "Bob")
-	paper.prompt(botsim.User{FirstName: "Bob"})
-	paper.leavePrompt()
-	const want = "\n     You  \n  elobot │ nobody answered\n\n     You  as bob\nYou write as Bob.\n\n     Bob  \n"
-	if got := out.String(); got != want {
-		t.Errorf("%q\nwant\n%q", got, want)
+	m := botsim.Message{
+		HTML:    "<b>Alice Hart</b> beat <b>Bob</b> 3:1, although everybody had expected <i>that she would lose</i> against him 🥇",
+		Buttons: [][]botsim.Button{{{Text: "Another game"}, {Text: "Not recorded"}, {Text: "Cancel"}}},
+	}
+	for width, want := range map[int]string{
+		40: `
+   Alice  /match @bobby 3:1 is what I
+          typed
+          /match @carol 3:0
+  elobot │ Alice Hart beat Bob 3:1,
+         │ although everybody had
+         │ expected that she would lose
+         │ against him 🥇
+         │ [1] Another game
+         │ [2] Not recorded   [3] Cancel
+`,
+		80: `
+   Alice  /match @bobby 3:1 is what I typed
+          /match @carol 3:0
+  elobot │ Alice Hart beat Bob 3:1, although everybody had expected that she
+         │ would lose against him 🥇
+         │ [1] Another game   [2] Not recorded   [3] Cancel
+`,
+	} {
+		for _, colour := range []bool{false, true} {
+			var out strings.Builder
+			paper := newTranscript(&out, colour)
+			paper.width = func() int { return width }
+			paper.person(botsim.Message{From: botsim.User{FirstName: "Alice"}, Text: "/match @bobby 3:1 is what I typed\n/match @carol 3:0"}, "")
+			paper.bot(m, "")
+			if got := ansi.Strip(out.String()); got != want {
+				t.Errorf("at %d, colours %v:\n%s", width, colour, got)
+			}
+		}
+	}
+}
+
+// TestTranscriptOfTables: a table has a head and lines, its numbers end at the same place, and it
+// is as narrow as the terminal.
+func TestTranscriptOfTables(t *testing.T) {
+	t.Parallel()
+	const ranking = "<table bordered striped><caption><b>Ranking</b> · Club &amp; friends</caption>" +
+		`<tr><th align="right">#</th><th>Player</th><th align="right">Rating</th><th align="right">W–D–L</th><th>▲▼</th></tr>` +
+		`<tr><td align="right">▸ 🥇</td><td><b>Alice</b></td><td align="right">1516</td><td align="right">11–0–3</td><td>▲1</td></tr>` +
+		`<tr><td align="right">10</td><td>Bob the very first</td><td align="right">984</td><td align="right">0–1–0</td><td></td></tr></table>` +
+		"<footer><i>2 players</i></footer>"
+	const twoOnly = "<table bordered striped><caption>Alice</caption><tr><td>Matches</td><td align=\"right\">3</td></tr></table>"
+	for _, tc := range []struct {
+		width      int
+		html, want string
+	}{
+		{0, ranking, `  elobot │ Ranking · Club & friends
+         │ ────┬──────────────────┬──────┬──────┬──
+         │    #│Player            │Rating│ W–D–L│▲▼
+         │ ────┼──────────────────┼──────┼──────┼──
+         │ ▸ 🥇│Alice             │  1516│11–0–3│▲1
+         │   10│Bob the very first│   984│ 0–1–0│
+         │ ────┴──────────────────┴──────┴──────┴──
+         │ 2 players
+`},
+		{40, ranking, `  elobot │ Ranking · Club & friends
+         │ ────┬─────────┬────┬──────┬──
+         │    #│Player   │Rat…│ W–D–L│▲▼
+         │ ────┼─────────┼────┼──────┼──
+         │ ▸ 🥇│Alice    │1516│11–0–3│▲1
+         │   10│Bob the  │ 984│ 0–1–0│
+         │     │very     │    │      │
+         │     │first    │    │      │
+         │ ────┴─────────┴────┴──────┴──
+         │ 2 players
+`},
+		{40, twoOnly, `  elobot │ Alice
+         │ ───────┬─
+         │ Matches│3
+         │ ───────┴─
+`},
+	} {
+		var out strings.Builder
+		paper := newTranscript(&out, false)
+		paper.width = func() int { return tc.width }
+		paper.bot(botsim.Message{HTML: tc.html, Rich: true}, "")
+		if got := strings.ReplaceAll(out.String(), "│  \n", "│\n"); got != tc.want {
+			t.Errorf("at %d:\n%s", tc.width, got)
+		}
+	}
+}
+
+// TestTypedMessages: a message goes on behind a pasted line and behind a backslash, and nothing is
+// lost when it is interrupted.
+func TestTypedMessages(t *testing.T) {
+	t.Parallel()
+	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" + "/match\\\r@carol 1:3\r" + "half\x03")
+	var shown strings.Builder
+	terminal := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{keys, &shown}, "")
+	next := func(prompt string) (string, bool, error) { return typedLine(terminal, prompt) }
+	for _, want := range []string{"/ranking", "/match @bobby 3:1\n@carol 3:0", "/match\n@carol 1:3"} {
+		if got, err := readMessage(next, "   Alice  "); err != nil || got != want {
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	}
+	if got, err := readMessage(next, ""); !errors.Is(err, io.EOF) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if want := "   Alice  /match\\\r\n          @carol 1:3\r\n"; !strings.Contains(shown.String(), want) {
+		t.Errorf("%q\nwant\n%q", shown.String(), want)
 	}
 }
 

@@ -79,6 +79,16 @@ func parseChart(args string) (n stats.Chart, ok bool) {
 	return n, known && chartData(n) == callbackData(chartCode, args)
 }
 
+// ChartOf returns the chart that a button shows; ok is false if it shows none.
+func ChartOf(data string) (n stats.Chart, ok bool) {
+	data, _, _ = strings.Cut(data, ladderMark)
+	args, ok := argsOf(chartCode, data)
+	if !ok {
+		return stats.Chart{}, false
+	}
+	return parseChart(args)
+}
+
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
 // chart returns the caption of a chart. It names those who have a letter in the picture.

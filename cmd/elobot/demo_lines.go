@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// lineReader reads a line, behind a prompt if people type. After a pasted line, the message goes
+// on.
+type lineReader func(prompt string) (line string, pasted bool, err error)
+
+// linesOf returns the lines of a file.
+func linesOf(file io.Reader) lineReader {
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, longestLine)
+	return func(string) (string, bool, error) {
+		switch {
+		case scanner.Scan():
+			return scanner.Text(), false, nil
+		case scanner.Err() != nil:
+			return "", false, fmt.Errorf("read input: %w", scanner.Err())
+		default:
+			return "", false, io.EOF
+		}
+	}
+}
+
+// startTyping lets people type on the terminal that shows the transcript, also messages of several
+// lines that they paste, until end is called.
+func (t *transcript) startTyping(in *os.File) (input lineReader, end func(), err error) {
+	fd := int(in.Fd())
+	before, err := term.GetState(fd)
+	if err != nil {
+		return nil, nil, fmt.Errorf("prepare the terminal: %w", err)
+	}
+	terminal := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{in, t.out}, "")
+	terminal.SetBracketedPasteMode(true)
+	t.out, t.typed = terminal, true
+	return typedLines(in, terminal), func() {
+		terminal.SetBracketedPasteMode(false)
+		_ = term.Restore(fd, before)
+	}, nil
+}
+
+// typedLines returns the lines that people type on a terminal, which can edit a line only while it
+// is asked for.
+func typedLines(in *os.File, t *term.Terminal) lineReader {
+	return func(prompt string) (string, bool, error) {
+		fd := int(in.Fd())
+		if width, height, err := term.GetSize(fd); err == nil {
+			_ = t.SetSize(width, height) // fails only with the output
+		}
+		before, err := term.MakeRaw(fd)
+		if err != nil {
+			return "", false, fmt.Errorf("prepare the terminal: %w", err)
+		}
+		defer func() { _ = term.Restore(fd, before) }()
+		return typedLine(t, prompt)
+	}
+}
+
+// typedLine reads a line of a terminal. It ends with io.EOF when people interrupt it.
+func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err error) {
+	t.SetPrompt(prompt)
+	line, err = t.ReadLine()
+	switch {
+	case errors.Is(err, term.ErrPasteIndicator):
+		return line, true, nil
+	case err != nil: // what the shell prints does not stand behind the prompt, which would come again
+		t.SetPrompt("")
+		_, _ = io.WriteString(t, "\n")
+	}
+	return line, false, err
+}
+
+// readMessage reads a message, which goes on behind a pasted line and behind a backslash.
+func readMessage(next lineReader, prompt string) (string, error) {
+	var lines []string
+	for {
+		line, goesOn, err := next(prompt)
+		if err != nil { // also in the middle of a message, which people have interrupted then
+			return "", err
+		}
+		line, hasMore := strings.CutSuffix(line, `\`)
+		lines = append(lines, line)
+		if !goesOn && !hasMore {
+			return strings.Join(lines, "\n"), nil
+		}
+		prompt = continued
+	}
+}
+
+// message is what the user types, or why nothing more comes.
+type message struct {
+	text string
+	err  error
+}
+
+// readMessages returns a channel that takes prompts, and one that yields a message for each.
+func readMessages(ctx context.Context, input lineReader) (chan<- string, <-chan message) {
+	prompts, said := make(chan string, 1), make(chan message, 1)
+	go func() {
+		for {
+			select {
+			case prompt := <-prompts:
+				text, err := readMessage(input, prompt)
+				said <- message{text, err}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return prompts, said
+}
