@@ -353,7 +353,7 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 
 // undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that asks.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
-	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
+	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 

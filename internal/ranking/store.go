@@ -229,9 +229,9 @@ type StoredMatch struct {
 	SidesSwapped bool
 	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or before it.
 	SamePerson bool
-	// Asked is who has an open prompt about the match; 0 stands for all admins. A prompt that has waited for its delivery for a
-	// PromptWindow does not count.
-	Asked []PlayerID
+	// Asked has the open prompt about the match of each who is asked; 0 stands for all admins. A
+	// prompt that has waited for its delivery for a PromptWindow does not count.
+	Asked map[PlayerID]PromptID
 }
 
 // players returns the players of both sides.

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"slices"
 	"time"
 )
 
@@ -77,19 +76,22 @@ func (u undoOperation) decide(snap Snapshot) (Decision, error) {
 // confirms reports whether an anonymous admin repeats the command instead of pressing the button of
 // the question: a press does not show that they are an admin.
 func (u undoOperation) confirms(m *StoredMatch) bool {
-	return u.origin.Sender == nil && slices.Contains(m.Asked, 0)
+	return u.origin.Sender == nil && m.Asked[0] != 0
 }
 
 // ask asks the sender whether to undo the match. undone is as in UndoPrompt.
 func (u undoOperation) ask(snap Snapshot, m *StoredMatch, undone int) Decision {
 	by, asked := u.by(snap)
-	if slices.Contains(m.Asked, by) {
+	if u.origin.Button != "" && m.Asked[by] != 0 {
 		return Decision{Notice: Refusal{Code: AskedAlready, Number: m.Number}}
 	}
 	card := m.unrated(m.Result)
 	prompt := UndoPrompt{Number: m.Number, Tag: TagOf(m.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: undone}
 	if u.origin.SentAt.Sub(m.PlayedAt) >= 24*time.Hour {
 		prompt.Played = m.PlayedAt.UTC()
+	}
+	if prompt.Prompt = m.Asked[by]; prompt.Prompt != 0 { // whoever types it again sees the question again
+		return Decision{Notice: prompt}
 	}
 	return Decision{
 		Asks:           &NewPrompt{Kind: PromptUndo, Match: m.ID, Changes: m.Changes, Answerer: by},

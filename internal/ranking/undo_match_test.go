@@ -302,11 +302,14 @@ func TestBareUndoTwice(t *testing.T) {
 		t.Errorf("notice is %+v", n)
 	}
 	aliceBeatBob := [2]ranking.Side{side(3, "Alice", 0, 0), side(1, "Bob", 0, 0)}
-	checkNotice(t, undo(), ranking.UndoPrompt{
+	question := ranking.UndoPrompt{
 		Number: 1, Sides: aliceBeatBob, Asked: ranking.Reporter{Name: &ranking.Name{Name: "Alice"}}, Undone: 2,
-	})
+	}
+	checkNotice(t, undo(), question)
 	id := g.newestPrompt(t)
-	checkNotice(t, undo(), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
+	question.Prompt = id.ID
+	checkNotice(t, undo(), question) // typed again, it is repeated
+	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
 	answer.IsAdmin = nobodyIsAdmin
 	pressed := func(who *ranking.Person) ranking.Origin {

@@ -34,7 +34,7 @@ type storedMatch struct {
 	Later        int
 	SidesSwapped bool
 	SamePerson   bool
-	Asked        []ranking.PlayerID
+	Asked        map[ranking.PlayerID]ranking.PromptID
 }
 
 func (m storedMatch) match() ranking.StoredMatch {
@@ -56,8 +56,8 @@ var matchColumns = `
 		       ` + postgres.SidesSwapped + ` AS sides_swapped,
 		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
 		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL) AS same_person,
-		       ARRAY(SELECT coalesce(answerer_id, 0) FROM prompts WHERE match_id = m.id AND closed_at IS NULL
-		             AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked
+		       (SELECT jsonb_object_agg(coalesce(answerer_id, 0), id) FROM prompts
+		        WHERE match_id = m.id AND closed_at IS NULL AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 

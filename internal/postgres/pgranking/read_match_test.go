@@ -1,6 +1,7 @@
 package pgranking_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -186,8 +187,7 @@ func TestReadAsked(t *testing.T) {
 		dbtest.Must(t, err)
 	}
 	for number, want := range map[int][]ranking.PlayerID{1: {}, 2: {0, a, b}} { // 0 stands for the admins
-		got := w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked
-		slices.Sort(got)
+		got := slices.Sorted(maps.Keys(w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", number, diff)
 		}
