@@ -126,6 +126,14 @@ func findCommand(name string) (Command, bool) {
 	return Command{}, false
 }
 
+// commandNames returns the names and aliases of all commands, in the order of the table.
+func commandNames() (all []string) {
+	for _, c := range commands() {
+		all = append(append(all, c.Name), c.Aliases...)
+	}
+	return all
+}
+
 // loggedName returns the name of a command for the log, which must not contain text that people chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {

@@ -41,6 +41,18 @@ func commandsPage() string {
 			b.WriteString(wordsFor("").menuLine(c.Name, InGroups) + ".\n")
 		}
 	}
+	b.WriteString("\n## Other names\n\nThey work when typed, with and without accents. With other letters than a to z, " +
+		"Telegram may deliver them\nonly in private chats, and in groups to bots that are admins.\n\n| language | names |\n| --- | --- |\n")
+	for _, l := range catalog.All() {
+		var rows []string
+		for _, name := range append(commandNames(), namePlayers) {
+			if id := "aliases." + name; l.Has(id) {
+				also := "`/" + strings.ReplaceAll(l.Text(id, nil), " ", "`, `/") + "`"
+				rows = append(rows, also+" for `/"+strings.Replace(name, namePlayers, "ranking all", 1)+"`")
+			}
+		}
+		b.WriteString("| " + wordsFor(l.Tag()).Text("language.name", nil) + " | " + strings.Join(rows, "; ") + " |\n")
+	}
 	b.WriteString("\n## Menus\n\n")
 	for i, m := range menusIn(wordsFor(""), "") {
 		names := make([]string, len(m.Commands))

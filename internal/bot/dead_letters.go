@@ -106,10 +106,10 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 	if !m.isFromPerson() {
 		return o, "", false
 	}
-	c, ok := command.Parse(m.Text, m.commandEntities(), h.self.Username)
+	c, ok := m.command(m.commandEntities(), h.self.Username)
 	if !ok && damaged {
 		head := command.Entity{Kind: command.KindBotCommand, Length: headLength(m.Text)}
-		c, ok = command.Parse(m.Text, []command.Entity{head}, h.self.Username)
+		c, ok = m.command([]command.Entity{head}, h.self.Username)
 	}
 	o = m.origin()
 	if o.Sender != nil && o.Sender.ID == 0 { // the sender cannot be read

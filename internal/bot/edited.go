@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/ranking"
 )
@@ -20,7 +19,7 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 	if !m.isEditInTime() {
 		return nil
 	}
-	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
+	c, ok := m.command(m.commandEntities(), r.self.Username)
 	if !ok {
 		return nil
 	}

@@ -256,6 +256,9 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	for _, name := range groupCommands {
 		all["group_only/"+name] = GroupOnly{Command: name}
 	}
+	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
+		all["offer/"+name] = Offer{Command: name}
+	}
 	all["unknown_command/plain"] = UnknownCommand{}
 	all["unknown_command/meant"] = UnknownCommand{Meant: "match @bob 3:1"}
 	all["unknown_command/hostile"] = UnknownCommand{Meant: "match " + hostile}

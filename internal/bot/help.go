@@ -68,7 +68,8 @@ func (t helpTopic) commands() []Command {
 // help handles "/help" and "/help match".
 func (r *Router) help(ctx context.Context, req request) error {
 	n := Help{Private: !req.origin.Chat.IsGroup()}
-	if c, ok := findCommand(command.Name(req.command.Typed())); ok && c.hasHelp() {
+	name := command.Name(req.command.Typed())
+	if c, ok := findCommand(cmp.Or(translations()[name], name)); ok && c.hasHelp() {
 		n.Topic = c.Name
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})

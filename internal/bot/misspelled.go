@@ -19,7 +19,10 @@ const minMisspelled = 4
 // it looks like one of this bot.
 func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBot bool) error {
 	name := nearest(req.command.Name)
+	isToThisBot := meantForThisBot || req.message.repliesTo(r.self.Username)
 	switch {
+	case req.command.Name == nameRename, isToThisBot && slices.Contains(offeredInstead, req.command.Name):
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Offer{Command: req.command.Name}})
 	case name != "" && (meantForThisBot || min(len(req.command.Name), len(name)) >= minMisspelled):
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}})
 	case meantForThisBot:
@@ -28,6 +31,30 @@ func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBo
 		return nil
 	}
 }
+
+// nameRename is a command that people try with no other bot in mind.
+const nameRename = "rename"
+
+// offeredInstead are other commands that people try. They are those of moderation bots, too, so
+// they are answered only if they are meant for this bot.
+var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
+
+// repliesTo is true if a message replies to one of a bot.
+func (m *message) repliesTo(bot string) bool {
+	to := m.replied()
+	return to != nil && to.From != nil && strings.EqualFold(to.From.Username, bot)
+}
+
+// Offer says what the bot offers for a command that it does not have.
+type Offer struct {
+	Command string `json:"command"`
+}
+
+var _ = notice.Register[Offer](notice.Kind{Name: "offer", Purpose: notice.Answer})
+
+var _ = shows(view[Offer]{text: words.offer, line: words.offer})
+
+func (w words) offer(n Offer) string { return w.Text("offers."+n.Command, nil) }
 
 // corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or would lose
 // their mentions when they are copied.
@@ -44,11 +71,9 @@ func (m *message) corrected(name string) string {
 // nearest returns the first name or alias of a command that a misspelled name is a slip of, but one without its last letter if there is one:
 // /stat is /stats rather than /start. It is empty if there is none.
 func nearest(misspelled string) (nearest string) {
-	for _, c := range commands() {
-		for _, name := range append([]string{c.Name}, c.Aliases...) {
-			if isSlip(misspelled, name) && (nearest == "" || strings.HasPrefix(name, misspelled)) {
-				nearest = name
-			}
+	for _, name := range commandNames() {
+		if isSlip(misspelled, name) && (nearest == "" || strings.HasPrefix(name, misspelled)) {
+			nearest = name
 		}
 	}
 	return nearest

@@ -136,7 +136,7 @@ func (r *Router) commandBelow(p press) (req request, known Command, ok bool) {
 	if to == nil || to.From == nil {
 		return req, known, false
 	}
-	c, ok := command.Parse(to.Text, to.commandEntities(), r.self.Username)
+	c, ok := to.command(to.commandEntities(), r.self.Username)
 	if !ok {
 		return req, known, false
 	}

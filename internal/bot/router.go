@@ -77,7 +77,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if !m.isFromPerson() && !m.isFromChannel() {
 		return nil
 	}
-	c, ok := command.Parse(m.Text, m.commandEntities(), r.self.Username)
+	c, ok := m.command(m.commandEntities(), r.self.Username)
 	req := newRequest(m, m.origin(), c)
 	req.origin.Update, req.origin.Retried = in.ID, in.Retried
 	_, known := findCommand(c.Name)

@@ -481,11 +481,7 @@ func (w *world) handle() []call {
 func (w *world) expect(what string, want ...string) []call {
 	w.t.Helper()
 	calls := w.handle()
-	var got []string
-	for _, c := range calls {
-		got = append(got, c.String())
-	}
-	if !slices.Equal(got, want) {
+	if got := texts(calls); !slices.Equal(got, want) {
 		w.t.Fatalf("%s: got %q, want %q", what, got, want)
 	}
 	return calls
@@ -532,7 +528,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/match [Dan 2](tg://user?id=1004) @bob 3:1": "match Dan_2#1004 @bob 3:1",
 		"/match 😀 [Dan 2](tg://user?id=1004) 3:1":    "match Alice@alice#1001 Dan_2#1004 3:1",
 		"/match [🏓🏓 2](tg://user?id=1004) @bob 3:1":  "match Dan_2#1004 @bob 3:1",
-		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
+		"/match [Ally](tg://user?id=1001) 3:1":       `answer wrong_form {"command":"match","reason":"only_yourself"}`,
 		"/match":                                     "wizard ",
 		"/match@elo_bot":                             "wizard ",
 		"/undo match 42":                             `answer wrong_form {"command":"undo","reason":"unexpected_word","detail":"match","corrected":"/undo 42"}`,
@@ -551,7 +547,7 @@ func TestCommandsInAGroup(t *testing.T) {
 		"/fix42 3:2":                                 "fix #42 3:2",
 		"/match3:1 @bob":                             "match Alice@alice#1001 @bob 3:1",
 		"/match 3:1":                                 `answer wrong_form {"command":"match","reason":"no_opponent"}`,
-		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"same_person","detail":"@alice"}`,
+		"/match @alice 3:1":                          `answer wrong_form {"command":"match","reason":"only_yourself"}`,
 		"/match @elo_bot 3:1":                        `answer wrong_form {"command":"match","reason":"bot","detail":"@elo_bot"}`,
 		"/match @a @b 3:1":                           `answer wrong_form {"command":"match","reason":"unknown_mention","detail":"@a"}`,
 		"/match @GroupAnonymousBot @bob 3:1":         `answer wrong_form {"command":"match","reason":"bot","detail":"@GroupAnonymousBot"}`,

@@ -21,10 +21,11 @@ const (
 
 // Command is a message that begins with a command for this bot.
 type Command struct {
-	Name      string   // what was written, in lower case and without the slash; never empty
-	Written   string   // what was written, if Name is replaced by the command that it is an alias of; otherwise the same
+	Name      string   // what was written, as Name returns it; never empty
+	Written   string   // the same, also if Name is replaced by the command that it is an alias of in English
 	Args      string   // the trimmed text after the command, with a placeholder for each mention
 	Ladder    string   // the first words of the arguments, if WithoutWords has cut them because they name a ladder
+	Beyond    bool     // what was written has letters beyond a to z, so it need not be a command
 	Addressed bool     // the command names this bot, so that it is not meant for another one
 	Mentions  []Person // the mentioned people, in the order of their placeholders; nil if there are none
 }
@@ -36,7 +37,7 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
 		return Command{}, false
 	}
-	c = Command{Name: Name(head[1]), Written: Name(head[1]), Addressed: head[2] != ""}
+	c = Command{Name: Name(head[1]), Written: Name(head[1]), Beyond: !isWord(head[1]), Addressed: head[2] != ""}
 	c.Args, c.Mentions = cutMentions(text, len(head[0]), entities, botUsername)
 	return c, true
 }
@@ -79,25 +80,35 @@ func Text(name, text string, entities []Entity, botUsername string) Command {
 // WantsHelp is true if the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 
-// commandPattern matches a command, with its name and the name of a bot.
-var commandPattern = regexp.MustCompile(`^/(\w+)(?:@(\w+))?$`)
+// commandPattern matches a command at the beginning of a text, with its name and the name of a bot.
+var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
-// commandHead returns the match of the command that text begins with. It is ASCII: its length is the same in bytes and in code units.
+// commandHead returns the match of the command that text begins with. Telegram marks only names of
+// the letters a to z, the digits and "_". Another word, such as "/gané" or "/матч", has no mark, or
+// one that ends inside it: it is a command unless it is marked as something else, such as code.
 func commandHead(text string, entities []Entity) []string {
+	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
+		if slices.ContainsFunc(entities, func(e Entity) bool { return e.Offset == 0 && e.Kind != KindBotCommand }) {
+			return nil
+		}
+		return head
+	}
 	for _, e := range entities {
 		if e.Kind != KindBotCommand || e.Offset != 0 || e.Length < 0 || e.Length > len(text) {
 			continue
 		}
 		isWhole := e.Length == len(text) || !isWord(text[e.Length:e.Length+1])
-		if head := commandPattern.FindStringSubmatch(text[:e.Length]); head != nil && isWhole {
+		head := commandPattern.FindStringSubmatch(text[:e.Length])
+		if head != nil && len(head[0]) == e.Length && isWhole {
 			return head
 		}
 	}
 	return nil
 }
 
-// Name returns the name of a command: "match" for "match", "/Match" and "MATCH".
-func Name(word string) string { return strings.ToLower(strings.TrimPrefix(word, "/")) }
+// Name returns the name of a command: "match" for "match", "/Match" and "MATCH", and "gane" for
+// "gané".
+func Name(word string) string { return fold(strings.TrimPrefix(word, "/")) }
 
 // wordBytes are the characters of commands and usernames.
 const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"

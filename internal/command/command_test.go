@@ -2,8 +2,10 @@ package command_test
 
 import (
 	"math"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -54,6 +56,38 @@ func TestParseName(t *testing.T) {
 	}
 }
 
+// TestParseBeyond: where Telegram's mark ends inside a word, or is missing, the whole word is the
+// name, and the mentions behind it count.
+func TestParseBeyond(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]command.Command{
+		"/gané @bob 3:1":         {Name: "gane", Args: "@ 3:1"},
+		"/GANE\u0301@EloBot 3:1": {Name: "gane", Args: "3:1", Addressed: true},
+		"/матч @bob 3:1":         {Name: "матч", Args: "@ 3:1"},
+		"/Йод":                   {Name: "йод"},
+		"/übersicht":             {Name: "ubersicht"},
+		"/דוד":                   {Name: "דוד"},
+	} {
+		var marks []command.Entity
+		if n := len(telegramCommand.FindString(text)); n > 1 {
+			marks = append(marks, botCommand(n))
+		}
+		if at := strings.Index(text, "@bob"); at >= 0 {
+			at = len(utf16.Encode([]rune(text[:at])))
+			marks = append(marks, command.Entity{Kind: command.KindMention, Offset: at, Length: 4})
+			want.Args, want.Mentions = strings.Replace(want.Args, "@", "\ufffc", 1), []command.Person{{Username: "bob"}}
+		}
+		want.Written, want.Beyond = want.Name, true
+		got, ok := command.Parse(text, marks, botUsername)
+		if diff := cmp.Diff(want, got); diff != "" || !ok {
+			t.Errorf("%s: %v, -want +got:\n%s", text, ok, diff)
+		}
+	}
+}
+
+// telegramCommand is what Telegram marks as a command at the beginning of a text.
+var telegramCommand = regexp.MustCompile(`^/[A-Za-z0-9_]{1,32}`)
+
 func TestParseNoCommand(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -71,7 +105,9 @@ func TestParseNoCommand(t *testing.T) {
 		"after an emoji":        {"🏓/match", []command.Entity{{Kind: command.KindBotCommand, Offset: 2, Length: 6}}, botUsername},
 		"marked on an emoji":    {"🏓/match", []command.Entity{botCommand(2)}, botUsername},
 		"half a surrogate pair": {"/🏓", []command.Entity{botCommand(2)}, botUsername},
-		"right to left":         {"/דוד", []command.Entity{botCommand(4)}, botUsername},
+		"right to left":         {"/דוד", []command.Entity{{Kind: "code", Length: 4}}, botUsername},
+		"another bot beyond":    {"/gané@OtherBot", []command.Entity{botCommand(4)}, botUsername},
+		"code beyond":           {"/gané", []command.Entity{{Kind: "code", Length: 5}}, botUsername},
 		"past the end":          {"/match", []command.Entity{botCommand(7)}, botUsername},
 		"huge":                  {"/match", []command.Entity{botCommand(math.MaxInt)}, botUsername},
 		"negative length":       {"/match", []command.Entity{botCommand(-6)}, botUsername},

@@ -25,11 +25,12 @@ type Entity struct {
 	User           *Person // of a text mention
 }
 
-// cutMentions returns the trimmed text after the first headLength bytes, which are ASCII, with a placeholder for each mention, and the
-// mentioned people. Of two mentions that overlap, the one that begins first counts.
+// cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
+// each mention, and the mentioned people. Of two mentions that overlap, the one that begins first
+// counts.
 func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
-		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < headLength || e.Length <= 0
+		return e.Kind != KindMention && e.Kind != KindTextMention || e.Offset < 0 || e.Length <= 0
 	}
 	marks := slices.DeleteFunc(slices.Clone(entities), isOther)
 	slices.SortStableFunc(marks, func(a, b Entity) int { return cmp.Compare(a.Offset, b.Offset) })

@@ -79,7 +79,7 @@ func TestParseSides(t *testing.T) {
 		"zed":                  "nobody is zed",
 		"@alice near @bob":     "nobody is near",
 		"@alice @Alice":        "same_person @Alice",
-		"@sam":                 "same_person @Sam",
+		"@sam":                 "only_yourself",
 		"@elobot":              "bot @elobot",
 		"@a1 vs @b1 vs @carol": "free_for_all",
 	} {

@@ -191,7 +191,7 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 		{"/match {a} {b} {a} 3:1", nobody, nil, command.ReasonNoVersus, ""},
 		{"/match {b} {b} 3:1", sender(), nil, command.ReasonSamePerson, "{b}"},
 		{"/match {b} {b}", nobody, nil, command.ReasonSamePerson, "{b}"},
-		{"/match {me} 3:1", sender(), nil, command.ReasonSamePerson, "@Sam"},
+		{"/match {me} 3:1", sender(), nil, command.ReasonOnlyYourself, ""},
 		{"/match {me} {me} 3:1", sender(), nil, command.ReasonSamePerson, "@Sam"},
 		{"/match 3:1", sender(), &samReplied, command.ReasonSamePerson, "@Sam"},
 		{"/match {bot} 3:1", sender(), nil, command.ReasonBot, "{bot}"},
@@ -199,7 +199,7 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 		{"/match {a} {bot} 3:1", nobody, nil, command.ReasonBot, "{bot}"},
 		{"/match {bot} {bot} 3:1", nobody, nil, command.ReasonBot, "{bot}"},
 		{"/match 3:1", sender(), &bot, command.ReasonBot, "@EloBot"},
-		{"/match {me} 3:1", sender(), &bot, command.ReasonSamePerson, "@Sam"},
+		{"/match {me} 3:1", sender(), &bot, command.ReasonOnlyYourself, ""},
 	} {
 		for _, n := range namings() {
 			t.Run(n.name+" "+tc.template, func(t *testing.T) {
@@ -225,19 +225,20 @@ func TestParseMatchSameByTwoNames(t *testing.T) {
 		mentions []command.Person
 		sender   command.Person
 		reply    *command.Person
+		want     command.Reason
 	}{
-		"through the sender":     {[]command.Person{byID, byUsername}, known, nil},
-		"through the reply":      {[]command.Person{byUsername, byID}, other, &known},
-		"through the username":   {[]command.Person{byUsername, {UserID: 9, Username: "sam"}}, other, nil},
-		"the sender by id":       {[]command.Person{byID}, known, nil},
-		"the sender by username": {[]command.Person{byUsername}, known, nil},
+		"through the sender":     {[]command.Person{byID, byUsername}, known, nil, command.ReasonSamePerson},
+		"through the reply":      {[]command.Person{byUsername, byID}, other, &known, command.ReasonSamePerson},
+		"through the username":   {[]command.Person{byUsername, {UserID: 9, Username: "sam"}}, other, nil, command.ReasonSamePerson},
+		"the sender by id":       {[]command.Person{byID}, known, nil, command.ReasonOnlyYourself},
+		"the sender by username": {[]command.Person{byUsername}, known, nil, command.ReasonOnlyYourself},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := command.Command{Name: command.NameMatch, Args: strings.Repeat("\uFFFC", len(tc.mentions)) + "3:1", Mentions: tc.mentions}
 			got, err := parseOne(c, tc.sender, tc.reply)
 			var form *command.FormError
-			if !errors.As(err, &form) || form.Reason != command.ReasonSamePerson {
+			if !errors.As(err, &form) || form.Reason != tc.want {
 				t.Errorf("got %+v, %v", got, err)
 			}
 		})

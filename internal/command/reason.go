@@ -14,6 +14,7 @@ const (
 	ReasonEmptySide       Reason = "empty_side"        // nobody on one side of "vs", unless it is the sender against one person
 	ReasonTooManyPeople   Reason = "too_many_people"   // more than MaxTeam people on one side: the first one too many
 	ReasonSamePerson      Reason = "same_person"       // one person plays twice, on either side: that person
+	ReasonOnlyYourself    Reason = "only_yourself"     // the only person is the sender
 	ReasonBot             Reason = "bot"               // one of the players is a bot: the bot
 	ReasonUnknownMention  Reason = "unknown_mention"   // a word with an @ that Telegram has not marked as a mention: the word
 	ReasonUnexpectedWord  Reason = "unexpected_word"   // a word, a separator or a mention in the wrong place: the word or the person

@@ -95,6 +95,8 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, formError(ReasonEmptySide, "")
 	case !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
+	case len(l.people) == 1 && l.people[0].isSame(p.sender):
+		return Match{}, formError(ReasonOnlyYourself, "")
 	case len(b) == 0 && !p.replied.isKnown():
 		return Match{}, formError(ReasonNoOpponent, "")
 	}

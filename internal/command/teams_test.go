@@ -121,7 +121,7 @@ func TestParseMatchTeamErrors(t *testing.T) {
 		{"/match {a} {a} vs {b} {c} 3:1", sender(), command.ReasonSamePerson, "{a}"},
 		{"/match {a} vs {b} {c} {c} 3:1", nobody, command.ReasonSamePerson, "{c}"},
 		{"/match {a} {me} vs {b} {me} 3:1", sender(), command.ReasonSamePerson, "@Sam"},
-		{"/match vs {me} 3:1", sender(), command.ReasonSamePerson, "@Sam"},
+		{"/match vs {me} 3:1", sender(), command.ReasonOnlyYourself, ""},
 		{"/match {a} {bot} vs {b} {c} 3:1", sender(), command.ReasonBot, "{bot}"},
 		{"/match {a} vs {bot} {a} 3:1", sender(), command.ReasonBot, "{bot}"},
 		{"/match vs {bot} 3:1", sender(), command.ReasonBot, "{bot}"},

@@ -1,0 +1,55 @@
+package bot
+
+import (
+	"strings"
+	"sync"
+
+	"elobot/internal/catalog"
+	"elobot/internal/command"
+)
+
+// translations returns more names of commands, in the languages of the catalogs, each with the name
+// or alias that it stands for. They are neither in menus nor what a misspelled command may mean, so
+// that other bots are not answered more often.
+func translations() map[string]string {
+	makeTranslations.Do(func() {
+		allTranslations = make(map[string]string)
+		for _, l := range catalog.All() {
+			for _, name := range append(commandNames(), namePlayers) {
+				if id := "aliases." + name; l.Has(id) {
+					for alias := range strings.FieldsSeq(l.Text(id, nil)) {
+						allTranslations[command.Name(alias)] = name
+					}
+				}
+			}
+		}
+	})
+	return allTranslations
+}
+
+var (
+	makeTranslations sync.Once
+	allTranslations  map[string]string
+)
+
+// namePlayers stands for /ranking all.
+const namePlayers = "players"
+
+// command returns the command of a message, under its English name. A word with letters beyond a to
+// z is one only if it is known.
+func (m *message) command(entities []command.Entity, self string) (c command.Command, ok bool) {
+	c, ok = command.Parse(m.Text, entities, self)
+	name, isTranslated := translations()[c.Name]
+	switch {
+	case name == namePlayers:
+		if c.Name, c.Written = "ranking", "ranking"; !c.WantsHelp() {
+			c.Args = strings.TrimSpace(c.Args + " all")
+		}
+	case isTranslated:
+		c.Name, c.Written = name, name
+	}
+	if _, isOurs := findCommand(c.Name); !ok || c.Beyond && !isOurs {
+		return command.Command{}, false
+	}
+	return c, true
+}
