@@ -69,7 +69,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 		return m
 	}
 	result := say("/match @bob", "how did it end?")
-	says(t, edit(result, "/match @alice 3:1"), "play twice")
+	says(t, edit(result, "/match @alice 3:1"), "named only yourself")
 	says(t, edit(result, "/match @bob 3:1"), "Match #1")
 	group.Edit(result, "/ranking") // ignored
 	says(t, edit(result, "/match @bob 3:2"), "/match now says 3:2")

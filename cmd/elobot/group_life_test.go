@@ -183,7 +183,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 		says(t, visible(b.ask(group, b.carol, "/profile bob")), "Bob left this group", "Their rating is still 1484")
 		says(t, visible(b.ask(group, b.carol, "/top abc")), "Nobody here is called abc.")
 		says(t, visible(b.ask(group, b.carol, "/top 1")), "? Alice 1531", "▸ ? Carol 1485", "1 of 2 players")
-		says(t, visible(b.ask(group, b.carol, "/lb 9")), "? Alice 1531", "▸ ? Carol 1485", "2 players")
+		says(t, visible(b.ask(group, b.carol, "/lb 9")), "? Alice 1531", "▸ ? Carol 1485", "won–lost")
 		b.ask(group, b.carol, "/match @bob 3:1")
 		ranked("Alice", "Bob", "Carol")
 		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, your rating so far is 1531. 2 of 3 matches played for a place in the ranking.", "2 wins in a row")
@@ -239,7 +239,7 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	if n := count(t, b.pool, `SELECT count(*) FROM players`); n != people {
 		t.Errorf("%d players have been added", n-people)
 	}
-	anonymously("/ranking", "2 players")
+	anonymously("/ranking", "? Bob 1484")
 	question := b.answer(group.SayAnonymously("/undo 2")) // Carol is the anonymous admin, whom Telegram does not list
 	says(t, b.press(b.carol, question, dataOf(t, question, "Undo")), "Only the group’s admins can answer", "send /undo 2")
 	anonymously("/undo 2", "Match #2 undone", "by an admin")

@@ -39,7 +39,7 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	}
 	ids := [2]int{check(sams[0], "Sam (1)"), check(sams[1], "Sam (2)")}
 	checkRanking(t, group, b.bob, truth)
-	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "can’t play twice")
+	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "named only yourself")
 
 	// both get usernames: one is picked from the list again before anybody uses the username, the other one writes first
 	sams[0].FirstName, sams[0].Username = "Samuel", "samuel"

@@ -44,11 +44,13 @@ func testPrompts(t *testing.T, b *botFixture) {
 	b.settle()
 	first := b.ask(group, b.olga, "/undo 1")
 	says(t, visible(first), "Olga, undo match #1? Alice beat Bob 3:1.")
-	says(t, visible(b.ask(group, b.olga, "/undo 1")), "I’ve asked you about match #1 already")
+	repeated := b.ask(group, b.olga, "/undo 1")
+	says(t, visible(repeated), "Olga, undo match #1? Alice beat Bob 3:1.")
 	for _, label := range []string{"Undo", "Cancel"} {
 		says(t, b.press(b.alice, first, dataOf(t, first, label)), "Only the person who was asked can answer")
 	}
 	says(t, b.decide(b.olga, first, "Cancel"), "The undo of match #1 was cancelled by Olga.")
+	says(t, b.press(b.olga, repeated, dataOf(t, repeated, "Undo")), "Too late")
 	checkUntouched(t, group, card)
 	second := b.ask(group, b.olga, "/undo 1")
 	says(t, b.decide(b.olga, second, "Undo"), "Match #1 undone", "undone by Olga")

@@ -220,7 +220,7 @@ func (r *recordOperation) completion(snap Snapshot) *Completion {
 func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2][]PlayerID, ok bool) {
 	for i, person := range m.players {
 		k := snap.People[person]
-		if !k.isPlayer() {
+		if k.Player == nil || k.New { // who is gone still has played
 			return players, false
 		}
 		side := &players[m.sides[i]-1]
