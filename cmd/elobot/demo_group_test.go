@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"image/png"
 	"io"
@@ -226,12 +227,11 @@ func (k talk) shows() {
 	if path == nil || page == nil {
 		k.t.Fatalf("there is no picture:\n%s", shown)
 	}
-	file, err := os.Open(path[1])
+	content, err := os.ReadFile(path[1])
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	defer file.Close()
-	if c, err := png.DecodeConfig(file); err != nil || c.Width != 1280 {
+	if c, err := png.DecodeConfig(bytes.NewReader(content)); err != nil || c.Width != 1280 {
 		k.t.Errorf("the picture is %+v, %v", c, err)
 	}
 	resp, err := http.Get(page[1]) //nolint:noctx // of this test's own server

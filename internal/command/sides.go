@@ -20,7 +20,9 @@ func (l line) boundary() (at int, ok bool, err error) {
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
 		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 { // all but two neighbours: "@a+@b @c+@d"
-			for at = 1; slices.Contains(l.joined, at); at++ {
+			at = 1
+			for slices.Contains(l.joined, at) {
+				at++
 			}
 			ok = at > 1 && at < len(l.people)-1
 		}
