@@ -40,15 +40,18 @@ func (t *transcript) startTyping(in *os.File) (input lineReader, end func(), err
 	if err != nil {
 		return nil, nil, fmt.Errorf("prepare the terminal: %w", err)
 	}
+	out := t.out
 	terminal := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{in, t.out}, "")
+	}{in, out}, "")
 	terminal.SetBracketedPasteMode(true)
 	t.out, t.typed = terminal, true
 	return typedLines(in, terminal), func() {
 		terminal.SetBracketedPasteMode(false)
 		_ = term.Restore(fd, before)
+		t.out = out
+		t.print("\n") // what the shell prints does not stand behind a line that is not entered
 	}, nil
 }
 
@@ -73,12 +76,8 @@ func typedLines(in *os.File, t *term.Terminal) lineReader {
 func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err error) {
 	t.SetPrompt(prompt)
 	line, err = t.ReadLine()
-	switch {
-	case errors.Is(err, term.ErrPasteIndicator):
+	if errors.Is(err, term.ErrPasteIndicator) {
 		return line, true, nil
-	case err != nil: // what the shell prints does not stand behind the prompt, which would come again
-		t.SetPrompt("")
-		_, _ = io.WriteString(t, "\n")
 	}
 	return line, false, err
 }

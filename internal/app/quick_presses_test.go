@@ -94,7 +94,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	close(views.goOn)
 	dbtest.Await(t, pool, settled)
 	now, _ := group.Message(posted.ID)
-	if label := now.Buttons[1][1].Text; now.Edits != 2 || label != "✓ By match" {
+	if label := now.Buttons[2][1].Text; now.Edits != 2 || label != "✓ By match" {
 		t.Errorf("the chart has been edited %d times, and a button says %q", now.Edits, label)
 	}
 	if n := views.drawn.Load() - 1; n > 2 {
