@@ -40,8 +40,8 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
 	waits = func(i int) bool {
-		_, isKnown := r.playersOf(r.matches[i], snap)
-		return !isKnown || isRepeated(i)
+		isNew := func(person int) bool { return !snap.People[person].isPlayer() }
+		return isRepeated(i) || slices.ContainsFunc(r.matches[i].players, isNew)
 	}
 	if waiting := r.those(waits); waiting != nil {
 		if q, ok := waiting.nearUsername(snap); ok {
