@@ -84,9 +84,9 @@ func (r blitzReport) text(people []botsim.User) string {
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
 
-// repeats returns which of the recorded reports the bot should take a report for a repetition of, -1 for
-// none: the last game of the two if the same player has just reported it, or one that only the other
-// player has.
+// repeats returns which of the recorded reports the bot should take a report for a repetition of,
+// -1 for none: the last game of the two if the same player has just reported it, or one that only
+// the other player has.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {

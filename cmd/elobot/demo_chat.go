@@ -160,7 +160,7 @@ func (s *demoGroup) ask(ctx context.Context, from botsim.User, text string, to b
 	return nil
 }
 
-// asksTooMuch is true if the bot has told somebody in the last minute to slow down.
+// asksTooMuch reports whether the bot has told somebody in the last minute to slow down.
 func (s *demoGroup) asksTooMuch(ctx context.Context, who botsim.User) (is bool, err error) {
 	const sql = `SELECT EXISTS (SELECT FROM handled_commands WHERE sender = $1 AND sent_at > $2 AND rate_class = $3)`
 	since := s.clock.now().Add(-ranking.RateWindow)

@@ -82,7 +82,7 @@ func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err e
 	return line, false, err
 }
 
-// readMessage reads a message, which goes on behind a pasted line and behind a backslash.
+// readMessage reads a message, which continues behind a pasted line and behind a backslash.
 func readMessage(next lineReader, prompt string) (string, error) {
 	var lines []string
 	for {

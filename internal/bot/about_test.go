@@ -16,7 +16,8 @@ func goldenAbout() map[string]notice.Notice {
 	}
 }
 
-// TestAbout: the tests are built without a release, which has a name nevertheless, and without an address.
+// TestAbout: the tests are built without a release, which has a name nevertheless, and without an
+// address.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -134,7 +134,8 @@ func TestCommandsInALadder(t *testing.T) {
 	}
 }
 
-// TestNamesAreNotSaidTwice: where the ranking is called what its group is called, a title says the name once.
+// TestNamesAreNotSaidTwice: where the ranking is called what its group is called, a title says the
+// name once.
 func TestNamesAreNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -149,7 +150,8 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 	}
 }
 
-// TestRankingHasTwoNotes: below a ranking stand at most two facts, of which one says who is left out.
+// TestRankingHasTwoNotes: below a ranking stand at most two facts, of which one says who is left
+// out.
 func TestRankingHasTwoNotes(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenRankings() {

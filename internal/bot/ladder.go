@@ -94,8 +94,8 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	return false, nil
 }
 
-// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name that a ladder
-// is to get.
+// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name that a
+// ladder is to get.
 func parseAskedLadder(args string) (name string, ok bool) { return args, args != "" }
 
 // parseRenamed reads the arguments of the buttons below a RenamePrompt: the new name, or nothing.

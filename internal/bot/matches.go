@@ -32,7 +32,8 @@ func matchesFeature() feature {
 	}
 }
 
-// matches handles "/matches", "/matches 2" and "/matches today", and "/matches @bob" like "/history @bob". Who reports a result with it means /match.
+// matches handles "/matches", "/matches 2" and "/matches today", and "/matches @bob" like "/history
+// @bob". Who reports a result with it means /match.
 func (r *Router) matches(ctx context.Context, req request) error {
 	q := command.ParseQuestion(req.command)
 	if q == (command.Question{Number: q.Number, Span: q.Span}) && q.Span != command.Year {

@@ -39,13 +39,13 @@ const nameRename = "rename"
 // they are answered only if they are meant for this bot.
 var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
 
-// repliesTo is true if a message replies to one of a bot.
+// repliesTo reports whether a message replies to one of a bot.
 func (m *message) repliesTo(bot string) bool {
 	to := m.replied()
 	return to != nil && to.From != nil && strings.EqualFold(to.From.Username, bot)
 }
 
-// Offer says what the bot offers for a command that it does not have.
+// Offer names what the bot offers for a command that it does not have.
 type Offer struct {
 	Command string `json:"command"`
 }

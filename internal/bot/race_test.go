@@ -2,5 +2,6 @@
 
 package bot
 
-// underRace is true if the race detector is on, under which everything takes several times as long.
+// underRace reports whether the race detector is on, under which everything takes several times as
+// long.
 const underRace = true

@@ -34,7 +34,8 @@ const nameTop = "top"
 // maxPage is the highest number of a page that can be typed: 2025 is the season of that name.
 const maxPage = 999
 
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2", "/ranking 2025", "/top 3" and "/elo @bob".
+// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2",
+// "/ranking 2025", "/top 3" and "/elo @bob".
 func (r *Router) ranking(ctx context.Context, req request) error {
 	if first, rest, _ := strings.Cut(req.command.Args, " "); strings.EqualFold(first, nameSeason) {
 		req.command.Args = rest
@@ -203,7 +204,8 @@ func (w words) inactive(n stats.RankingPage) string {
 // hideDays returns after how many days without a match somebody is left out. Before this was a rule, it was what is now the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
-// rankingNotes returns the two things that explain the rows of a page best, or one if hiddenPlayers says another.
+// rankingNotes returns the two things that explain the rows of a page best, or one if hiddenPlayers
+// says another.
 func (w words) rankingNotes(n stats.RankingPage) []string {
 	if len(n.Rows) == 0 {
 		return nil

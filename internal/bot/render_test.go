@@ -266,8 +266,8 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy. A free-for-all has none, and a
-// span is of questions.
+// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy.
+// A free-for-all has none, and a span is of questions.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {

@@ -257,7 +257,8 @@ func provisional(value string) (k string, matches int) {
 // languageName returns what speakers of a language call it.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
-// calls reports whether a word in lower case stands for a value of a setting. A language has a name in each language.
+// calls reports whether a word in lower case stands for a value of a setting. A language has a name
+// in each language.
 func calls(word string, s ranking.Setting, value string) bool {
 	return strings.EqualFold(value, word) ||
 		s.Name == ranking.SettingLanguage && slices.Contains(strings.Fields(catalog.For(value).Text("language.names", nil)), word)

@@ -64,8 +64,8 @@ func (r *Router) fixOrMove(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form})
 }
 
-// asksForFix reports whether a message of this bot answers a /fix without anything else, perhaps among
-// other answers. It has no button to tell that by.
+// asksForFix reports whether a message of this bot answers a /fix without anything else, perhaps
+// among other answers. It has no button to tell that by.
 func (r *Router) asksForFix(m *message) bool {
 	if m == nil || m.From == nil || m.From.ID != r.self.ID {
 		return false

@@ -235,8 +235,9 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	}
 }
 
-// TestFixAlone: a /fix without anything else asks for a score, which a reply gives, in every language. A /fix about a certain match does not
-// ask, because the reply would not say which one it was.
+// TestFixAlone: a /fix without anything else asks for a score, which a reply gives, in every
+// language. A /fix about a certain match does not ask, because the reply would not say which one it
+// was.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -202,8 +202,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, w.cancels(ref)))
 }
 
-// scoreButtons returns the buttons below the question for the score: three scores in a row, then two of those for who has won and for other
-// scores.
+// scoreButtons returns the buttons below the question for the score: three scores in a row, then
+// two of those for who has won and for other scores.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button

@@ -60,7 +60,8 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	return w.Text(id, with)
 }
 
-// titleOf returns the title of a view of a ladder. The group may have no title itself, or that of the ladder.
+// titleOf returns the title of a view of a ladder. The group may have no title itself, or that of
+// the ladder.
 func (w words) titleOf(id, group string) string {
 	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
 	names = slices.CompactFunc(names, strings.EqualFold)

@@ -15,8 +15,9 @@ type Day struct{ Year, Month, Day int }
 
 // dateWords are the words of dates in all languages of the bot, by the letter that stands for them
 // in dateForms: a weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with
-// its number), a unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y), the
-// day before (b, as one word x), night (n), words behind the hour (h, with it t), and prepositions (p).
+// its number), a unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y),
+// the day before (b, as one word x), night (n), words behind the hour (h, with it t), and
+// prepositions (p).
 var dateWords = meanings(map[string]string{
 	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
 	"y": `yesterday gestern ayer ontem`,
@@ -68,8 +69,8 @@ var (
 )
 
 // withoutDates returns the text without its dates and times of day, and with "yesterday" for last
-// night, and the day that they say, or nil; an unknown one if they say several. The name of a player
-// is no date.
+// night, and the day that they say, or nil; an unknown one if they say several. The name of a
+// player is no date.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))

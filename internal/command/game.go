@@ -37,8 +37,8 @@ func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether the name of a ladder is that of a game, or has a word that is: "Tennis Club"
-// is of tennis, "table tennis" is not.
+// IsOfGame reports whether the name of a ladder is that of a game, or has a word that is: "Tennis
+// Club" is of tennis, "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {

@@ -237,7 +237,8 @@ func (t text) continues(a, b atom) bool {
 // isMarked is true if an @ stands before an atom: it is a mention that Telegram has not marked.
 func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.start], "@") }
 
-// isEmoticon reports whether an atom is the letter in a smiley such as ":D", or one of those in "n.V.".
+// isEmoticon reports whether an atom is the letter in a smiley such as ":D", or one of those in
+// "n.V.".
 func (t text) isEmoticon(a atom) bool {
 	const longest = 5 // bytes of eyes, and of what follows the letter
 	eyes, after := t.written[max(0, a.start-longest):a.start], t.written[a.end:min(a.end+longest, len(t.written))]

@@ -293,16 +293,18 @@ func (l *line) addScore(w word, next following, named bool) error {
 // commandOutcomes are what the names of commands say about who won.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
-// finals are the rounds before the last one of a tournament if one of finalWords follows, and no scores.
+// finals are the rounds before the last one of a tournament if one of finalWords follows, and no
+// scores.
 var (
 	finals     = wordSet(`1/2 1/4 1/8`)
 	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
 )
 
-// onlyNegated are words of a match that ended early if a negation stands before them: "не доиграли".
+// onlyNegated are words of a match that ended early if a negation stands before them: "не
+// доиграли".
 var onlyNegated = wordSet(`доиграли дограли comparecimento`)
 
-// isNegated is true if a negation stands directly before the word that these words follow.
+// isNegated reports whether a negation stands directly before the word that these words follow.
 func (l *line) isNegated(behind following) bool {
 	at := len(l.words) - len(behind) - 2
 	return at >= 0 && l.words[at].meaning == not

@@ -208,8 +208,8 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
-// TestMigratedHalves: on the way down, scores lose the half points of both sides, and drawn games are
-// no sets.
+// TestMigratedHalves: on the way down, scores lose the half points of both sides, and drawn games
+// are no sets.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

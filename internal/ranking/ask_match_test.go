@@ -112,8 +112,8 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestLastOfTheTwo: the same person repeats at most the last match of these players, whoever reported it;
-// a message that is sent again repeats all of its matches.
+// TestLastOfTheTwo: the same person repeats at most the last match of these players, whoever
+// reported it; a message that is sent again repeats all of its matches.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -167,8 +167,8 @@ func TestReportedByBoth(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAnswerToEach: of several results that were reported before, each has a button of its own, and so
-// have all of them.
+// TestAnswerToEach: of several results that were reported before, each has a button of its own, and
+// so have all of them.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.Choice][]string{0: {"m:3 Bob Alice 1:3", "m:3#2 Bob Carol 3:0"}, 1: {"m:3 Bob Alice 1:3"}, 2: {"m:3#2 Bob Carol 3:0"}} {
@@ -466,8 +466,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSlipInALine: of several results, only those with a new username wait for the answer who is meant.
-// Nobody is added before it.
+// TestSlipInALine: of several results, only those with a new username wait for the answer who is
+// meant. Nobody is added before it.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -487,8 +487,8 @@ func TestSlipInALine(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhosts: who came only by being named is gone once no match counts. A restore brings them back,
-// and who has joined stays.
+// TestGhosts: who came only by being named is gone once no match counts. A restore brings them
+// back, and who has joined stays.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -167,7 +167,8 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 	return c
 }
 
-// isOf is true if the match has this result, or has got its score since it was reported without one. What ended early got none.
+// isOf is true if the match has this result, or has got its score since it was reported without
+// one. What ended early got none.
 func (r Result) isOf(m *StoredMatch) bool {
 	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && r.isSame(m.Result.Score)
 }

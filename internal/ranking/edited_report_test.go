@@ -345,7 +345,8 @@ func TestEditOfTheWinner(t *testing.T) {
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
-// TestEditToEndedEarly: an edit that says that a match ended early is offered as a correction of its score.
+// TestEditToEndedEarly: an edit that says that a match ended early is offered as a correction of
+// its score.
 func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -357,7 +358,8 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit that names somebody new whose username may be a slip adds nobody: it says who may be meant.
+// TestEditToASlip: an edit that names somebody new whose username may be a slip adds nobody: it
+// says who may be meant.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -142,7 +142,8 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
-// TestTypedSeasons: the first automatic seasons end in a time zone, which the answer asks for; but they have begun, as it says first.
+// TestTypedSeasons: the first automatic seasons end in a time zone, which the answer asks for; but
+// they have begun, as it says first.
 func TestTypedSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

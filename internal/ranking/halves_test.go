@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestHalves: drawn games of a series give half a point to each side, stored exactly. The margin of victory is the difference of the
-// points, and a fix and a replay keep them.
+// TestHalves: drawn games of a series give half a point to each side, stored exactly. The margin of
+// victory is the difference of the points, and a fix and a replay keep them.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	const half = ranking.Half

@@ -17,7 +17,8 @@ const (
 	MaxLadders = 10
 	// MaxLadderName is the maximum length of a ladder's name, in characters.
 	MaxLadderName = 24
-	// MaxLadderBytes is its maximum length in bytes, so that it fits on a button that asks about it.
+	// MaxLadderBytes is its maximum length in bytes, so that it fits on a button that asks about
+	// it.
 	MaxLadderBytes = 60
 	// MaxLadderWords is how many words a ladder's name has at most, with a space between.
 	MaxLadderWords = 4
@@ -347,8 +348,8 @@ type FirstLadderPrompt struct {
 
 var _ = notice.Register[FirstLadderPrompt](notice.Kind{Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true})
 
-// RenamePrompt asks whether the group's only ladder gets a name of several words. Whoever is an admin
-// answers with the button.
+// RenamePrompt asks whether the group's only ladder gets a name of several words. Whoever is an
+// admin answers with the button.
 type RenamePrompt struct {
 	Name string `json:"name"`
 }

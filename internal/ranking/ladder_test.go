@@ -61,8 +61,8 @@ func TestLaddersOfANewGroup(t *testing.T) {
 	}
 }
 
-// TestRenameLadder: the name of a ladder in front is the old one. Else several words name the only ladder
-// once somebody has said so, and several ladders none.
+// TestRenameLadder: the name of a ladder in front is the old one. Else several words name the only
+// ladder once somebody has said so, and several ladders none.
 func TestRenameLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

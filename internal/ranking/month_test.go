@@ -64,7 +64,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestSpansOfTheGroup: a day begins at midnight and a week on Monday in the time zone of the group, also when clocks change.
+// TestSpansOfTheGroup: a day begins at midnight and a week on Monday in the time zone of the group,
+// also when clocks change.
 func TestSpansOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -175,7 +175,8 @@ func TestMissingScoreEdited(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEndedEarly: the games of a match that ended early are kept as typed, and shown as long as nobody adds a score.
+// TestEndedEarly: the games of a match that ended early are kept as typed, and shown as long as
+// nobody adds a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -254,7 +254,8 @@ func IsPrompt(kind string) bool {
 
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
 type UndoPrompt struct {
-	// Prompt is the open question that this repeats; 0 in the message that begins it, whose id it is.
+	// Prompt is the open question that this repeats; 0 in the message that begins it, whose id it
+	// is.
 	Prompt PromptID   `json:"prompt,omitempty"`
 	Number int        `json:"number"`
 	Tag    MatchTag   `json:"tag,omitempty"`

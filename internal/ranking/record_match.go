@@ -240,8 +240,8 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	return false
 }
 
-// decide asks first if something about the report is unusual. Of several matches, only those that it
-// is about wait for the answer.
+// decide asks first if something about the report is unusual. Of several matches, only those that
+// it is about wait for the answer.
 func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	if m := r.origin.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([][]Report{r.reports}, min(len(m.Maybe), maxMissing))
@@ -276,8 +276,8 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
 	return d, nil
 }
 
-// adds reports whether a new player is added: if a part of a report waits for an answer, only who plays
-// in the other matches, or reports them.
+// adds reports whether a new player is added: if a part of a report waits for an answer, only who
+// plays in the other matches, or reports them.
 func (d Decision) adds(p PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {

@@ -11,12 +11,12 @@ import (
 // NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
 const NoPoints = -1
 
-// Half stands in the points of both sides of a Score for half a point more: 2½:½ is {Half+2, Half}. The database, buttons and notices have
-// it so too.
+// Half stands in the points of both sides of a Score for half a point more: 2½:½ is {Half+2, Half}.
+// The database, buttons and notices have it so too.
 const Half = command.Half
 
-// Score is the score of a match or of one set, from 0 to 999 for each side, with Half added to both or to none. That of a match may be
-// a Win, a Loss or a Draw of side A without points.
+// Score is the score of a match or of one set, from 0 to 999 for each side, with Half added to both
+// or to none. That of a match may be a Win, a Loss or a Draw of side A without points.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`

@@ -33,9 +33,9 @@ func (r *recordOperation) isSettled(d Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// unusual returns what asks about something unusual in the report, nil if there is nothing, and which
-// matches wait for the answer: those with new players if one of these may be somebody else, and those
-// that were reported before.
+// unusual returns what asks about something unusual in the report, nil if there is nothing, and
+// which matches wait for the answer: those with new players if one of these may be somebody else,
+// and those that were reported before.
 func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -144,14 +144,15 @@ func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bo
 	return reports, true
 }
 
-// duplicates returns which of the reported matches are probably the same as an earlier one, by their
-// indexes, and the earlier ones. No two of them are the same as one earlier match.
+// duplicates returns which of the reported matches are probably the same as an earlier one, by
+// their indexes, and the earlier ones. No two of them are the same as one earlier match.
 func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
 	var found []int // the numbers of the earlier matches
-	// A message that is sent again ends with the last match, so its own order is that of the newest.
+	// A message that is sent again ends with the last match, so its own order is that of the
+	// newest.
 	for i, m := range slices.Backward(r.matches) {
 		other := r.duplicateOf(m, snap, found...)
 		if other == nil {
@@ -170,9 +171,9 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 	return at, earlier
 }
 
-// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil if
-// there is none: the same players on the same sides have the same result. The same person has just
-// reported it, and no other match of these players since; or somebody else has, and nobody has
+// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil
+// if there is none: the same players on the same sides have the same result. The same person has
+// just reported it, and no other match of these players since; or somebody else has, and nobody has
 // reported it again.
 func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...int) *RecentMatch {
 	players, ok := r.playersOf(m, snap)
@@ -197,8 +198,8 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...
 	return nil
 }
 
-// completion returns the score that the only reported match adds to an earlier one without a score, nil if it adds none. A match that ended
-// early has its games, which are no score.
+// completion returns the score that the only reported match adds to an earlier one without a score,
+// nil if it adds none. A match that ended early has its games, which are no score.
 func (r *recordOperation) completion(snap Snapshot) *Completion {
 	m := r.matches[0]
 	other := r.duplicateOf(m, snap)
@@ -250,8 +251,8 @@ func samePlayers(a, b []PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear reports whether a new username may mean a known person: it is a former username or the name
-// of the person, the beginning of the username, or a slip of the username or the name.
+// isNear reports whether a new username may mean a known person: it is a former username or the
+// name of the person, the beginning of the username, or a slip of the username or the name.
 func (p Person) isNear(username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || names.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
@@ -263,9 +264,9 @@ func beginsUsername(username, other string) bool {
 	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))
 }
 
-// isSlip reports whether a username may be a name mistyped: one letter of it is wrong, or two of seven
-// and more. A replaced letter makes another name of one with three letters, and so does a digit of
-// any: @tim is not @tom, and player1 not player2.
+// isSlip reports whether a username may be a name mistyped: one letter of it is wrong, or two of
+// seven and more. A replaced letter makes another name of one with three letters, and so does a
+// digit of any: @tim is not @tom, and player1 not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

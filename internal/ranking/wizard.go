@@ -23,13 +23,15 @@ type PlayedBefore struct {
 var OtherScore = Score{A: NoPoints, B: 1}
 
 const (
-	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from, and how many of everybody's.
+	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from,
+	// and how many of everybody's.
 	SuggestedFrom = 50
 	// OpponentsPerPage is how many opponents a wizard shows at once.
 	OpponentsPerPage = 8
 	// maxOpponents is how many opponents a wizard offers: all of nearly every group.
 	maxOpponents = 200
-	// suggestedScores is how many scores with points a wizard offers at first, half of them wins. Then it offers as many more.
+	// suggestedScores is how many scores with points a wizard offers at first, half of them wins.
+	// Then it offers as many more.
 	suggestedScores = 6
 )
 
@@ -235,8 +237,9 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns scores that matches end with: first those of the two, the most frequent first, then those of everybody, then usual ones.
-// Of each three wins, the clearest comes first. Then come the same scores as losses, the other way round.
+// likelyScores returns scores that matches end with: first those of the two, the most frequent
+// first, then those of everybody, then usual ones. Of each three wins, the clearest comes first.
+// Then come the same scores as losses, the other way round.
 func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
 	wins := []Score{{3, 0}, {3, 1}, {3, 2}, {2, 0}, {2, 1}, {1, 0}}
 	for _, m := range played {
@@ -261,7 +264,8 @@ func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
 	return all
 }
 
-// mostFrequent returns the items, each once and the most frequent first. Of items that are equally frequent the first one comes first.
+// mostFrequent returns the items, each once and the most frequent first. Of items that are equally
+// frequent the first one comes first.
 func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 	type counted struct {
 		item  T

@@ -179,8 +179,9 @@ func TestWizardTyped(t *testing.T) {
 	g.mustEnd(t, "typed", false, "answered")
 }
 
-// TestWizardScores: three wins and the same as losses, of which the clearest come first and last: what the two have played most, else what
-// the group plays most, else the usual ones. The button for others shows as many more.
+// TestWizardScores: three wins and the same as losses, of which the clearest come first and last:
+// what the two have played most, else what the group plays most, else the usual ones. The button
+// for others shows as many more.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

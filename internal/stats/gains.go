@@ -44,7 +44,8 @@ func (q GainQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	})
 }
 
-// timesOf returns the first instant of the day, week or month of a time in its zone, zero for other spans, and the first one of the next day.
+// timesOf returns the first instant of the day, week or month of a time in its zone, zero for other
+// spans, and the first one of the next day.
 func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
 	if before, ok := days[span]; ok {
@@ -53,7 +54,8 @@ func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	return since, ranking.LaterDay(at, 1)
 }
 
-// GainRowsOf returns who has gained most in matches, of equal ones the one with the smaller id first.
+// GainRowsOf returns who has gained most in matches, of equal ones the one with the smaller id
+// first.
 func GainRowsOf(matches []Match) (rows []GainRow) {
 	for player, p := range summariesOf(matches) {
 		rows = append(rows, GainRow{Name: ranking.Name{Player: player}, Gained: p.gained, Won: p.won, Drawn: p.drawn, Lost: p.lost})

@@ -13,7 +13,8 @@ import (
 type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
-	// Won, Drawn and Lost are those of A without teams, and InTeams is the same of meetings in teams. The rest is of all.
+	// Won, Drawn and Lost are those of A without teams, and InTeams is the same of meetings in
+	// teams. The rest is of all.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`

@@ -52,7 +52,8 @@ type Paging struct {
 	Newer bool
 	// Page is the number of the page, from 1, if there is no Key.
 	Page int
-	// Since is the instant from which on matches are meant, zero for all, and Until that before which, if Since is not zero.
+	// Since is the instant from which on matches are meant, zero for all, and Until that before
+	// which, if Since is not zero.
 	Since, Until time.Time
 }
 

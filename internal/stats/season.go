@@ -113,8 +113,9 @@ func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ranking.MinPlaces 
 
 // SeasonStore reads seasons.
 type SeasonStore interface {
-	// Season returns a season of a ladder: the one that goes on for number 0, the one before for LastSeason, and the last one that is called by a
-	// number which none has, such as a year. The Number is 0 if the ladder has no such season.
+	// Season returns a season of a ladder: the one that goes on for number 0, the one before for
+	// LastSeason, and the last one that is called by a number which none has, such as a year. The
+	// Number is 0 if the ladder has no such season.
 	Season(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season and its ladder.
 	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonEnd, ranking.LadderID, error)

@@ -335,8 +335,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last matches of the sender, and of everybody, in a ladder of a chat that count. Without OFFSET, the planner may
-// read the players of all matches.
+// queueLastMatches reads the last matches of the sender, and of everybody, in a ladder of a chat
+// that count. Without OFFSET, the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	ladder := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
