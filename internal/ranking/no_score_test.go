@@ -84,6 +84,24 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
+// TestScoreOfAnEarlierMatch: a score that a match has already completes no later match without one.
+func TestScoreOfAnEarlierMatch(t *testing.T) {
+	t.Parallel()
+	for _, by := range []*ranking.Person{&bob, &carol, nil} {
+		g := newAskingGame(t)
+		g.report(t, &alice, 0, singles(alice, bob, 3, 1))
+		g.report(t, &alice, 60, without(alice, bob, ranking.Win))
+		asked := g.report(t, by, 120, singles(bob, alice, 1, 3)).(ranking.ReportPrompt)
+		if asked.Earlier.Number != 1 || asked.Completes {
+			t.Errorf("by %v: the question is %+v about %+v", by, asked, asked.Earlier)
+		}
+		asked = g.report(t, by, 180, singles(alice, bob, 3, 2)).(ranking.ReportPrompt)
+		if asked.Earlier.Number != 2 || !asked.Completes {
+			t.Errorf("by %v: the question is %+v about %+v", by, asked, asked.Earlier)
+		}
+	}
+}
+
 // TestEndedEarlyIsComplete: games of a match that ended early are no score that it lacks.
 func TestEndedEarlyIsComplete(t *testing.T) {
 	t.Parallel()

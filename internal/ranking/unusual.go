@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -174,12 +175,14 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // duplicateOf returns the match that is probably the same as a reported one, apart from some, nil
 // if there is none: the same players on the same sides have the same result. The same person has
 // just reported it, and no other match of these players since; or somebody else has, and nobody has
-// reported it again.
+// reported it again. A score is rather that of a match that has it already than one that completes a
+// match.
 func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...int) *RecentMatch {
 	players, ok := r.playersOf(m, snap)
 	if !ok {
 		return nil // somebody is new
 	}
+	var same *RecentMatch
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
 		if slices.Contains(except, other.Number) || !other.isOf(players) {
@@ -191,11 +194,14 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...
 			isSame = apart <= RepeatWindow && isLast && m.result.HasPoints() == other.Result.HasPoints()
 		}
 		if isSame && other.equals(m.result, players) {
-			return &snap.PossibleDuplicates[i]
+			same = cmp.Or(same, &snap.PossibleDuplicates[i])
+			if m.result.HasPoints() == other.Result.HasPoints() {
+				return &snap.PossibleDuplicates[i]
+			}
 		}
 		isLast = false
 	}
-	return nil
+	return same
 }
 
 // completion returns the score that the only reported match adds to an earlier one without a score,
