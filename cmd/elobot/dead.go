@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/app"
+	"elobot/internal/bot"
 	"elobot/internal/intake"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgintake"
@@ -250,7 +251,8 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 			}
 			defer client.Close()
 			handle = func(ctx context.Context, u intake.Update) error {
-				u.SentAt = client.Now()
+				read, _ := bot.ReadUpdate(u.Raw) // Handle reports what cannot be read
+				u.Content, u.SentAt = read.Content, client.Now()
 				return router.Handle(ctx, u)
 			}
 		}

@@ -327,7 +327,7 @@ func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger
 // source is where the leader polls. After its lease has expired it begins no poll and confirms nothing: a poll would end that of its
 // successor, and confirming is up to the successor. A long poll that has begun goes on.
 type source struct {
-	intake.Source
+	client   *telegram.Client
 	lease    *postgres.Lease
 	token    *token
 	incoming *incoming
@@ -338,7 +338,7 @@ func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) (
 	if err := s.awaitLease(ctx); err != nil {
 		return nil, err
 	}
-	updates, err := s.Source.Updates(ctx, offset, wait)
+	updates, err := s.client.Updates(ctx, offset, wait, bot.ReadUpdate)
 	s.incoming.note(arriving, err == nil)
 	if failed := (*intake.SourceError)(nil); s.token.mayRetry(ctx, err) && errors.As(err, &failed) {
 		failed.Fatal = false
@@ -364,5 +364,5 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 	if s.lease.Remaining() <= 0 {
 		return nil
 	}
-	return s.Source.Confirm(ctx, offset)
+	return s.client.Confirm(ctx, offset)
 }

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/bot"
 	"elobot/internal/intake"
-	"elobot/internal/telegram"
 	"elobot/internal/web"
 )
 
@@ -148,7 +148,7 @@ func (s servers) addWebhook(ctx context.Context, b *instance, c *Config) error {
 	if err != nil {
 		return err
 	}
-	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, telegram.ReadUpdate, b.webhookPipeline.worker))
+	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, bot.ReadUpdate, b.webhookPipeline.worker))
 	return s.listenInPublic(ctx, c)
 }
 

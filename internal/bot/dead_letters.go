@@ -78,17 +78,17 @@ func (h *DeadLetterHandler) recipientOf(
 // recipient returns the origin of the command in an update, and the notice for it. ok is false if the update is no command, or if too little
 // of it can be read.
 func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, ok bool) {
-	u, err := readUpdate(letter.Update.Raw)
+	u := letter.Update.Content.(update)
 	switch {
 	case u.CallbackQuery != nil:
 		o, ok = u.CallbackQuery.origin(letter.Update.SentAt)
 	case u.Message != nil:
-		o, n.Command, ok = h.commandOrigin(u.Message, err != nil)
+		o, n.Command, ok = h.commandOrigin(u.Message, u.err != nil)
 		if u.Message.Date <= 0 {
 			o.SentAt = letter.Update.SentAt
 		}
 	case u.EditedMessage != nil && u.EditedMessage.isEditInTime():
-		o, n.Command, ok = h.commandOrigin(u.EditedMessage, err != nil)
+		o, n.Command, ok = h.commandOrigin(u.EditedMessage, u.err != nil)
 		o = u.EditedMessage.asEdit(o)
 	}
 	o.Update = letter.Update.ID

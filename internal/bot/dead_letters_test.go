@@ -46,7 +46,7 @@ func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
 	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
 		func(err error) bool { return errors.Is(err, errAway) }, slog.New(slog.DiscardHandler))
-	letter := intake.DeadLetter{Update: intake.Update{ID: 5, Raw: []byte(raw), SentAt: worldTime}, LastError: "why", Attempts: 3, FirstSeen: worldTime}
+	letter := intake.DeadLetter{Update: decoded(intake.Update{ID: 5, Raw: []byte(raw), SentAt: worldTime}), LastError: "why", Attempts: 3, FirstSeen: worldTime}
 	return h.Save(testContext(t), letter)
 }
 

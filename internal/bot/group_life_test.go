@@ -51,7 +51,7 @@ func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.Exte
 		}
 		forgotten = append(forgotten, chat)
 	})
-	if err := router.Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)}); err != nil {
+	if err := router.Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)})); err != nil {
 		t.Fatalf("handle %s: %v", raw, err)
 	}
 	return rankings.calls, forgotten
@@ -265,7 +265,7 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
 	} {
 		rankings := &fakeRankings{err: errors.New("the database is away")}
-		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
 		if !errors.Is(err, rankings.err) {
 			t.Errorf("%s: %v", raw, err)
 		}

@@ -84,7 +84,7 @@ func TestMigrationMessages(t *testing.T) {
 		`{"message":{"migrate_to_chat_id":"-5"}}`, `{"message":{"migrate_from_chat_id":99999999999999999999}}`,
 	} {
 		rankings := &fakeRankings{}
-		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
 		if !errors.Is(err, intake.ErrUnreadable) || len(rankings.calls) > 0 {
 			t.Errorf("%s: error %v, calls %v", raw, err, rankings.calls)
 		}

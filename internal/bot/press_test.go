@@ -185,7 +185,7 @@ func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	raw := fmt.Sprintf(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice"},"data":"1u:42:0:Aa0_-zZ9",`+
 		`"message":{"message_id":5,"date":%d,"chat":{"id":-100,"type":"supergroup"}}}}`, shown)
 	for sent, want := range map[int64]int64{shown - 3600: shown, shown: shown, shown + 5: shown + 5} {
-		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw), SentAt: time.Unix(sent, 0)})
+		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw), SentAt: time.Unix(sent, 0)}))
 		if last := rankings.calls[len(rankings.calls)-1]; err != nil || last.origin.SentAt.Unix() != want {
 			t.Errorf("a press dated %d is taken as of %v, want %d: %v", sent, last.origin.SentAt, want, err)
 		}
@@ -207,7 +207,7 @@ func TestUndecodablePressesAreUnreadable(t *testing.T) {
 		`{"callback_query":"text"}`, `{"callback_query":{"id":1}}`, `{"callback_query":{"id":"1","data":5}}`,
 		`{"callback_query":{"id":"1","message":"text"}}`, `{"callback_query":{"id":"1","from":[]}}`,
 	} {
-		err := newRouter(rankings).Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
 		if !errors.Is(err, intake.ErrUnreadable) {
 			t.Errorf("%q: %v", raw, err)
 		}

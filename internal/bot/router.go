@@ -48,11 +48,12 @@ func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self
 
 var _ intake.Handler = (*Router)(nil).Handle
 
-// Handle is the bot's intake.Handler: it turns one update into a call of the service, or ignores it.
+// Handle is the bot's intake.Handler: it turns one update, as ReadUpdate has
+// decoded it, into a call of the service, or ignores it.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
-	u, err := readUpdate(in.Raw)
-	if err != nil {
-		return fmt.Errorf("%w: %w", intake.ErrUnreadable, err)
+	u := in.Content.(update)
+	if u.err != nil {
+		return fmt.Errorf("%w: %w", intake.ErrUnreadable, u.err)
 	}
 	switch {
 	case u.CallbackQuery != nil:
@@ -91,8 +92,10 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.dispatch(ctx, req)
 	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
 		if r.asksForFix(m.replied()) {
+			m := *m
 			m.ReplyTo = nil // it is no match: the last one is meant
-			return r.dispatch(ctx, newRequest(m, req.origin, command.Text(command.NameFix, m.Text, m.commandEntities(), r.self.Username)))
+			fix := command.Text(command.NameFix, m.Text, m.commandEntities(), r.self.Username)
+			return r.dispatch(ctx, newRequest(&m, req.origin, fix))
 		}
 		req.origin.Command = nameLadder
 		if ok, err := r.firstLadder(ctx, req); ok {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -445,10 +446,25 @@ func newRouter(rankings Rankings) *Router {
 	return NewRouter(rankings, rankings.(Stats), nil, telegram.Self{ID: 7000000001, Username: "elo_bot"})
 }
 
+// decoded returns an update as intake passes it on.
+func decoded(u intake.Update) intake.Update {
+	read, _ := ReadUpdate(u.Raw)
+	u.Content = read.Content
+	return u
+}
+
+// checkUnchanged checks that a second attempt at an update would get the same as the first.
+func checkUnchanged(t *testing.T, u intake.Update) {
+	t.Helper()
+	if !reflect.DeepEqual(u.Content, decoded(u).Content) {
+		t.Errorf("the router has changed %s", u.Raw)
+	}
+}
+
 // fetch returns the new updates, and confirms the earlier ones.
 func (w *world) fetch() []intake.Update {
 	w.t.Helper()
-	updates, err := w.client.Updates(testContext(w.t), w.offset, 0)
+	updates, err := w.client.Updates(testContext(w.t), w.offset, 0, ReadUpdate)
 	if err != nil {
 		w.t.Fatalf("get updates: %v", err)
 	}
@@ -473,6 +489,7 @@ func (w *world) handle() []call {
 		if err := w.router.Handle(testContext(w.t), u); err != nil {
 			w.t.Fatalf("handle %s: %v", u.Raw, err)
 		}
+		checkUnchanged(w.t, u)
 	}
 	return w.rankings.calls[before:]
 }
@@ -727,7 +744,7 @@ func TestKeyWithoutMessageID(t *testing.T) {
 		t.Helper()
 		rankings := &fakeRankings{}
 		raw := fmt.Sprintf(template, updateID, date, chat, from, text)
-		if err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: []byte(raw)}); err != nil {
+		if err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{Raw: []byte(raw)})); err != nil {
 			t.Fatalf("handle %s: %v", raw, err)
 		}
 		if len(rankings.calls) != 1 {
@@ -1006,7 +1023,7 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 		``, `{`, `[]`, `"text"`, `12`, `{"update_id":"one"}`, `{"update_id":1,"message":"text"}`, `{"update_id":1,"message":{"message_id":"one"}}`,
 		`{"update_id":1,"message":{"message_id":1,"from":5}}`, `{"update_id":1,"message":{"message_id":1,"entities":{}}}`, `{"message":{"date":1e99}}`,
 	} {
-		err := router.Handle(t.Context(), intake.Update{ID: 1, Raw: json.RawMessage(raw)})
+		err := router.Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
 		if !errors.Is(err, intake.ErrUnreadable) {
 			t.Errorf("%q: %v", raw, err)
 		}
@@ -1065,7 +1082,7 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 // FuzzRouter reads, handles and gives up any bytes as an update; its corpus is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if u, err := telegram.ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
+		if u, err := ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
 			t.Errorf("read as update %d: %s", u.ID, u.Raw)
 		}
 		letters := &fakeLetters{}
@@ -1076,7 +1093,9 @@ func FuzzRouter(f *testing.F) {
 			mustRender(t, letters.notice)
 		}
 		rankings := &fakeRankings{}
-		err := newRouter(rankings).Handle(t.Context(), intake.Update{Raw: raw})
+		u := decoded(intake.Update{Raw: raw})
+		err := newRouter(rankings).Handle(t.Context(), u)
+		checkUnchanged(t, u)
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
 			t.Fatalf("error %v", err)
 		}

@@ -460,7 +460,7 @@ func (h *hall) handle(update, to fields) spoken {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := h.router.Handle(h.t.Context(), intake.Update{ID: h.last, Raw: raw, SentAt: h.now}); err != nil {
+	if err := h.router.Handle(h.t.Context(), decoded(intake.Update{ID: h.last, Raw: raw, SentAt: h.now})); err != nil {
 		h.t.Fatalf("%s: %v", raw, err)
 	}
 	rows, _ := h.pool.Query(h.t.Context(), `

@@ -1,11 +1,16 @@
 package bot
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
+	"elobot/internal/intake"
 	"elobot/internal/ranking"
 )
 
@@ -18,12 +23,46 @@ type update struct {
 	CallbackQuery *callbackQuery `json:"callback_query"`
 	MyChatMember  *memberUpdate  `json:"my_chat_member"`
 	ChatMember    *memberUpdate  `json:"chat_member"`
+
+	err error // why some fields could not be read
 }
 
-// readUpdate decodes an update. Fields of the wrong type are skipped, and all others are read, whatever the error. The caption of a photo, a
-// video and so on becomes the text of its message: a command there is a command.
-func readUpdate(raw []byte) (u update, err error) {
-	err = json.Unmarshal(raw, &u)
+var errNoUpdateID = errors.New("no update id")
+
+var _ intake.Reader = ReadUpdate
+
+// ReadUpdate decodes an update for intake, and for Handle, which reports all faults but a missing
+// id.
+func ReadUpdate(raw []byte) (intake.Update, error) {
+	u := decode(raw)
+	in := intake.Update{ID: u.ID, Raw: raw, Content: u}
+	if u.ID == 0 {
+		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errNoUpdateID))
+	}
+	message, edited, press := value(u.Message), value(u.EditedMessage), value(u.CallbackQuery)
+	own, member := value(u.MyChatMember), value(u.ChatMember)
+	// the press of a button without a message goes to the lane of the person
+	in.Lane = cmp.Or(message.Chat.ID, edited.Chat.ID, own.Chat.ID, member.Chat.ID,
+		value(press.Message).Chat.ID, value(press.From).ID)
+	if sent := cmp.Or(message.Date, edited.EditDate, own.Date, member.Date); sent > 0 {
+		in.SentAt = time.Unix(sent, 0)
+	}
+	return in, nil
+}
+
+// value returns what p points to, the zero value if it is nil.
+func value[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
+}
+
+// decode decodes an update. Fields of the wrong type are skipped, and all others are read, whatever
+// the error. The caption of a photo, a video and so on becomes the text of its message: a command
+// there is a command.
+func decode(raw []byte) (u update) {
+	u.err = json.Unmarshal(raw, &u)
 	messages := []*message{u.Message, u.EditedMessage}
 	if u.CallbackQuery != nil {
 		messages = append(messages, u.CallbackQuery.Message)
@@ -38,7 +77,7 @@ func readUpdate(raw []byte) (u update, err error) {
 			}
 		}
 	}
-	return u, err
+	return u
 }
 
 // callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the bot in

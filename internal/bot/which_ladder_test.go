@@ -159,7 +159,7 @@ func (c *club) handle(update fields) (s answers) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if err := c.router.Handle(c.t.Context(), intake.Update{ID: c.last, Raw: raw, SentAt: c.now}); err != nil {
+	if err := c.router.Handle(c.t.Context(), decoded(intake.Update{ID: c.last, Raw: raw, SentAt: c.now})); err != nil {
 		c.t.Fatalf("%s: %v", raw, err)
 	}
 	rows, _ := c.pool.Query(c.t.Context(), `

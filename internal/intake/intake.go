@@ -15,11 +15,17 @@ type Update struct {
 	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the order of arrival.
 	Lane int64
 	Raw  json.RawMessage
+	// Content is Raw as the Reader decoded it. Each attempt gets the same value, so no Handler may
+	// change it.
+	Content any
 	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
 	// update without a date of its own, such as a button press. The Handler always gets one.
 	SentAt  time.Time
 	Retried bool // an operator has it handled again: its notices are sent however late they are
 }
+
+// Reader decodes an update. It fails only if there is no update id, and then returns the rest.
+type Reader func(raw []byte) (Update, error)
 
 // Handler handles an update. When it returns nil, all effects of the update have been committed. It may be called again with the same
 // update, even after it succeeded. It returns soon after the context ends.

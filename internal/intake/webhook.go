@@ -26,7 +26,7 @@ const (
 type Webhook struct {
 	secret     [sha256.Size]byte
 	closed     bool // no secret is set, so every request is refused
-	read       func(raw []byte) (Update, error)
+	read       Reader
 	worker     *Worker
 	lanes      *lanes
 	inProgress chan struct{}
@@ -35,8 +35,8 @@ type Webhook struct {
 }
 
 // NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it
-// admits none. read turns a body into an update, and returns an error if it is not JSON or has no update id.
-func NewWebhook(secret string, read func(raw []byte) (Update, error), worker *Worker) *Webhook {
+// admits none. read decodes the bodies.
+func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 	return &Webhook{
 		secret:     sha256.Sum256([]byte(secret)),
 		closed:     secret == "",

@@ -29,7 +29,7 @@ func ids(updates []intake.Update) []int64 {
 
 func mustUpdates(t *testing.T, c *Client, offset int64) []intake.Update {
 	t.Helper()
-	updates, err := c.Updates(testContext(t), offset, 0)
+	updates, err := c.Updates(testContext(t), offset, 0, readUpdate)
 	if err != nil {
 		t.Fatalf("updates from %d: %v", offset, err)
 	}
@@ -98,7 +98,7 @@ func TestRequestsForUpdates(t *testing.T) {
 	for range 120 {
 		group.Say(alice, "hello")
 	}
-	got, err := client.Updates(testContext(t), 0, 50*time.Second)
+	got, err := client.Updates(testContext(t), 0, 50*time.Second, readUpdate)
 	if err != nil {
 		t.Fatalf("updates: %v", err)
 	}
@@ -135,7 +135,7 @@ func polling(ctx context.Context, t *testing.T, sim *botsim.Server, client *Clie
 	t.Cleanup(sim.OnCall(func(botsim.Call) { once.Do(func() { close(arrived) }) }))
 	ended := make(chan error, 1)
 	go func() {
-		updates, err := client.Updates(ctx, 0, 50*time.Second)
+		updates, err := client.Updates(ctx, 0, 50*time.Second, readUpdate)
 		if err == nil && len(updates) != 1 {
 			err = fmt.Errorf("%d updates", len(updates))
 		}
@@ -216,7 +216,7 @@ func TestErrorsOfUpdates(t *testing.T) {
 			t.Parallel()
 			sim, client := startSimulator(t)
 			sim.Fault(c.fault)
-			_, err := client.Updates(testContext(t), 0, 0)
+			_, err := client.Updates(testContext(t), 0, 0, readUpdate)
 			checkSourceError(t, err, c.fatal, c.retryAfter, c.says)
 			checkSourceError(t, client.Confirm(testContext(t), 1), c.fatal, c.retryAfter, c.says)
 		})
@@ -253,7 +253,7 @@ func TestTransientErrorsOfUpdates(t *testing.T) {
 			t.Parallel()
 			sim, client := startSimulator(t)
 			sim.Fault(f)
-			updates, err := client.Updates(testContext(t), 0, 0)
+			updates, err := client.Updates(testContext(t), 0, 0, readUpdate)
 			var source *intake.SourceError
 			if err == nil || errors.As(err, &source) {
 				t.Errorf("updates %v, error %v", updates, err)

@@ -46,7 +46,7 @@ func requests(client *Client) map[string]func(context.Context) error {
 		"getMe":         func(ctx context.Context) error { _, err := client.GetMe(ctx); return err },
 		"getMyCommands": publish,
 		"setMyCommands": publish,
-		"getUpdates":    func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0); return err },
+		"getUpdates":    func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0, readUpdate); return err },
 		"confirm":       func(ctx context.Context) error { return client.Confirm(ctx, 5) },
 		"sendMessage": func(ctx context.Context) error {
 			_, err := client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"})

@@ -1,10 +1,6 @@
-package telegram
+package bot
 
-import (
-	"encoding/json"
-	"slices"
-	"testing"
-)
+import "testing"
 
 func TestReadUpdate(t *testing.T) {
 	t.Parallel()
@@ -53,31 +49,5 @@ func TestDatesOfUpdates(t *testing.T) {
 		if sent := u.SentAt; err != nil || sent.IsZero() != (want == 0) || want != 0 && sent.Unix() != want {
 			t.Errorf("%s: sent at %v, error %v", raw, sent, err)
 		}
-	}
-}
-
-// TestReadUpdates: an update without an id gets one that no neighbour has.
-func TestReadUpdates(t *testing.T) {
-	t.Parallel()
-	for list, want := range map[string][]int64{
-		`[]`: {},
-		`["a", 1, {"update_id":7}, null, [], {"update_id":12}, {}, {"update_id":14}, "z"]`: {5, 6, 7, 8, 9, 12, 13, 14, 15},
-	} {
-		var raws []json.RawMessage
-		if err := json.Unmarshal([]byte(list), &raws); err != nil {
-			t.Fatal(err)
-		}
-		updates, err := readUpdates(raws)
-		if got := ids(updates); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: the updates have the numbers %d, want %d; error %v", list, got, want, err)
-		}
-		for i, u := range updates {
-			if string(u.Raw) != string(raws[i]) {
-				t.Errorf("%s: update %d is %s", list, i, u.Raw)
-			}
-		}
-	}
-	if updates, err := readUpdates([]json.RawMessage{[]byte(`"a"`), []byte(`1`)}); err == nil {
-		t.Errorf("without any number there are %+v", updates)
 	}
 }
