@@ -37,16 +37,16 @@ func (r *Router) odds(ctx context.Context, req request) error {
 	return r.stats.Show(ctx, req.origin, stats.OddsQuery{Sides: req.sides})
 }
 
-// sides returns the players that an /odds names, or a /match whose score is missing.
+// sides returns the players that an /odds names.
 func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
-	a, b, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
+	m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
 	if unclear := req.unclear(err); unclear != nil {
 		return sides, unclear
 	}
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
 	}
-	return [2][]ranking.Person{peopleOf(a), peopleOf(b)}, nil
+	return [2][]ranking.Person{peopleOf(m.A), peopleOf(m.B)}, nil
 }
 
 // teams handles "/teams @a @b @c @d".

@@ -45,7 +45,9 @@ func (req request) reading(everybody []ranking.Person, names *command.Names) ran
 		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
 		reading := ranking.Reading{Malformed: form}
 		if form.Reason == command.ReasonNoScore {
-			reading.Sides, _ = req.sides(everybody)
+			if m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), names); err == nil {
+				reading.Unscored = new(reportOf(m))
+			}
 		}
 		return reading
 	}
@@ -108,10 +110,15 @@ func readingsOf(report command.Report) [][]ranking.Report {
 	all := make([][]ranking.Report, len(report.Readings))
 	for i, reading := range report.Readings {
 		for _, m := range reading {
-			all[i] = append(all[i], ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores), Games: m.Games, Past: m.Past, Day: m.Day})
+			all[i] = append(all[i], reportOf(m))
 		}
 	}
 	return all
+}
+
+// reportOf converts a match for the ranking service.
+func reportOf(m command.Match) ranking.Report {
+	return ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores), Games: m.Games, When: m.When}
 }
 
 func peopleOf(all []command.Person) (people []ranking.Person) {

@@ -221,8 +221,8 @@ func said(o ranking.Origin, n notice.Notice) call {
 
 func (f *fakeRankings) report(o ranking.Origin, r ranking.Reading) error {
 	switch {
-	case len(r.Sides[0]) > 0 && o.Sender != nil:
-		return f.add(call{method: "score " + team(r.Sides[0]) + " " + team(r.Sides[1]), origin: o})
+	case r.Unscored != nil && o.Sender != nil:
+		return f.add(call{method: "score " + team(r.Unscored.A) + " " + team(r.Unscored.B), origin: o})
 	case r.Malformed != nil:
 		o.Malformed = "match"
 		return f.add(call{method: "answer", origin: o, notice: r.Malformed})

@@ -124,6 +124,40 @@ func TestDateWithYear(t *testing.T) {
 	}
 }
 
+// TestDateWithoutScore: the day that a report without a score tells is asked about once the score
+// is known.
+func TestDateWithoutScore(t *testing.T) {
+	t.Parallel()
+	w := englishTyping(t)
+	for _, text := range []string{
+		"/match Bob 27.11.", "/match last friday @bob", "/match Bob 2 days ago",
+		"/match Bob Dave vs Carol Erin on 2026-11-20",
+	} {
+		o := w.try(typedRow{language: "en", setting: "base", message: text}, 0)
+		if len(o.results) > 0 || len(o.asks.buttons) != 1 || o.asks.buttons[0].text != "Record now" {
+			t.Errorf("%s: recorded %v, asked %+v", text, o.results, o.asks)
+			continue
+		}
+		if recorded := o.h.recorded(o.h.press(o.asks, o.asks.buttons[0])); len(recorded) != 1 {
+			t.Errorf("%s: after the answer, recorded %v", text, recorded)
+		}
+	}
+	o := w.try(typedRow{language: "en", setting: "base", message: "/match Bob yesterday"}, 0)
+	if !strings.Contains(o.said.text(), "counts from now") {
+		t.Errorf("yesterday: %s", o.said.text())
+	}
+	o = w.try(typedRow{language: "en", setting: "base", message: "/match Bob last friday"})
+	typed := o.h.say("3:1", o.h.below(o.asks))
+	if len(o.h.recorded(typed)) > 0 || len(typed.question(o.h).buttons) != 1 {
+		t.Errorf("the score is typed: %s", typed.text())
+	}
+	o = w.try(typedRow{language: "en", setting: "base", message: "/match"})
+	typed = o.h.say("Bob last friday", o.h.below(o.asks))
+	if !strings.HasPrefix(typed.text(), "The score is missing") {
+		t.Errorf("the opponent is typed: %s", typed.text())
+	}
+}
+
 // TestSeasonByName: a number means the season with it, or else the last one that is called so.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()
@@ -433,18 +467,23 @@ func (h *hall) say(text string, to fields) spoken {
 func (h *hall) press(q question, b button) spoken {
 	h.t.Helper()
 	h.now = h.now.Add(time.Second)
+	below := h.below(q)
+	press := fields{"id": fmt.Sprint(h.chat, h.last), "from": h.account(0), "message": below, "data": b.data}
+	return h.handle(fields{"callback_query": press}, q.to)
+}
+
+// below returns a message of the bot with the buttons of a question.
+func (h *hall) below(q question) fields {
 	h.last++
 	var row []fields
 	for _, b := range q.buttons {
 		row = append(row, fields{"text": b.text, "callback_data": b.data})
 	}
-	below := fields{
+	return fields{
 		"message_id": h.last, "date": h.now.Unix(), "chat": fields{"id": h.chat, "type": "supergroup", "title": "Club"},
 		"from":             fields{"id": 99, "is_bot": true, "first_name": "elobot", "username": "elobot"},
 		"reply_to_message": q.to, "reply_markup": fields{"inline_keyboard": [][]fields{row}},
 	}
-	press := fields{"id": fmt.Sprint(h.chat, h.last), "from": h.account(0), "message": below, "data": b.data}
-	return h.handle(fields{"callback_query": press}, q.to)
 }
 
 // spoken is what the bot says of a message or a press: the notices, as people see them.

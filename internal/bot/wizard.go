@@ -138,13 +138,12 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 	return u
 }
 
-// opponentOf returns the only opponent of the sender, who plays alone. ok is false if the matches are others.
+// opponentOf returns the only opponent of the sender, who plays alone. ok is false if the matches
+// are others, or of another day, which an opponent does not tell.
 func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
 	m := reading[0]
-	if len(reading) > 1 || len(m.A) > 1 || len(m.B) > 1 || m.A[0].UserID != sender.UserID {
-		return command.Person{}, false
-	}
-	return m.B[0], true
+	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].UserID == sender.UserID
+	return m.B[0], isAlone && len(reading) == 1 && m.When == command.When{}
 }
 
 var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons, ofLadder: true})

@@ -8,6 +8,12 @@ import (
 	"strings"
 )
 
+// When is when a match was played. It is zero if that is not told, or today.
+type When struct {
+	Past bool `json:"past,omitempty"` // a word says that it was yesterday, which counts from now
+	Day  *Day `json:"day,omitempty"`  // another day, nil if none is told
+}
+
 // Day is the day on which a report says that a match was played. The Month is 0 if it is told in
 // another way than by the calendar, as in "last friday", and the Year, of which it
 // has the last two digits, if it is not told.

@@ -129,9 +129,9 @@ func describe(c command.Command) string {
 		n, err = command.ParseNumber(c)
 		number(n)
 	case command.NameOdds:
-		var a, b []command.Person
-		a, b, err = command.ParseSides(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"}, nil)
-		parts = append(parts, describeMatch(command.Match{A: a}), "–", describeMatch(command.Match{A: b}))
+		var m command.Match
+		m, err = command.ParseSides(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"}, nil)
+		parts = append(parts, describeMatch(command.Match{A: m.A}), "–", describeMatch(command.Match{A: m.B}))
 	case command.NameTeams:
 		var people []command.Person
 		people, err = command.ParsePlayers(c, command.Person{Username: "sam"}, nil)

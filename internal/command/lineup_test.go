@@ -83,8 +83,8 @@ func TestParseSides(t *testing.T) {
 		"@elobot":              "bot @elobot",
 		"@a1 vs @b1 vs @carol": "free_for_all",
 	} {
-		a, b, err := command.ParseSides(read(t, "/odds "+args), sender(), nil, clubNames())
-		got := lineup(a) + " – " + lineup(b)
+		m, err := command.ParseSides(read(t, "/odds "+args), sender(), nil, clubNames())
+		got := lineup(m.A) + " – " + lineup(m.B)
 		if err != nil {
 			got = fault(err)
 		}
@@ -93,10 +93,12 @@ func TestParseSides(t *testing.T) {
 		}
 	}
 	rita := &command.Person{UserID: 11, Name: "Rita"}
-	if a, b, err := command.ParseSides(read(t, "/odds"), sender(), rita, nil); err != nil || lineup(a) != "Sam S." || lineup(b) != "Rita" {
-		t.Errorf("in reply: %v – %v, %v", a, b, err)
+	m, err := command.ParseSides(read(t, "/odds"), sender(), rita, nil)
+	if err != nil || lineup(m.A) != "Sam S." || lineup(m.B) != "Rita" {
+		t.Errorf("in reply: %v, %v", m, err)
 	}
-	if _, _, err := command.ParseSides(read(t, "/odds @bob"), command.Person{}, nil, nil); fault(err) != "name_both_players" {
+	_, err = command.ParseSides(read(t, "/odds @bob"), command.Person{}, nil, nil)
+	if fault(err) != "name_both_players" {
 		t.Errorf("of an anonymous admin: %v", err)
 	}
 }
@@ -165,8 +167,8 @@ func TestParseScores(t *testing.T) {
 func checkLineups(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	for _, names := range []*command.Names{nil, clubNames()} {
-		a, b, err := command.ParseSides(c, from, reply, names)
-		if err == nil {
+		m, err := command.ParseSides(c, from, reply, names)
+		if a, b := m.A, m.B; err == nil {
 			checkLineup(t, slices.Concat(a, b))
 			if len(a) == 0 || len(b) == 0 || max(len(a), len(b)) > command.MaxTeam {
 				t.Fatalf("%q: %v against %v", c.Args, a, b)

@@ -16,8 +16,7 @@ const (
 type Match struct {
 	A, B   []Person
 	Self   bool    // A is the sender alone, without being mentioned
-	Past   bool    // a word says that it was played yesterday
-	Day    *Day    // another day on which it was played, nil if none is told
+	When           // it was played, if the report tells
 	Scores []Score // one, or the sets in the order in which they were played
 	Games  string  // the games of a match that ended early, as typed; they do not count
 }

@@ -78,23 +78,25 @@ const (
 	MaxPlayers = 2 * MaxTeam
 )
 
-// ParseSides reads who plays against whom without a score, as in "@bob", "@alice @bob" and "@alice @bob vs @carol @dave". sender, reply and
-// names are those of ParseMatch, and so are the people that it returns. Every error is a *FormError or a *NameError.
-func ParseSides(c Command, sender Person, reply *Person, names *Names) (a, b []Person, err error) {
+// ParseSides reads a match without its score: who plays against whom, as in "@bob", "@alice @bob"
+// and "@alice @bob vs @carol @dave", and when. sender, reply and names are those of ParseMatch, and
+// so are the people that it returns. Every error is a *FormError or a *NameError.
+func ParseSides(c Command, sender Person, reply *Person, names *Names) (m Match, err error) {
 	p := newParser(c, sender, reply)
-	err = p.lineup(c, names, func(l line) error {
-		m, err := p.players(l)
-		a, b = m.A, m.B
+	t, day := c.text().withoutDates(names)
+	err = p.lineup(t, names, func(l line) (err error) {
+		m, err = p.players(l)
 		return err
 	})
-	return a, b, err
+	m.Day = day
+	return m, err
 }
 
 // ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named. sender and names are those of ParseMatch.
 // Every error is a *FormError or a *NameError.
 func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err error) {
 	p := newParser(c, sender, nil)
-	err = p.lineup(c, names, func(l line) error {
+	err = p.lineup(c.text(), names, func(l line) error {
 		switch count := len(l.people); {
 		case len(l.all(versus)) > 0:
 			return formError(ReasonUnexpectedWord, l.all(versus)[0].string)
@@ -107,11 +109,12 @@ func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err 
 	return people, err
 }
 
-// lineup calls use with the people in a command. A word with another meaning is a name only if the command is malformed without it.
-func (p parser) lineup(c Command, names *Names, use func(line) error) error {
+// lineup calls use with the people in a text. A word with another meaning is a name only if the
+// text is malformed without it.
+func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
-	err := p.lineupOf(c.text(), names, func(n plainName) bool { return !n.isOptional }, use)
-	if err != nil && p.lineupOf(c.text(), names, func(plainName) bool { return true }, use) == nil {
+	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)
+	if err != nil && p.lineupOf(t, names, func(plainName) bool { return true }, use) == nil {
 		return nil
 	}
 	return err

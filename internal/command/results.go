@@ -104,7 +104,7 @@ func (p parser) maybeEach(l line) bool {
 // againstEach returns the match between two people as one of the sender against each of them.
 func (p parser) againstEach(m Match) (each Reading) {
 	for _, opponent := range [][]Person{m.A, m.B} {
-		each = append(each, Match{A: []Person{p.sender}, B: opponent, Self: true, Past: m.Past, Scores: m.Scores})
+		each = append(each, Match{A: []Person{p.sender}, B: opponent, Self: true, When: m.When, Scores: m.Scores})
 	}
 	return each
 }

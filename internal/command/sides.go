@@ -113,7 +113,7 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, err
 	}
 	first := max(1, len(a))
-	return Match{A: people[:first:first], B: people[first:], Self: self, Past: l.isPast}, nil
+	return Match{A: people[:first:first], B: people[first:], Self: self, When: When{Past: l.isPast}}, nil
 }
 
 // isOfUnnamed is true if the report begins by saying that somebody unnamed won or lost.

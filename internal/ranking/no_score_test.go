@@ -14,6 +14,11 @@ func without(a, b ranking.Person, outcome ranking.Score) ranking.Report {
 	return singles(a, b, outcome.A, outcome.B)
 }
 
+// unscored returns a report whose score is missing.
+func unscored(a, b ranking.Person) *ranking.Report {
+	return &ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}}
+}
+
 // storedScores returns the scores of all matches, and who won those without a score.
 func (g *game) storedScores(t *testing.T) []string {
 	t.Helper()
@@ -157,7 +162,7 @@ func TestMissingScore(t *testing.T) {
 	g.record(t, &alice, alice, bob, 7, 5)
 	missing := func(a, b ranking.Person) ranking.Notice {
 		o := g.origin(&alice)
-		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Sides: [2][]ranking.Person{{a}, {b}}}
+		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(a, b)}
 		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))
 		return g.notice(t, o.Key)
 	}
@@ -184,7 +189,7 @@ func TestMissingScoreEdited(t *testing.T) {
 	report := func(o ranking.Origin, r ranking.Reading) {
 		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return r }}))
 	}
-	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Sides: [2][]ranking.Person{{alice}, {bob}}})
+	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
 	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 1)}})
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})
 	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {

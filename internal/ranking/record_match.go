@@ -25,9 +25,7 @@ type Report struct {
 	B      []Person `json:"b"`
 	Scores []Score  `json:"scores"` // at least one
 	Games  string   `json:"games,omitempty"`
-	Past   bool     `json:"past,omitempty"` // it was played yesterday, but counts from when it is reported
-	// Day is another day on which it was played, nil if none is told.
-	Day *command.Day `json:"day,omitempty"`
+	command.When
 }
 
 // Reading is what a message says about matches: one of the fields is set.
@@ -35,8 +33,8 @@ type Reading struct {
 	Reports   []Report         // in their order
 	Ambiguous *AmbiguousReport // if it can mean several things
 	Malformed Notice           // why it cannot be read
-	// Sides are those of a match whose score is missing, beside Malformed. The sender is asked for the score.
-	Sides [2][]Person
+	// Unscored is a match whose score is missing, beside Malformed. The sender is asked for it.
+	Unscored *Report
 }
 
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group. There
@@ -47,7 +45,7 @@ type Reading struct {
 // An edit of a message that was handled before is handled as handleEdit says.
 type ReadReport struct {
 	Read func(everybody []Person) Reading
-	// NoScore is true if the message has no number, so that Read may find nothing but Sides.
+	// NoScore is true if the message has no number, so that Read may find nothing but Unscored.
 	NoScore bool
 }
 
@@ -72,8 +70,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	}
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
-	case len(r.Sides[0]) > 0 && o.Sender != nil:
-		return wizardOf(o, r.Sides)
+	case r.Unscored != nil && o.Sender != nil:
+		return wizardOf(o, *r.Unscored)
 	case r.Malformed != nil:
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 )
 
@@ -43,6 +44,7 @@ type WizardRequest struct {
 	NoDraws       bool     `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
 	Teams [2][]Person `json:"teams,omitzero"`
+	command.When
 }
 
 func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
@@ -140,15 +142,15 @@ func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}
 		}
-		op := wizardOf(o, teams)
+		op := wizardOf(o, Report{A: teams[0], B: teams[1]})
 		op.people.areOfEarlierMessage(senderOf(o))
 		return op
 	})
 }
 
-// wizardOf returns the operation that asks the sender for the score of a match between these sides.
-func wizardOf(o Origin, sides [2][]Person) startWizard {
-	op := startWizard{origin: o, people: senderOf(o)}
+// wizardOf returns the operation that asks the sender for the score of a match.
+func wizardOf(o Origin, m Report) startWizard {
+	op, sides := startWizard{origin: o, people: senderOf(o), when: m.When}, [2][]Person{m.A, m.B}
 	isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
 	if slices.ContainsFunc(sides[1], isSender) {
 		sides[0], sides[1] = sides[1], sides[0]
@@ -168,6 +170,7 @@ type startWizard struct {
 	people    participants
 	opponent  *Person
 	otherwise Notice
+	when      command.When
 
 	teams   [2][]Person // none unless both sides are known
 	playing [2][]int    // the indexes of the teams in the people
@@ -194,7 +197,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	r := &WizardRequest{
 		ReportMessage: w.origin.reportMessage(),
 		Opponents:     w.opponents(snap),
-		NoDraws:       !snap.Ladder.DrawsAllowed, Teams: w.teams,
+		NoDraws:       !snap.Ladder.DrawsAllowed, Teams: w.teams, When: w.when,
 	}
 	r.Ladder = snap.Ladder.ID
 	d := Decision{Asks: &NewPrompt{Kind: PromptWizard, Wizard: r}}
@@ -352,6 +355,9 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 	reports, _ := a.Option.([]Report)
 	if score, ok := a.Option.(ScoreAgainst); ok && op.known && score.Score != OtherScore {
 		reports = []Report{p.Wizard.report(score)}
+	}
+	for i, r := range reports {
+		reports[i].When = cmp.Or(r.When, p.Wizard.When)
 	}
 	if reports != nil {
 		op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people)
