@@ -4,13 +4,13 @@ package mutants
 
 var mutants = []mutant{
 	{
-		name: "no unique key", file: "internal/postgres/pgranking/apply.go",
+		name: "no unique key", file: "internal/postgres/pgranking/keys.go",
 		before:   "jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)",
 		after:    "jsonb_populate_record(NULL::handled_commands, one) AS c ON CONFLICT DO NOTHING`, keys)",
 		packages: "./internal/ranking ./internal/postgres/pgranking", tests: "^(TestRedelivery|TestApplySameKeyAtOnce)$",
 	},
 	{
-		name: "message not claimed", file: "internal/postgres/pgranking/apply.go",
+		name: "message not claimed", file: "internal/postgres/pgranking/keys.go",
 		before: "WHERE c.outcome IN ('refused', 'asked') OR excluded.trigger <> 'edit'", after: "WHERE true",
 		packages: "./internal/ranking", tests: "^TestEditsOvertaken$",
 	},
@@ -151,7 +151,7 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestAnyMatches$",
 	},
 	{
-		name: "setting overwritten", file: "internal/postgres/pgranking/apply.go",
+		name: "setting overwritten", file: "internal/postgres/pgranking/settings.go",
 		before: "WHERE was.id = $1 AND %[3]s", after: "WHERE was.id = $1 OR %[3]s",
 		packages: "./internal/postgres/pgranking", tests: "^TestApplySetting$",
 	},

@@ -8,29 +8,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// amendedBy returns what an effect amends, nil if it is no amendment.
-func amendedBy(e ranking.Effect) *ranking.Amended {
-	if e, ok := e.(interface{ Amendment() *ranking.Amended }); ok {
-		return e.Amendment()
-	}
-	return nil
+func queueUndo(batch *pgx.Batch, u *ranking.Undone) {
+	queueAmended(batch, &u.Amended, `undone_at = $3, undone_by = nullif($4::bigint, 0)`, u.At, u.By)
 }
 
-// queueAmendment writes an amendment.
-func queueAmendment(batch *pgx.Batch, c ranking.Changes) {
-	switch e := c.Effect.(type) {
-	case *ranking.Undone:
-		queueAmended(batch, &e.Amended, `undone_at = $3, undone_by = nullif($4::bigint, 0)`, e.At, e.By)
-	case *ranking.Restored:
-		queueAmended(batch, &e.Amended, `undone_at = NULL, undone_by = NULL`)
-	case *ranking.Fixed:
-		queueFix(batch, e)
-		if c.Ladder != nil {
-			queueCameBack(batch, e.CameBack)
-		}
-	case *ranking.MovedMatch:
-		queueMove(batch, e)
-	}
+func queueRestore(batch *pgx.Batch, r *ranking.Restored) {
+	queueAmended(batch, &r.Amended, `undone_at = NULL, undone_by = NULL`)
 }
 
 // queueAmended changes columns of a match, whose values are from $3 on, and replays its season. Whatever changes a match counts its changes,
@@ -42,19 +25,21 @@ func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...an
 	queueRewrite(batch, a.Rewrite)
 }
 
-func queueFix(batch *pgx.Batch, f *ranking.Fixed) {
+func queueFix(batch *pgx.Batch, c ranking.Changes, f *ranking.Fixed) {
 	oldA, oldB, oldWinner := scoreColumns(f.Old.Score)
 	newA, newB, newWinner := scoreColumns(f.New.Score)
 	oldSets, newSets := setPoints(f.Old.Sets), setPoints(f.New.Sets)
 	queueAmended(batch, &f.Amended, `score_a = $3, score_b = $4, sets = $5, winner = $6`, newA, newB, newSets, newWinner)
-	if len(f.Rewrite.Players) > 0 && f.Old.Score == f.New.Score && slices.Equal(f.Old.Sets, f.New.Sets) {
-		return
+	if len(f.Rewrite.Players) == 0 || f.Old.Score != f.New.Score || !slices.Equal(f.Old.Sets, f.New.Sets) {
+		batch.Queue(`
+			INSERT INTO match_fixes
+			    (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by, old_winner, new_winner)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0), $9, $10)`,
+			f.Match, oldA, oldB, oldSets, newA, newB, newSets, f.By, oldWinner, newWinner)
 	}
-	batch.Queue(`
-		INSERT INTO match_fixes
-		    (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by, old_winner, new_winner)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0), $9, $10)`,
-		f.Match, oldA, oldB, oldSets, newA, newB, newSets, f.By, oldWinner, newWinner)
+	if c.Ladder != nil {
+		queueCameBack(batch, f.CameBack)
+	}
 }
 
 func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {

@@ -51,7 +51,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 // Apply implements ranking.Locked.
 func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
-	queueChanges(&batch, l.Now(), c)
+	l.queueChanges(&batch, c)
 	batch.Queue(`COMMIT`)
 	return l.sendChanges(ctx, &batch, c)
 }

@@ -66,9 +66,6 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	} else if c.Notice != nil {
 		queueNotice(batch, now, c)
 	}
-	if a := amendedBy(c.Effect); a != nil {
-		queueCard(batch, c.Chat, c.Key, ranking.Card{Match: a.Match, Notice: a.Card}, c.Ladder)
-	}
 }
 
 // insertNotice inserts a notice that is a message of its own.

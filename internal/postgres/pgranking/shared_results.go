@@ -63,7 +63,7 @@ type waitingResult struct {
 // sharedResult returns the match of a command that may be written together with others, or nil: a message with one result of people who
 // have standings already, and nothing else.
 func sharedResult(c ranking.Changes) *ranking.NewMatch {
-	matches, _ := c.Effect.(ranking.NewMatches)
+	matches := newMatches(c)
 	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil || c.Presence != ranking.ChatSeen ||
 		c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
 		return nil

@@ -1,0 +1,63 @@
+package pgranking
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// effect is how the effect of a command is written, and which lanes it wakes.
+type effect struct {
+	locksGroup bool             // before anything else: no result of the group is recorded meanwhile
+	write      func(*pgx.Batch) // nil for nothing
+	amended    *ranking.Amended // its card changes, after write; nil for none
+	// writeChat writes to the chat, its ladders and boards. It comes after the notices: the
+	// dispatcher and a move of the chat lock those first. Nil for nothing.
+	writeChat    func(*pgx.Batch)
+	sends        bool // a message to the chat
+	changesBoard bool
+}
+
+// effect returns how to write the effect of a command.
+func (s *Store) effect(c ranking.Changes) effect {
+	switch e := c.Effect.(type) {
+	case ranking.NewMatches:
+		return effect{sends: true, write: func(b *pgx.Batch) { queueNewMatches(b, s.Now(), c, e) }}
+	case *ranking.Undone:
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueUndo(b, e) }}
+	case *ranking.Restored:
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueRestore(b, e) }}
+	case *ranking.Fixed:
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueFix(b, c, e) }}
+	case *ranking.MovedMatch:
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueMove(b, e) }}
+	case *ranking.NewStanding:
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueJoined(b, c, e) }}
+	case *ranking.CameBack:
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueCameBack(b, *e) }}
+	case *ranking.Left:
+		return effect{locksGroup: true, write: func(b *pgx.Batch) { queueLeft(b, e) }}
+	case *ranking.ChangedSetting:
+		return effect{writeChat: func(b *pgx.Batch) { queueSetting(b, e) }}
+	case *ranking.ChangedBoard:
+		return effect{changesBoard: true, writeChat: func(b *pgx.Batch) { queueBoard(b, c, e) }}
+	case *ranking.ChangedLadder:
+		return effect{writeChat: func(b *pgx.Batch) { queueLadder(b, c, e) }}
+	case *ranking.NewSeason:
+		return effect{sends: true, writeChat: func(b *pgx.Batch) { queueNewSeason(b, c, e) }}
+	case *ranking.SeasonUntil:
+		return effect{writeChat: func(b *pgx.Batch) { queueUntil(b, c.Chat, *e) }}
+	case *ranking.ToldSeason:
+		return effect{sends: true, writeChat: func(b *pgx.Batch) { queueTold(b, c.Chat, c.Key, e.Season, "{}") }}
+	case *ranking.Greeted:
+		return effect{writeChat: func(b *pgx.Batch) { queueGreeted(b, c.Chat, e) }}
+	default:
+		return effect{}
+	}
+}
+
+// newMatches returns the matches that a command records.
+func newMatches(c ranking.Changes) ranking.NewMatches {
+	matches, _ := c.Effect.(ranking.NewMatches)
+	return matches
+}

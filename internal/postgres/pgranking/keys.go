@@ -1,0 +1,83 @@
+package pgranking
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"elobot/internal/ranking"
+)
+
+// handledKey is a key to be stored. In JSON, its fields have the names of the columns.
+type handledKey struct {
+	Key     string                 `json:"key"`
+	Sender  ranking.SenderID       `json:"sender,omitzero"`
+	SentAt  time.Time              `json:"sent_at,omitzero"`
+	Bucket  ranking.RateBucket     `json:"rate_class,omitzero"`
+	Trigger ranking.Trigger        `json:"trigger"`
+	Outcome ranking.CommandOutcome `json:"outcome"`
+}
+
+// keysOf returns the keys that a command stores. Each other match of a message has a key too, so
+// that it counts like a message of its own.
+func keysOf(c ranking.Changes) (keys []handledKey) {
+	if c.Keyless {
+		return nil
+	}
+	trigger, outcome := cmp.Or(c.Trigger, ranking.ByMessage), cmp.Or(c.Outcome, ranking.OutcomeUnanswered)
+	keys = append(keys, handledKey{c.Key, c.RateEntry.Sender, c.RateEntry.At, c.RateEntry.Bucket, trigger, outcome})
+	if matches := newMatches(c); len(matches) > 1 {
+		rate := cmp.Or(c.Extra, c.RateEntry)
+		for _, m := range matches[1:] {
+			keys = append(keys, handledKey{m.Key, rate.Sender, rate.At, rate.Bucket, trigger, outcome})
+		}
+	}
+	return keys
+}
+
+// queueKeys inserts the keys of commands, with the buckets of the commands.
+func queueKeys(batch *pgx.Batch, keys []handledKey) {
+	if len(keys) == 0 {
+		return
+	}
+	batch.Queue(`
+		INSERT INTO handled_commands (key, sender, sent_at, rate_class, trigger, outcome)
+		SELECT c.key, c.sender, c.sent_at, c.rate_class, c.trigger, c.outcome
+		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
+}
+
+// queueMessage stores what became of the message whose command an edit or the press of a button has
+// triggered. Of a message and its edits, only one takes effect. An answer has proved its right by
+// closing a prompt.
+func queueMessage(batch *pgx.Batch, c ranking.Changes) {
+	if c.Closes != nil && c.Closes.Settles != "" { // of a message that has recorded others, that remains
+		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
+			c.Closes.Settles, c.Trigger, c.Outcome)
+	}
+	message := messageOf(c)
+	adds := c.Trigger == ranking.ByEdit && c.Message == "" // to what the message has recorded, under keys that were free
+	if c.Keyless || message == "" || message == c.Key || adds {
+		return
+	}
+	batch.Queue(`
+		WITH stored AS (
+		    INSERT INTO handled_commands AS c (key, trigger, outcome) VALUES ($1, $2, $3)
+		    ON CONFLICT ON CONSTRAINT handled_commands_pkey DO UPDATE
+		    SET trigger = excluded.trigger, outcome = excluded.outcome
+		    WHERE c.outcome IN ('refused', 'asked') OR excluded.trigger <> 'edit'
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM stored)::unchanged`,
+		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
+}
+
+// messageOf returns the key of the message that caused the effect: it reports the matches, or was
+// edited.
+func messageOf(c ranking.Changes) string {
+	if matches := newMatches(c); len(matches) > 0 {
+		message, _, _ := strings.Cut(matches[0].Key, ranking.ExtraMatch)
+		return message
+	}
+	return c.Message
+}

@@ -1,0 +1,49 @@
+package pgranking
+
+import (
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype/zeronull"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// queuePresence records what a command shows about the bot's membership in its chat.
+func queuePresence(batch *pgx.Batch, c ranking.Changes) {
+	switch c.Presence {
+	case ranking.ChatSeen:
+		queueSeen(batch, []ranking.ChatID{c.Chat})
+	case ranking.BotActive:
+		batch.Queue(`UPDATE chats SET is_active = true, `+postgres.Unparked+` WHERE id = $1`, c.Chat)
+		// the bot's rights may have changed
+		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat)
+	case ranking.BotInactive: // the bot greets again when it is back, however soon that is
+		batch.Queue(`
+			UPDATE chats
+			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
+			WHERE id = $1`, c.Chat)
+	}
+}
+
+// queueSeen records that chats have sent something: the bot is in them. Where it was refused, it
+// may be able to write again, and tries a while after its last try.
+func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
+	batch.Queue(`
+		UPDATE chats
+		SET is_active = true, parked_at = CASE WHEN is_active THEN parked_at END,
+		    parked_until = CASE WHEN is_active THEN parked_at + `+postgres.FirstParking+` END,
+		    parkings = CASE WHEN is_active THEN parkings ELSE 0 END
+		WHERE id = ANY ($1) AND (NOT is_active OR parked_until > parked_at + `+postgres.FirstParking+`)`, chats)
+}
+
+// queueGreeted records a greeting, provided that the last one is still the one that was read.
+func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
+	batch.Queue(`
+		WITH greeted AS (
+		    UPDATE chats SET greeted_at = $3, added_at = coalesce($4, added_at),
+		        language = CASE WHEN language_chosen OR $5 = '' THEN language ELSE $5 END
+		    WHERE id = $1 AND greeted_at IS NOT DISTINCT FROM $2::timestamptz
+		    RETURNING 1)
+		SELECT EXISTS (SELECT FROM greeted)::unchanged`,
+		chat, zeronull.Timestamptz(g.Before), zeronull.Timestamptz(g.At), zeronull.Timestamptz(g.Added), g.Language)
+}
