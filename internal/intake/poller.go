@@ -146,7 +146,7 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 		turn, leave := p.lanes.join(u.Lane)
 		p.handlers.Go(func() {
 			defer leave()
-			if !awaitTurn(ctx, turn) || !p.worker.persist(ctx, u) {
+			if !awaitTurn(ctx, turn) || p.worker.persist(ctx, u, true) != nil {
 				return // it stays unconfirmed
 			}
 			select {

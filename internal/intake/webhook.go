@@ -88,7 +88,7 @@ func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	// If the client has disconnected, the update may not be persisted. The status must still be 503: a proxy may pass it on.
 	turn, leave := h.lanes.join(u.Lane)
 	defer leave()
-	if !awaitTurn(r.Context(), turn) || h.worker.begin(u).run(r.Context()) != nil {
+	if !awaitTurn(r.Context(), turn) || h.worker.persist(r.Context(), u, false) != nil {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK

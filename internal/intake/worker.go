@@ -59,17 +59,34 @@ func NewWorker(
 	}
 }
 
-// persist retries an update until it has been handled or is a dead letter. It returns false if the context ended first.
-func (w *Worker) persist(ctx context.Context, u Update) bool {
-	t := w.begin(u)
-	for wait := firstRetry; ctx.Err() == nil; wait = min(2*wait, lastRetry) {
-		if err := t.run(ctx); err == nil {
-			return true
+// persist retries an update until it has been handled or is a dead letter. It returns an error if the
+// context ends first and, unless outlasts is set, once a failure is not the update's own.
+func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
+	t := &task{Worker: w, update: u, first: time.Now()}
+	outageWait, ownWait := firstRetry, firstRetry
+	for ctx.Err() == nil && !w.recent.Has(u.ID) {
+		begun, err := t.try(ctx)
+		if err == nil || ctx.Err() != nil {
+			return err
 		}
-		pause(ctx, wait)
-		t.extend(wait)
+		blame := t.judge(ctx, err)
+		t.logFailure(ctx, blame, err)
+		switch {
+		case blame == Unavailable, blame == Locked, t.reason != nil:
+			if !outlasts {
+				return err
+			}
+			pause(ctx, outageWait)
+			outageWait = min(2*outageWait, lastRetry)
+			t.extend(time.Since(begun))
+		case blame == Failed && t.mayRetry(ownWait):
+			pause(ctx, ownWait)
+			ownWait = min(2*ownWait, lastRetry)
+		default:
+			t.reason = err
+		}
 	}
-	return false
+	return ctx.Err()
 }
 
 // task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count towards
@@ -79,17 +96,12 @@ type task struct {
 	update   Update
 	first    time.Time // when the update was first seen; after a crash, when the first lost attempt began
 	attempts int
-	wait     time.Duration // before the next attempt
-	giveUp   time.Time     // no attempt begins after it; zero before the first failure
-	deadline time.Time     // time limit of the attempts; zero: the next attempt has all of attemptTimeout
+	giveUp   time.Time // no attempt begins after it; zero before the first failure
+	deadline time.Time // time limit of the attempts; zero: the next attempt has all of attemptTimeout
 	panicked bool
 	returned bool  // a recorded attempt has returned, so the update does not crash the process
 	silent   bool  // the sender is not notified of the dead letter
 	reason   error // why it becomes a dead letter; nil as long as it does not
-}
-
-func (w *Worker) begin(u Update) *task {
-	return &task{Worker: w, update: u, first: time.Now(), wait: firstRetry}
 }
 
 // extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's fault.
@@ -100,44 +112,24 @@ func (t *task) extend(d time.Duration) {
 	}
 }
 
-// run retries the update until it has been handled or is a dead letter. It returns an error if the context has ended, the failure is
-// Unavailable or Locked, or the dead letter could not be stored. The caller may then call run again.
-func (t *task) run(ctx context.Context) error {
-	if t.recent.Has(t.update.ID) {
-		return nil
+// try makes an attempt or, with a reason, stores the dead letter. It returns nil if the update is
+// persisted, and when the attempt began.
+func (t *task) try(ctx context.Context) (begun time.Time, err error) {
+	if t.reason != nil {
+		return time.Now(), t.deadLetter(ctx)
 	}
-	for t.reason == nil {
-		t.attempts++
-		leave, err := t.enter(ctx)
-		begun := time.Now()
-		if err == nil {
-			err = t.attempt(ctx)
-			leave()
-		}
-		if err == nil {
-			crashpoint.At(crashpoint.Handled)
-			t.persisted(ctx)
-			return nil
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		blame := t.judge(ctx, err)
-		if blame == Failed || blame == Locked { // the others are logged elsewhere: an outage once for all updates
-			t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
-		}
-		switch {
-		case blame == Unavailable, blame == Locked:
-			t.extend(time.Since(begun))
-			return err
-		case blame == Failed && t.mayRetry():
-			pause(ctx, t.wait)
-			t.wait = min(2*t.wait, lastRetry)
-		default:
-			t.reason = err
-		}
+	t.attempts++
+	leave, err := t.enter(ctx)
+	begun = time.Now()
+	if err == nil {
+		err = t.attempt(ctx)
+		leave()
 	}
-	return t.deadLetter(ctx)
+	if err == nil {
+		crashpoint.At(crashpoint.Handled)
+		t.persisted(ctx)
+	}
+	return begun, err
 }
 
 // persisted records that the update needs nothing more.
@@ -180,12 +172,13 @@ func (t *task) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry is true if there is time for another attempt at an update that failed itself. The first failure starts the time.
-func (t *task) mayRetry() bool {
+// mayRetry reports whether there is time for another attempt after a wait at an update that failed
+// itself. The first failure starts the time.
+func (t *task) mayRetry(wait time.Duration) bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
 	}
-	next := time.Now().Add(t.wait)
+	next := time.Now().Add(wait)
 	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
@@ -201,18 +194,24 @@ func (t *task) deadLetter(ctx context.Context) error {
 	saveCtx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
 	err := t.dead.Save(saveCtx, letter)
-	switch {
-	case err == nil:
+	if err == nil {
 		t.persisted(ctx)
 		t.log.ErrorContext(ctx, "gave up on an update, stored it as a dead letter", "update_id", t.update.ID,
 			"attempts", letter.Attempts, "error", letter.LastError)
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case t.judge(ctx, err) != Unavailable: // an outage is logged once for all updates
-		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
 	}
 	return err
+}
+
+// logFailure logs a failure, unless it is logged elsewhere: an outage once for all updates, and a
+// failure for good with the dead letter.
+func (t *task) logFailure(ctx context.Context, blame Blame, err error) {
+	switch {
+	case blame == Unavailable:
+	case t.reason != nil:
+		t.log.ErrorContext(ctx, "failed to store a dead letter, retrying", "update_id", t.update.ID, "error", err)
+	case blame != Permanent:
+		t.log.WarnContext(ctx, "failed to handle update", "update_id", t.update.ID, "attempt", t.attempts, "error", err)
+	}
 }
 
 func pause(ctx context.Context, d time.Duration) {

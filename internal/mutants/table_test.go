@@ -56,7 +56,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "acknowledged although it failed", file: "internal/intake/webhook.go",
-		before: "h.worker.begin(u).run(r.Context()) != nil {", after: "h.worker.begin(u).run(r.Context()) != nil && false {",
+		before: "h.worker.persist(r.Context(), u, false) != nil {", after: "h.worker.persist(r.Context(), u, false) != nil && false {",
 		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
 	},
 	{
