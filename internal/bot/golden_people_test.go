@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -93,8 +94,8 @@ func goldenUnclearPeople() map[string]notice.Notice {
 	same := []ranking.Name{{Player: 1, Name: "Bob", Mark: "bob"}, {Player: 2, Name: "Bob", Mark: "2"}}
 	return map[string]notice.Notice{
 		"unknown_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: "golf"},
-		"similar_name": stats.WhoMeant{Doubt: ranking.DoubtUnknownName, Word: "robert", People: near},
-		"several":      stats.WhoMeant{Doubt: ranking.DoubtName, Word: "bob", People: same, Picked: []ranking.PlayerID{3}},
+		"similar_name": stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "robert", People: near},
+		"several":      stats.WhoMeant{Doubt: command.DoubtName, Word: "bob", People: same, Picked: []ranking.PlayerID{3}},
 		"nobody":       stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"},
 		"name_both":    stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"},
 		"too_many":     stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "h2h"},

@@ -1,6 +1,9 @@
 package bot
 
-import "elobot/internal/ranking"
+import (
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
 
 func goldenReportPrompts() map[string]ranking.Notice {
 	alice, bob, carol, zoe := called("Alice"), called("Bob"), called("@carol"), called("Zoe")
@@ -21,7 +24,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		n.Earlier = &earlier
 		return n
 	}
-	results := asks(ranking.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0)))
+	results := asks(command.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0)))
 	results.Tag = "Aa0_-zZ9"
 	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, zoe, 0, 3)), option(result(alice, bob, 3, 1)), option(result(alice, zoe, 0, 3)))
 	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
@@ -37,26 +40,26 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	players.Earlier = &ranking.EarlierReport{Number: 42, Result: new(result(alice, bob, 3, 1))}
 	return map[string]ranking.Notice{
 		"results": results, "players": players,
-		"total": asks(ranking.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
+		"total": asks(command.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
-		"counts":               asks(ranking.DoubtCounts, "", option(result(alice, bob, 5, 4)), option(result(alice, bob, 2, 2))),
-		"half":                 asks(ranking.DoubtHalf, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, ranking.Half, ranking.Half))),
-		"winner":               asks(ranking.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
-		"winner_no_score":      asks(ranking.DoubtWinner, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, -1, -1)), option(result(alice, bob, 0, -1))),
+		"counts":               asks(command.DoubtCounts, "", option(result(alice, bob, 5, 4)), option(result(alice, bob, 2, 2))),
+		"half":                 asks(command.DoubtHalf, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, ranking.Half, ranking.Half))),
+		"winner":               asks(command.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
+		"winner_no_score":      asks(command.DoubtWinner, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, -1, -1)), option(result(alice, bob, 0, -1))),
 		"duplicate_completes":  completes,
-		"winner_teams":         asks(ranking.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
-		"name":                 asks(ranking.DoubtName, "bob", who(bob, false), who(marked, false)),
-		"unknown_name":         asks(ranking.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
+		"winner_teams":         asks(command.DoubtWinner, "", option(teams), option(ranking.NamedResult{Sides: [2][]ranking.Name{teams.Sides[1], teams.Sides[0]}, Score: teams.Score})),
+		"name":                 asks(command.DoubtName, "bob", who(bob, false), who(marked, false)),
+		"unknown_name":         asks(command.DoubtUnknownName, "bobb", who(bob, false), who(zoe, false)),
 		"username":             asks(ranking.DoubtUsername, "bobb", who(bob, false), who(called("@bobb"), true)),
 		"game":                 asks(ranking.DoubtGame, "chess", ranking.ReportOption{Ladder: "tennis"}, ranking.ReportOption{Ladder: "padel"}),
 		"date":                 asks(ranking.DoubtDate, "", option(result(alice, bob, 3, 1))),
-		"line":                 asks(ranking.DoubtLine, "@dave 3:x", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2))),
-		"line_and_one":         asks(ranking.DoubtLine, "what a game", option(result(alice, bob, 3, 1))),
+		"line":                 asks(command.DoubtLine, "@dave 3:x", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2))),
+		"line_and_one":         asks(command.DoubtLine, "what a game", option(result(alice, bob, 3, 1))),
 		"duplicate":            repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}}),
 		"duplicate_as_group":   repeats(ranking.EarlierReport{Number: 42}),
 		"duplicate_of_oneself": repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &alice}, Same: true}),
 		"duplicate_of_several": several,
-		"hostile":              asks(ranking.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
+		"hostile":              asks(command.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
 		"chosen":               ranking.ReportChosen{Results: []ranking.NamedResult{result(alice, bob, 3, 1), teams}, By: ranking.Reporter{Name: &zoe}},
 		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}, Results: []ranking.NamedResult{result(alice, bob, 3, 1)}},
 		"cancelled_as_group":   ranking.ReportDropped{By: &ranking.Reporter{}},
@@ -92,8 +95,8 @@ func goldenWizards() map[string]ranking.Notice {
 	return map[string]ranking.Notice{
 		"opponent":      ranking.OpponentPrompt{Tag: "Aa0_-zZ9", Opponents: names, Total: 4},
 		"opponent_page": ranking.OpponentPrompt{Prompt: 9, Opponents: names[:3], First: 8, Total: 40},
-		"name":          ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: ranking.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
-		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: ranking.DoubtUnknownName, Word: hostile},
+		"name":          ranking.NamePrompt{Prompt: 9, Tag: "Aa0_-zZ9", Doubt: command.DoubtName, Word: "bob", Opponents: names[:2], First: 8, More: true},
+		"name_hostile":  ranking.NamePrompt{Prompt: 9, Doubt: command.DoubtUnknownName, Word: hostile},
 		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {7, 5}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}},
 		"score_none":    ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}, {-1, -1}}},
 		"score_teams": ranking.ScorePrompt{

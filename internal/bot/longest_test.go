@@ -162,7 +162,7 @@ func TestTheLongestQuestionFits(t *testing.T) {
 			option := ranking.ReportOption{Results: slices.Repeat([]ranking.NamedResult{r}, ranking.MaxReports)}
 			earlier := ranking.EarlierReport{Number: 999_999_999, By: ranking.Reporter{Name: &name}, Result: &r}
 			for _, n := range []notice.Notice{
-				ranking.ReportPrompt{Doubt: ranking.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
+				ranking.ReportPrompt{Doubt: command.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
 				ranking.ReportPrompt{
 					Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{option}, Earlier: &earlier,
 					MoreEarlier: slices.Repeat([]ranking.EarlierReport{earlier}, ranking.MaxReports-1),

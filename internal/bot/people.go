@@ -78,9 +78,9 @@ func (req request) unclear(err error) notice.Notice {
 	if len(wrong.People) == 0 {
 		return stats.UnclearPeople{Reason: stats.UnknownName, Command: req.command.Name, Word: wrong.Word}
 	}
-	n := stats.WhoMeant{Doubt: ranking.DoubtUnknownName, Word: wrong.Word, Picked: req.picked}
+	n := stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: wrong.Word, Picked: req.picked}
 	if wrong.Several {
-		n.Doubt = ranking.DoubtName
+		n.Doubt = command.DoubtName
 	}
 	for _, p := range wrong.People {
 		n.People = append(n.People, ranking.Name{Player: ranking.PlayerID(p.Player)})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -162,7 +163,7 @@ func TestTheLongestPageFits(t *testing.T) {
 				Title: strings.Repeat("W", 255), Streak: &record, Rating: &record, Upset: &stats.UpsetBy{Name: name, Upset: upset}, Played: &record,
 				Rivalry: &stats.RivalryOf{Name: name, Pairing: pair},
 			},
-			stats.WhoMeant{Doubt: ranking.DoubtName, Word: raw, People: side[:8]},
+			stats.WhoMeant{Doubt: command.DoubtName, Word: raw, People: side[:8]},
 		} {
 			sent := messageOf(t, group.ID(), n)
 			for _, sent.Tables = range []bool{false, true} {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -115,7 +116,7 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 			rows = append(rows, []button{{text: w.personLabel(*o.Who, o.New), data: data}})
 		case n.Doubt == ranking.DoubtPlayers:
 			numbers = append(numbers, button{text: w.Text("button.replace", nil), data: data})
-		case n.Doubt == ranking.DoubtLine:
+		case n.Doubt == command.DoubtLine:
 			rows = append(rows, []button{{text: w.Plural("button.record_others", len(o.Results), nil), data: data}})
 		case n.Doubt == ranking.DoubtGame:
 			rows = append(rows, []button{{text: cleanName(o.Ladder), data: data}})
@@ -173,7 +174,7 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	one := []ranking.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, ranking.DoubtLine, ranking.DoubtPlayers}
+	one := []ranking.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
 	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
@@ -214,7 +215,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 		return joinUpTo(maxListed, lines, "\n")
 	case ranking.DoubtPlayers:
 		return w.Text(id, args{"Number": n.Earlier.Number, "Old": w.namedResult(*n.Earlier.Result), "New": w.namedResult(n.Options[0].Results[0])})
-	case ranking.DoubtName, ranking.DoubtUnknownName, ranking.DoubtLine:
+	case command.DoubtName, command.DoubtUnknownName, command.DoubtLine:
 		return w.Text(id, args{"Word": showWord(n.Word)})
 	case ranking.DoubtGame:
 		return w.Text(id, args{"Word": showWord(n.Word), "Ladder": showText(n.Options[0].Ladder)})

@@ -26,7 +26,7 @@ func (r *Router) match(ctx context.Context, req request) error {
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
 	said := req.reading(nil, nil)
-	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == ranking.DoubtLine
+	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == command.DoubtLine
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
 		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
 		read := func(everybody []ranking.Person) ranking.Reading { return req.reading(everybody, namesOf(everybody)) }
@@ -55,7 +55,7 @@ func (req request) reading(everybody []ranking.Person, names *command.Names) ran
 	if report.Doubt == command.DoubtNone {
 		return ranking.Reading{Reports: readings[0]}
 	}
-	return ranking.Reading{Ambiguous: &ranking.AmbiguousReport{Doubt: ranking.Doubt(report.Doubt), Word: report.Word, Readings: readings}}
+	return ranking.Reading{Ambiguous: &ranking.AmbiguousReport{Doubt: report.Doubt, Word: report.Word, Readings: readings}}
 }
 
 // parse reads the result in a command. Every error is a *command.FormError.
@@ -118,7 +118,7 @@ func readingsOf(report command.Report) [][]ranking.Report {
 
 // reportOf converts a match for the ranking service.
 func reportOf(m command.Match) ranking.Report {
-	return ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: scores(m.Scores), Games: m.Games, When: m.When}
+	return ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: m.Scores, Games: m.Games, When: m.When}
 }
 
 func peopleOf(all []command.Person) (people []ranking.Person) {
@@ -126,15 +126,6 @@ func peopleOf(all []command.Person) (people []ranking.Person) {
 		people = append(people, person(p))
 	}
 	return people
-}
-
-// scores converts the scores of a match.
-func scores(all []command.Score) []ranking.Score {
-	converted := make([]ranking.Score, len(all))
-	for i, s := range all {
-		converted[i] = ranking.Score(s)
-	}
-	return converted
 }
 
 var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})

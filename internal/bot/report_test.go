@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -147,7 +148,7 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 // TestQuestionsTellPeopleApart: two people of one name are told apart on the buttons.
 func TestQuestionsTellPeopleApart(t *testing.T) {
 	t.Parallel()
-	n := ranking.ReportPrompt{Doubt: ranking.DoubtName, Options: []ranking.ReportOption{
+	n := ranking.ReportPrompt{Doubt: command.DoubtName, Options: []ranking.ReportOption{
 		{Who: &ranking.Name{Player: 1}}, {Who: &ranking.Name{Player: 2}},
 	}}
 	item := itemOf(t, n)

@@ -78,7 +78,7 @@ func (r *Router) asksForFix(m *message) bool {
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
 	// Many sets do not fit on the button of a question.
 	sure := len(f.Scores) > maxAskedScores
-	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: scores(f.Scores), Sure: sure})
+	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: f.Scores, Sure: sure})
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or

@@ -87,7 +87,7 @@ func (req request) teamScore(w ranking.WizardRequest) (o ranking.PromptOption, m
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return nil, form
 	}
-	return []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: scores(typed)}}, nil
+	return []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: typed}}, nil
 }
 
 // opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
@@ -114,12 +114,12 @@ func (req request) opponentAlone(everybody []ranking.Person) ranking.PromptOptio
 func unclearOpponent(report command.Report, err error, sender command.Person) *ranking.UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {
-		return &ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: form.Detail}
+		return &ranking.UnclearOpponent{Doubt: command.DoubtUnknownName, Word: form.Detail}
 	}
 	if report.Doubt != command.DoubtName && report.Doubt != command.DoubtUnknownName {
 		return nil
 	}
-	u := &ranking.UnclearOpponent{Doubt: ranking.Doubt(report.Doubt), Word: report.Word}
+	u := &ranking.UnclearOpponent{Doubt: report.Doubt, Word: report.Word}
 	for _, reading := range report.Readings {
 		opponent, ok := opponentOf(reading, sender)
 		if !ok {
@@ -129,7 +129,7 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 			u.People = append(u.People, p)
 		}
 		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 && scores[0].HasPoints() {
-			u.Score = new(ranking.Score(scores[0]))
+			u.Score = &scores[0]
 		}
 	}
 	if len(u.People) == 0 {

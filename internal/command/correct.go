@@ -77,7 +77,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 }
 
 // outcomeCommands are the commands that report a score without points.
-var outcomeCommands = map[Score]string{win: NameWon, loss: NameLost, draw: NameDraw}
+var outcomeCommands = map[Score]string{Win: NameWon, Loss: NameLost, Draw: NameDraw}
 
 // command returns the command that reports a match in a ladder, empty for the one that applies. It returns nothing if one of the players cannot
 // be written so that the same person is meant.

@@ -91,7 +91,7 @@ func (l line) likely(m Match, claim meaning) Report {
 	possible, doubt := l.possible(m.Scores, claim)
 	for _, scores := range possible {
 		m.Scores = scores
-		a, b := points(scores)
+		a, b := Total(scores).A, Total(scores).B
 		switch {
 		case a == b && (claim == drew || claim == unknown):
 			all.Readings = append(all.Readings, Reading{m})
@@ -140,7 +140,7 @@ func (l line) outcome() (meaning, error) {
 }
 
 // withoutPoints are the scores of a match of which only the outcome is known.
-var withoutPoints = map[meaning]Score{won: win, lost: loss, drew: draw}
+var withoutPoints = map[meaning]Score{won: Win, lost: Loss, drew: Draw}
 
 // scoresOf returns the scores of a line, or the outcome if it has none.
 func (l line) scoresOf(outcome meaning) ([]Score, error) {
@@ -161,10 +161,11 @@ func (m Match) mirrored() Match {
 	return m
 }
 
-// points returns the score of a match: the only score, or how many sets each side won.
-func points(scores []Score) (a, b int) {
+// Total returns the score of a match: the only score, or how many sets each side won. A drawn set
+// counts for neither side, but a drawn game, ½:½, is half a point for each.
+func Total(scores []Score) (total Score) {
 	if len(scores) == 1 {
-		return scores[0].A, scores[0].B
+		return scores[0]
 	}
 	drawn := 0
 	for _, s := range scores {
@@ -172,13 +173,13 @@ func points(scores []Score) (a, b int) {
 		case s == drawnGame:
 			drawn++
 		case s.A > s.B:
-			a++
+			total.A++
 		case s.A < s.B:
-			b++
+			total.B++
 		}
 	}
 	shared := drawn/2 + drawn%2*Half
-	return a + shared, b + shared
+	return Score{total.A + shared, total.B + shared}
 }
 
 // drawn returns the scores with each "1/2" as a drawn game. isSure reports whether it can be
@@ -223,7 +224,7 @@ func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
 	default:
 		sets = l.withoutAsides(scores)
 	}
-	if a, b := points(sets); len(sets) == len(scores) || total == (Score{A: a, B: b}) {
+	if len(sets) == len(scores) || total == Total(sets) {
 		return [][]Score{sets}, DoubtNone
 	}
 	return [][]Score{sets, scores}, DoubtTotal

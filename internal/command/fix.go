@@ -63,7 +63,7 @@ func ParseFix(c Command) (Fix, error) {
 		f.Number, words = n, words[1:]
 	}
 	if len(words) == 1 && meaningOf(words[0]) == drew {
-		f.Scores = []Score{draw}
+		f.Scores = []Score{Draw}
 		return f, nil
 	}
 	var text scoreText

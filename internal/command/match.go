@@ -24,21 +24,24 @@ type Match struct {
 // Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half
 // added to both if each has half a point more. The only score of a match may be a win, a loss or a
 // draw of A without points.
-type Score struct{ A, B int }
+type Score struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
 
 // Half stands in the points of both sides for half a point more: after two wins and a draw, 2½:½ is
 // {Half+2, Half}. A drawn game gives half a point to each, so points with halves compare and differ
-// as whole ones do.
+// as whole ones do. The database, buttons and notices have it so too.
 const Half = 1000
 
-// NoPoints stands for the points of a side where nobody counted any. The winner then has 0.
+// NoPoints stands for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
 const NoPoints = -1
 
 // The scores without points.
 var (
-	win  = Score{0, NoPoints}
-	loss = Score{NoPoints, 0}
-	draw = Score{NoPoints, NoPoints}
+	Win  = Score{0, NoPoints}
+	Loss = Score{NoPoints, 0}
+	Draw = Score{NoPoints, NoPoints}
 )
 
 // drawnGame is the score of a drawn game in a series.
@@ -46,7 +49,7 @@ var drawnGame = Score{Half, Half}
 
 // String returns the score as it is typed.
 func (s Score) String() string {
-	if s == draw {
+	if s == Draw {
 		return "="
 	}
 	return typedPoints(s.A) + ":" + typedPoints(s.B)
@@ -67,6 +70,11 @@ func (s Score) isGame() bool { return s == drawnGame || s.A+s.B == 1 }
 
 // HasPoints is true if the score is more than who has won.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
+
+// IsValid is true if a match can have the score.
+func (s Score) IsValid() bool {
+	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
+}
 
 // Reading is one way to read a report: the matches that it reports, in their order. There is at least one.
 type Reading []Match

@@ -38,9 +38,9 @@ func (p parser) one(l line) (Report, error) {
 	}
 	m.Scores = scores
 	report := l.likely(m, outcome)
-	a, b := points(scores)
+	total := Total(scores)
 	switch {
-	case a != b && p.maybeEach(l):
+	case total.A != total.B && p.maybeEach(l):
 		return report.orResults(p.againstEach), nil
 	case report.Doubt == DoubtResults, report.Doubt == DoubtNone && mayBeMatches(scores):
 		return report.orResults(separate), nil
@@ -66,7 +66,7 @@ func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	if outcome != unknown {
 		return l.likely(m, outcome), nil
 	}
-	m.Scores = []Score{win}
+	m.Scores = []Score{Win}
 	return Report{Readings: []Reading{{m}, {m.mirrored()}}, Doubt: DoubtWinner}, nil
 }
 
@@ -153,9 +153,8 @@ func (l line) isTotalBetween() (is, maybe bool) {
 	if err != nil || 2*all[0].at != len(l.people) || all[1].at != all[0].at || slices.ContainsFunc(all[2:], isApart) {
 		return false, false
 	}
-	a, b := points(scores[1:])
 	maybe = isTotal(scores[0], scores[1:])
-	return maybe && len(scores) > 2 && scores[0] == Score{A: a, B: b}, maybe || all[2].isEnclosed
+	return maybe && len(scores) > 2 && scores[0] == Total(scores[1:]), maybe || all[2].isEnclosed
 }
 
 // hasTotal is true if the score of a match may be the total of the next one: "@a 2:1 @b (6:4 4:6 6:2), @c 2:0 @d (6:4 6:3)".

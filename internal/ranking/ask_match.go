@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 )
 
@@ -11,23 +12,15 @@ import (
 const PromptReport PromptKind = "report"
 
 // Doubt is why a report needs an answer before it counts.
-type Doubt string
+type Doubt = command.Doubt
 
-// The doubts.
+// The doubts that the words of a report do not show.
 const (
-	DoubtResults     Doubt = "results"      // one result or several
-	DoubtTotal       Doubt = "total"        // a score may be the total of the others
-	DoubtHalf        Doubt = "half"         // "1/2" may be half a point for each
-	DoubtCounts      Doubt = "counts"       // one of two scores is that after extra time
-	DoubtWinner      Doubt = "winner"       // the words and the score name different winners
-	DoubtName        Doubt = "name"         // several players have the name
-	DoubtUnknownName Doubt = "unknown_name" // nobody has the name; the readings have those who are called nearly so
-	DoubtLine        Doubt = "line"         // a line cannot be read; the only reading has the results of the others
-	DoubtUsername    Doubt = "username"     // the username is new, and may mean somebody else
-	DoubtPlayers     Doubt = "players"      // the message of a match that is recorded reports other players
-	DoubtDuplicate   Doubt = "duplicate"    // the same result was reported shortly before
-	DoubtDate        Doubt = "date"         // it was played on another day
-	DoubtGame        Doubt = "game"         // the report names a missing ladder
+	DoubtUsername  Doubt = "username"  // the username is new, and may mean somebody else
+	DoubtPlayers   Doubt = "players"   // the message of a match that is recorded reports other players
+	DoubtDuplicate Doubt = "duplicate" // the same result was reported shortly before
+	DoubtDate      Doubt = "date"      // it was played on another day
+	DoubtGame      Doubt = "game"      // the report names a missing ladder
 )
 
 // AmbiguousReport is a report that needs an answer before it counts.
@@ -196,7 +189,7 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 // another one, or if the readings cannot be told apart by a person each.
 func (a *askOperation) meant() []int {
 	switch a.doubt {
-	case DoubtName, DoubtUnknownName, DoubtUsername:
+	case command.DoubtName, command.DoubtUnknownName, DoubtUsername:
 	default:
 		return nil
 	}

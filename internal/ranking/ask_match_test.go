@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -378,7 +379,7 @@ func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
 		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
 		{singles(bob, carol, 2, 0)},
 		{singles(bob, bob, 2, 0)}, // which cannot be meant
@@ -407,7 +408,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	o := g.origin(&zoe)
 	bobb := ranking.Person{Username: "bobb"}
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
 	}})
 	answer := func(prompt ranking.PromptRef, option ranking.PromptOption) string {
@@ -539,7 +540,7 @@ func TestBadLine(t *testing.T) {
 	for _, editsFirst := range []bool{false, true} {
 		g := newAskingGame(t)
 		o := g.origin(&alice)
-		g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtLine, Word: "carol 3:x", Readings: [][]ranking.Report{others}})
+		g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtLine, Word: "carol 3:x", Readings: [][]ranking.Report{others}})
 		prompt, want := g.newestPrompt(t), []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Zoe 3:0", "m:1#3 Alice Carol 3:2"}
 		press := func() {
 			t.Helper()
@@ -567,7 +568,7 @@ func TestAnswerThatRecordsAPart(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
 	o := g.at(&bob, 2)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
 		{singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)}, {singles(alice, carol, 3, 0)},
 	}})
 	prompt := g.newestPrompt(t)
@@ -607,9 +608,9 @@ func TestOnlyOneMeant(t *testing.T) {
 	people := g.everybody(t)
 	o := g.origin(&alice)
 	g.doubt(t, o, ranking.AmbiguousReport{
-		Doubt: ranking.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
+		Doubt: command.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
 	})
-	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: ranking.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
+	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: command.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
 		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
 	}})
 }
@@ -623,9 +624,9 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	named := func(score int, i int) []ranking.Report { return []ranking.Report{singles(alice, people[i], score, 1)} }
 	asked := map[string]ranking.Notice{"duplicate": g.report(t, &alice, 1, singles(alice, people[1], 3, 0))}
 	for name, q := range map[string]ranking.AmbiguousReport{
-		"results":         {Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{named(3, 1)}},
-		"winner":          {Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{named(1, 1)}},
-		"name and winner": {Doubt: ranking.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
+		"results":         {Doubt: command.DoubtResults, Readings: [][]ranking.Report{named(3, 1)}},
+		"winner":          {Doubt: command.DoubtWinner, Readings: [][]ranking.Report{named(1, 1)}},
+		"name and winner": {Doubt: command.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
 	} {
 		o := g.origin(&alice)
 		g.doubt(t, o, q)

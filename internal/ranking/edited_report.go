@@ -170,7 +170,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 // isOf is true if the match has this result, or has got its score since it was reported without
 // one. What ended early got none.
 func (r Result) isOf(m *StoredMatch) bool {
-	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && r.isSame(m.Result.Score)
+	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && isSame(r.Score, m.Result.Score)
 }
 
 // resultOf returns the result of a reported match in the order of a recorded one. ok is false unless the sides are the same, perhaps

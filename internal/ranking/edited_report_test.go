@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
@@ -230,7 +231,7 @@ func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
+	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
 	prompt := g.newestPrompt(t)
 	edit := g.at(&alice, 60)
 	edit.Message, edit.Trigger = o.Key, ranking.ByEdit
@@ -442,7 +443,7 @@ func TestUnreadableEdit(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-	doubt := ranking.AmbiguousReport{Doubt: ranking.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
+	doubt := ranking.AmbiguousReport{Doubt: command.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
 	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit

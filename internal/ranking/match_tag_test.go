@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -103,7 +104,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{ranking.Choice(0), ranking.Choice(1), ranking.Cancel{}}},
 		"report": {func(o ranking.Origin) error {
-			g.doubt(t, o, ranking.AmbiguousReport{Doubt: ranking.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
+			g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
 			return nil
 		}, []string{"m:-100:9:report", "winner"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"wizard": {func(o ranking.Origin) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -342,7 +343,7 @@ func TestAnswersCount(t *testing.T) {
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
 	var ids []ranking.PromptRef
 	for i := range 3 {
-		g.doubt(t, g.at(&alice, i), ranking.AmbiguousReport{Doubt: ranking.DoubtResults, Readings: [][]ranking.Report{
+		g.doubt(t, g.at(&alice, i), ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
 			{singles(bob, carol, 2, 0)}, {singles(alice, bob, 3, i), singles(alice, carol, 3, i), singles(alice, zoe, 3, i)},
 		}})
 		ids = append(ids, g.newestPrompt(t))

@@ -209,7 +209,7 @@ func play(rules RatingRules, score Score, at time.Time, parts []Part, standings 
 	}
 	entries = make([]Entry, len(parts))
 	for i, p := range parts {
-		s, outcome := standings[i], score.of(p.Side)
+		s, outcome := standings[i], outcomeFor(p.Side, score)
 		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
 		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), at)
 		e.After = s.Elo

@@ -165,7 +165,7 @@ func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 			if m.Undone || p.Entry == nil || s == nil {
 				return nil, fmt.Errorf("%w: match %d, player %d", ErrInconsistent, m.Number, p.Player)
 			}
-			s.count(m.of(p.Side), -1)
+			s.count(outcomeFor(p.Side, m.Score), -1)
 			if !seen[p.Player] {
 				seen[p.Player] = true
 				s.Elo, s.BestElo, s.Streak, s.Longest = p.Entry.Before, p.Entry.BestBefore, p.Entry.StreakBefore, p.Entry.LongestBefore

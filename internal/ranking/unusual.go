@@ -240,7 +240,7 @@ func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2]
 // matter only if both have some.
 func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
 	same := func(r Result, a, b []PlayerID) bool {
-		return r.Score.isSame(m.Result.Score) && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
+		return isSame(r.Score, m.Result.Score) && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
 			samePlayers(a, m.Players[0]) && samePlayers(b, m.Players[1])
 	}
 	return same(r, players[0], players[1]) || same(r.swapped(), players[1], players[0])

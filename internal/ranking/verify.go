@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"elobot/internal/command"
 )
 
 // AuditStore gives read access to a consistent snapshot of everything that is stored.
@@ -268,7 +270,7 @@ func (l *seasonAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 
 func (l *seasonAudit) match(m *PlayedMatch) {
 	if len(m.Sets) > 0 {
-		if want := resultOf(m.Sets).Score; m.Score != want {
+		if want := command.Total(m.Sets); m.Score != want {
 			l.report(WrongSets, m, 0, m.Score.String(), want.String())
 		}
 	}

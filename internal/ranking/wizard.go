@@ -244,7 +244,7 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 // first, then those of everybody, then usual ones. Of each three wins, the clearest comes first.
 // Then come the same scores as losses, the other way round.
 func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
-	wins := []Score{{3, 0}, {3, 1}, {3, 2}, {2, 0}, {2, 1}, {1, 0}}
+	wins := []Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
 		if !m.Score.HasPoints() || m.Score.A == m.Score.B {
 			continue
@@ -253,7 +253,7 @@ func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
 		if slices.ContainsFunc(m.Opponents, func(p Person) bool { return samePerson(p, opponent) }) {
 			counts += len(played) // more than all of others
 		}
-		win := Score{max(m.Score.A, m.Score.B), min(m.Score.A, m.Score.B)}
+		win := Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
 		wins = append(wins, slices.Repeat([]Score{win}, counts)...)
 	}
 	wins = mostFrequent(wins, func(a, b Score) bool { return a == b })
@@ -261,7 +261,7 @@ func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
 		slices.SortFunc(some, func(a, b Score) int { return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A)) })
 		all = append(all, some...)
 		for _, s := range slices.Backward(some) {
-			all = append(all, Score{s.B, s.A})
+			all = append(all, Score{A: s.B, B: s.A})
 		}
 	}
 	return all
@@ -320,7 +320,7 @@ func (r WizardRequest) askScore(snap Snapshot, id PromptID, at Choice, count int
 
 // UnclearOpponent is a name of an opponent that does not tell who is meant.
 type UnclearOpponent struct {
-	Doubt  Doubt    // DoubtName or DoubtUnknownName
+	Doubt  Doubt    // command.DoubtName or DoubtUnknownName
 	Word   string   // the name
 	People []Person // who may be meant, the likeliest first; nobody if no name is similar
 	Score  *Score   // what was typed with the name, the sender's points first; nil if nothing was

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -127,10 +128,10 @@ func TestWizardNames(t *testing.T) {
 		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: u}))
 		return g.answer(t, o.Key, page)
 	}
-	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtUnknownName, Word: "xyz"}),
-		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtUnknownName, Word: "xyz", First: 3, More: true})
-	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: ranking.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
-		ranking.NamePrompt{Prompt: id.ID, Doubt: ranking.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
+	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtUnknownName, Word: "xyz"}),
+		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtUnknownName, Word: "xyz", First: 3, More: true})
+	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
+		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
 	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(4)), page).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[6] != [2]int{7, 5} || len(asked.Scores) != 11 {
 		t.Errorf("the question for the score is %+v", asked)
