@@ -127,7 +127,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 		}
 		keys[m.Key] = true
 		same := func(r reportedMatch) bool {
-			result, _, ok := e.resultOf(snap, r, m)
+			result, _, ok := e.record.resultOf(snap, r, m.Players)
 			return ok && result.isOf(m)
 		}
 		if !find(m, same) {
@@ -136,13 +136,13 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 	}
 	for _, m := range changed {
 		isFound := find(m, func(r reportedMatch) bool {
-			_, _, ok := e.resultOf(snap, r, m)
+			_, _, ok := e.record.resultOf(snap, r, m.Players)
 			return ok
 		})
 		switch isOnly := len(stored) == 1 && len(reported) == 1; {
 		case isFound && isOnly:
 			c.corrected = m
-			c.result, c.exchanged, _ = e.resultOf(snap, reported[0], m)
+			c.result, c.exchanged, _ = e.record.resultOf(snap, reported[0], m.Players)
 		case isOnly:
 			return comparison{replaced: m}
 		case !isFound:
@@ -170,21 +170,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 // isOf is true if the match has this result, or has got its score since it was reported without
 // one. What ended early got none.
 func (r Result) isOf(m *StoredMatch) bool {
-	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && isSame(r.Score, m.Result.Score)
-}
-
-// resultOf returns the result of a reported match in the order of a recorded one. ok is false unless the sides are the same, perhaps
-// exchanged.
-func (e editedReport) resultOf(snap Snapshot, r reportedMatch, m *StoredMatch) (result Result, exchanged, ok bool) {
-	players, known := e.record.playersOf(r, snap)
-	switch {
-	case !known:
-		return result, false, false
-	case samePlayers(players[0], m.Players[0]) && samePlayers(players[1], m.Players[1]):
-		return r.result, false, true
-	default:
-		return r.result.swapped(), true, samePlayers(players[0], m.Players[1]) && samePlayers(players[1], m.Players[0])
-	}
+	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && r.isSame(m.Result)
 }
 
 // offerFix offers to fix a match, or says that it is undone. If the message names the sides the other way round, so that the other one has

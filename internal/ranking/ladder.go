@@ -219,14 +219,8 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 			return Refusal{Code: LadderExists, Name: name}
 		}
 	}
-	active := 0
-	for _, g := range snap.Ladders {
-		if !g.Archived {
-			active++
-		}
-	}
 	switch {
-	case active >= MaxLadders && (l.Change == AddLadder || l.Change == UseLadder && meant != nil && meant.Archived):
+	case len(snap.activeLadders()) >= MaxLadders && (l.Change == AddLadder || l.Change == UseLadder && meant != nil && meant.Archived):
 		return Refusal{Code: TooManyLadders, Matches: MaxLadders}
 	case l.Change == AddLadder:
 		return nil
@@ -289,13 +283,16 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 	return Decision{Notice: said, Effect: changed}, nil
 }
 
+// activeLadders returns the ladders of the group that are not archived.
+func (s Snapshot) activeLadders() []GroupLadder {
+	return slices.DeleteFunc(slices.Clone(s.Ladders), func(l GroupLadder) bool { return l.Archived })
+}
+
 // ladderNames returns the names of the ladders of the group that are not archived.
 func (s Snapshot) ladderNames() string {
 	var names []string
-	for _, l := range s.Ladders {
-		if !l.Archived {
-			names = append(names, l.Name)
-		}
+	for _, l := range s.activeLadders() {
+		names = append(names, l.Name)
 	}
 	return strings.Join(names, ", ")
 }

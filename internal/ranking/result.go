@@ -21,11 +21,6 @@ const (
 // The scores without points, of side A.
 var Win, Loss, Draw = command.Win, command.Loss, command.Draw
 
-// isSame is true if two scores may be of the same match: a score without points is that of everybody with the same winner.
-func isSame(s, o Score) bool {
-	return s == o || s.HasPoints() != o.HasPoints() && cmp.Compare(s.A, s.B) == cmp.Compare(o.A, o.B)
-}
-
 // Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
 type Result struct {
 	Score
@@ -43,6 +38,14 @@ func resultOf(scores []Score) Result {
 }
 
 func (r Result) equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
+
+// isSame reports whether two results may be of the same match: one without points is that of everybody
+// with the same winner, and sets matter only if both have some.
+func (r Result) isSame(o Result) bool {
+	haveSets := len(r.Sets) > 0 && len(o.Sets) > 0
+	return r.HasPoints() != o.HasPoints() && cmp.Compare(r.A, r.B) == cmp.Compare(o.A, o.B) ||
+		r.Score == o.Score && (!haveSets || slices.Equal(r.Sets, o.Sets))
+}
 
 // swapped returns the result with the sides exchanged.
 func (r Result) swapped() Result {

@@ -2,6 +2,7 @@ package ranking
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -73,17 +74,13 @@ func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
 	return ask
 }
 
-// settles returns what is not asked again once the question is answered.
+// settles returns what is not asked again once the question is answered. Beside a username, others
+// may be in doubt, too.
 func (q AmbiguousReport) settles() Doubt {
 	if q.Doubt == DoubtUsername {
-		return settlingUsername(q.Word)
+		return DoubtUsername + ":" + Doubt(strings.ToLower(q.Word))
 	}
 	return q.Doubt
-}
-
-// settlingUsername is what says that a new username was asked about: others may be in doubt, too.
-func settlingUsername(username string) Doubt {
-	return DoubtUsername + ":" + Doubt(strings.ToLower(username))
 }
 
 // isOfOtherDay reports whether a match was played on another day, as its report says.
@@ -100,18 +97,18 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok boo
 		return q, false
 	}
 	for i, p := range r.people {
-		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(settlingUsername(p.Username)) {
+		q = AmbiguousReport{Doubt: DoubtUsername, Word: p.Username}
+		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(q.settles()) {
 			continue
 		}
-		var readings [][]Report
 		for _, known := range snap.near(p.Username) {
 			if other, ok := r.with(p, known); ok {
-				readings = append(readings, other)
+				q.Readings = append(q.Readings, other)
 			}
 		}
-		if len(readings) > 0 {
-			readings = append(readings, r.reports)
-			return AmbiguousReport{Doubt: DoubtUsername, Word: p.Username, Readings: readings}, true
+		if len(q.Readings) > 0 {
+			q.Readings = append(q.Readings, r.reports)
+			return q, true
 		}
 	}
 	return q, false
@@ -151,15 +148,13 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
-	var found []int // the numbers of the earlier matches
 	// A message that is sent again ends with the last match, so its own order is that of the
 	// newest.
 	for i, m := range slices.Backward(r.matches) {
-		other := r.duplicateOf(m, snap, found...)
+		other, _ := r.duplicateOf(m, snap, earlier)
 		if other == nil {
 			continue
 		}
-		found = append(found, other.Number)
 		e := EarlierReport{Number: other.Number, Same: other.ReportedBy == r.reportedBy(snap)}
 		if other.ReportedBy != 0 {
 			e.By.Name = &Name{Player: other.ReportedBy}
@@ -176,16 +171,13 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // if there is none: the same players on the same sides have the same result. The same person has
 // just reported it, and no other match of these players since; or somebody else has, and nobody has
 // reported it again. A score is rather that of a match that has it already than one that completes a
-// match.
-func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...int) *RecentMatch {
-	players, ok := r.playersOf(m, snap)
-	if !ok {
-		return nil // somebody is new
-	}
-	var same *RecentMatch
+// match. result is that of the reported one, in the order of the other one.
+func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except []EarlierReport) (same *RecentMatch, result Result) {
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
-		if slices.Contains(except, other.Number) || !other.isOf(players) {
+		reported, _, ok := r.resultOf(snap, m, other.Players)
+		isOther := func(e EarlierReport) bool { return e.Number == other.Number }
+		if !ok || slices.ContainsFunc(except, isOther) {
 			continue
 		}
 		apart := r.playedAt.Sub(other.PlayedAt).Abs()
@@ -193,28 +185,23 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except ...
 		if other.ReportedBy == by {
 			isSame = apart <= RepeatWindow && isLast && m.result.HasPoints() == other.Result.HasPoints()
 		}
-		if isSame && other.equals(m.result, players) {
-			same = cmp.Or(same, &snap.PossibleDuplicates[i])
+		if isSame && reported.isSame(other.Result) {
+			same, result = cmp.Or(same, &snap.PossibleDuplicates[i]), reported
 			if m.result.HasPoints() == other.Result.HasPoints() {
-				return &snap.PossibleDuplicates[i]
+				return &snap.PossibleDuplicates[i], reported
 			}
 		}
 		isLast = false
 	}
-	return same
+	return same, result
 }
 
 // completion returns the score that the only reported match adds to an earlier one without a score,
 // nil if it adds none. A match that ended early has its games, which are no score.
 func (r *recordOperation) completion(snap Snapshot) *Completion {
-	m := r.matches[0]
-	other := r.duplicateOf(m, snap)
-	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || other.Result.Games != "" || !m.result.HasPoints() {
+	other, result := r.duplicateOf(r.matches[0], snap, nil)
+	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || other.Result.Games != "" || !result.HasPoints() {
 		return nil
-	}
-	result := m.result
-	if players, _ := r.playersOf(m, snap); !samePlayers(players[0], other.Players[0]) {
-		result = result.swapped()
 	}
 	c := &Completion{Number: other.Number, Key: other.Key, Changes: other.Changes, Scores: result.Sets}
 	if len(c.Scores) == 0 {
@@ -236,20 +223,18 @@ func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2]
 	return players, true
 }
 
-// equals is true if two matches have the same players and the same result, possibly with the sides exchanged. The points and the sets
-// matter only if both have some.
-func (m RecentMatch) equals(r Result, players [2][]PlayerID) bool {
-	same := func(r Result, a, b []PlayerID) bool {
-		return isSame(r.Score, m.Result.Score) && (len(r.Sets) == 0 || len(m.Result.Sets) == 0 || slices.Equal(r.Sets, m.Result.Sets)) &&
-			samePlayers(a, m.Players[0]) && samePlayers(b, m.Players[1])
+// resultOf returns the result of a reported match in the order of the sides of a recorded one. ok is
+// false unless they are the same, perhaps exchanged.
+func (r *recordOperation) resultOf(snap Snapshot, m reportedMatch, sides [2][]PlayerID) (result Result, exchanged, ok bool) {
+	players, known := r.playersOf(m, snap)
+	switch {
+	case !known:
+		return result, false, false
+	case samePlayers(players[0], sides[0]) && samePlayers(players[1], sides[1]):
+		return m.result, false, true
+	default:
+		return m.result.swapped(), true, samePlayers(players[0], sides[1]) && samePlayers(players[1], sides[0])
 	}
-	return same(r, players[0], players[1]) || same(r.swapped(), players[1], players[0])
-}
-
-// isOf reports whether these are the sides of the match, in either order.
-func (m RecentMatch) isOf(sides [2][]PlayerID) bool {
-	return samePlayers(sides[0], m.Players[0]) && samePlayers(sides[1], m.Players[1]) ||
-		samePlayers(sides[0], m.Players[1]) && samePlayers(sides[1], m.Players[0])
 }
 
 // samePlayers is true if two sides have the same players, in any order.
@@ -270,6 +255,9 @@ func beginsUsername(username, other string) bool {
 	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))
 }
 
+// notDigits is all else than digits.
+var notDigits = regexp.MustCompile(`\P{Nd}+`)
+
 // isSlip reports whether a username may be a name mistyped: one letter of it is wrong, or two of
 // seven and more. A replaced letter makes another name of one with three letters, and so does a
 // digit of any: @tim is not @tom, and player1 not player2.
@@ -280,20 +268,11 @@ func isSlip(username, name string) bool {
 	if min(len(typed), len(known)) >= 7 {
 		limit = 2
 	}
-	if len(known) < 3 || digits(username) != digits(name) || names.Distance(typed, known, limit) > limit {
+	hasOtherDigits := notDigits.ReplaceAllString(username, "") != notDigits.ReplaceAllString(name, "")
+	if len(known) < 3 || hasOtherDigits || names.Distance(typed, known, limit) > limit {
 		return false
 	}
 	slices.Sort(typed)
 	slices.Sort(known)
 	return len(known) > 3 || len(typed) != len(known) || slices.Equal(typed, known)
-}
-
-// digits returns the digits in a text.
-func digits(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, text)
 }
