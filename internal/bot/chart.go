@@ -56,14 +56,11 @@ const (
 
 // chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b; empty if it is too long.
 func chartData(n stats.Chart) string {
-	axis, players := axisDate, make([]ranking.PlayerID, len(n.Players))
+	axis := axisDate
 	if n.ByMatch {
 		axis = axisMatch
 	}
-	for i, name := range n.Players {
-		players[i] = name.Player
-	}
-	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, showIDs(players)}, ":"))
+	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, showIDs(n.IDs())}, ":"))
 }
 
 // parseChart reads the arguments that chartData writes. ok is false for all others.
@@ -94,11 +91,7 @@ var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons
 // chart returns the caption of a chart. It names those who have a letter in the picture.
 func (w words) chart(n stats.Chart) string {
 	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
-	names := make([]string, len(n.Players))
-	for i, name := range n.Players {
-		names[i] = drawnName(name)
-	}
-	for i, label := range chart.Labels(names) {
+	for i, label := range chart.Labels(namesAs(n.Players, drawnName)) {
 		if label.Lettered {
 			lines = append(lines, label.Text+": "+showName(n.Players[i]))
 		}
@@ -116,13 +109,7 @@ var _ = shows(view[NoPhotos]{text: words.noPhotos, line: words.noPhotos})
 func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil) }
 
 // drawnName is a name in a picture, with the mark that distinguishes players of the same name.
-func drawnName(n ranking.Name) string {
-	name := cleanName(n.Name)
-	if n.Mark != "" {
-		name += " (" + cleanName(n.Mark) + ")"
-	}
-	return name
-}
+func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
 // chartButtons returns the buttons that show a chart of another period, or along another axis.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {

@@ -149,14 +149,10 @@ func (w words) cancels(ref ranking.PromptRef) button {
 
 // personLabel returns the label of a button for a person.
 func (w words) personLabel(n ranking.Name, isNew bool) string {
-	label := cleanName(n.Name)
-	if n.Mark != "" {
-		label += " (" + cleanName(n.Mark) + ")"
-	}
 	if isNew {
-		return w.Text("button.new_player", args{"Name": cut(label, maxNewLabel, maxNameUnits)})
+		return w.Text("button.new_player", args{"Name": cut(drawnName(n), maxNewLabel, maxNameUnits)})
 	}
-	return cut(label, maxLabel, maxNameUnits)
+	return cut(drawnName(n), maxLabel, maxNameUnits)
 }
 
 // pressPrompt handles the buttons below a prompt. Like the buttons of pages, it edits only messages that have such buttons.

@@ -14,14 +14,11 @@ import (
 // startWizard handles a /match without anything else: buttons ask for the opponent and the score. The author of the message that it replies
 // to is the opponent.
 func (r *Router) startWizard(ctx context.Context, req request) error {
-	var opponent *ranking.Person
+	wizard := ranking.StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
 	if p := req.message.repliedPerson(); p != nil && p.UserID != req.message.From.ID {
-		to := person(*p)
-		opponent = &to
+		wizard.Opponent = new(person(*p))
 	}
-	return r.rankings.Do(ctx, req.origin, ranking.StartWizard{
-		Opponent: opponent, Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty},
-	})
+	return r.rankings.Do(ctx, req.origin, wizard)
 }
 
 // wizardReply handles a reply to the message of a wizard, by whoever it asks: the name of the opponent, the score, or both. It ignores all
@@ -62,14 +59,11 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 
 // wizardAnswer returns the answer to a wizard that somebody typed.
 func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOption, malformed ranking.Notice) {
-	report, err := req.parseNames(everybody)
-	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
+	report, unclear, err := req.certain(everybody)
+	switch {
+	case unclear != nil:
 		return *unclear, nil
-	}
-	if err == nil {
-		_, err = command.Certain(report)
-	}
-	if err == nil {
+	case err == nil:
 		return readingsOf(report)[0], nil
 	}
 	if req.opponent == nil {
@@ -79,6 +73,16 @@ func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOpt
 	}
 	malformed, _ = wrongForm(req.command, err)
 	return nil, malformed
+}
+
+// certain reads a report that has one reading, or returns the name that does not tell who is the sender's opponent.
+func (req request) certain(everybody []ranking.Person) (report command.Report, unclear *ranking.UnclearOpponent, err error) {
+	report, err = req.parseNames(everybody)
+	unclear = unclearOpponent(report, err, req.sender())
+	if err == nil {
+		_, err = command.Certain(report)
+	}
+	return report, unclear, err
 }
 
 // teamScore returns the answer to a wizard about teams: the score that somebody typed.
@@ -93,15 +97,12 @@ func (req request) teamScore(w ranking.WizardRequest) (o ranking.PromptOption, m
 // opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
 func (req request) opponentAlone(everybody []ranking.Person) ranking.PromptOption {
 	req.command.Args += " 1:0"
-	report, err := req.parseNames(everybody)
-	if unclear := unclearOpponent(report, err, req.sender()); unclear != nil {
+	report, unclear, err := req.certain(everybody)
+	switch {
+	case unclear != nil:
 		unclear.Score = nil
 		return *unclear
-	}
-	if err == nil {
-		_, err = command.Certain(report)
-	}
-	if err != nil {
+	case err != nil:
 		return nil
 	}
 	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
@@ -173,8 +174,7 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button
 	for i, name := range n.Opponents {
-		label := cut(cleanName(name.Name)+brackets(cleanName(name.Mark)), maxPairLabel, maxNameUnits)
-		all = append(all, button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
+		all = append(all, button{text: cut(drawnName(name), maxPairLabel, maxNameUnits), data: promptData(ref, ranking.Choice(n.First+i))})
 	}
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button
@@ -238,9 +238,6 @@ func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 
 // winnerLabel returns the label of a button that says that a side has won.
 func winnerLabel(names []ranking.Name) string {
-	var all []string
-	for _, n := range names {
-		all = append(all, cleanName(n.Name))
-	}
+	all := namesAs(names, func(n ranking.Name) string { return cleanName(n.Name) })
 	return "🏆 " + cut(strings.Join(all, " & "), maxPairLabel, maxNameUnits)
 }

@@ -92,18 +92,17 @@ func (l line) likely(m Match, claim meaning) Report {
 	for _, scores := range possible {
 		m.Scores = scores
 		a, b := Total(scores).A, Total(scores).B
+		readings := []Reading{{m}}
 		switch {
-		case a == b && (claim == drew || claim == unknown):
-			all.Readings = append(all.Readings, Reading{m})
-		case a == b: // "won 2:2"
-			all.Readings, all.Doubt = append(all.Readings, Reading{m}), DoubtWinner
+		case a == b && claim != drew && claim != unknown: // "won 2:2"
+			all.Doubt = DoubtWinner
+		case a == b:
 		case claim == drew, !isClear, claim == won && a < b: // "draw 3:1", "won 1:3"
-			all.Readings, all.Doubt = append(all.Readings, Reading{m}, Reading{m.mirrored()}), DoubtWinner
+			readings, all.Doubt = append(readings, Reading{m.mirrored()}), DoubtWinner
 		case claim != unknown && (a > b) != isFirst:
-			all.Readings = append(all.Readings, Reading{m.mirrored()})
-		default:
-			all.Readings = append(all.Readings, Reading{m})
+			readings = []Reading{{m.mirrored()}}
 		}
+		all.Readings = append(all.Readings, readings...)
 	}
 	if doubt != DoubtNone {
 		all.Doubt = doubt

@@ -178,11 +178,7 @@ func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	}
 	for _, report := range r.Readings[0] {
 		named := resultOf(report.Scores).named()
-		for side, people := range [][]Person{report.A, report.B} {
-			for _, p := range people {
-				named.Sides[side] = append(named.Sides[side], p.shownName(Known{}))
-			}
-		}
+		named.Sides = [2][]Name{shownNames(report.A), shownNames(report.B)}
 		d.Results = append(d.Results, named)
 	}
 	return d

@@ -131,17 +131,10 @@ func (a *askOperation) needs() Needs { return Needs{People: a.people} }
 
 // refuse refuses what would be refused in each reading.
 func (a *askOperation) refuse(snap Snapshot) Notice {
-	var first Notice
-	for _, rec := range a.readings {
-		n := rec.refuse(snap)
-		if n == nil {
-			return nil
-		}
-		if first == nil {
-			first = n
-		}
+	if slices.ContainsFunc(a.readings, func(rec *recordOperation) bool { return rec.refuse(snap) == nil }) {
+		return nil
 	}
-	return first
+	return a.readings[0].refuse(snap)
 }
 
 func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
@@ -211,10 +204,8 @@ func (a *askOperation) distinct(reading int) int {
 	}
 	for _, m := range a.readings[reading].matches {
 		for _, person := range m.players {
-			for _, other := range a.readings {
-				if !other.plays(person) {
-					return person
-				}
+			if slices.ContainsFunc(a.readings, func(other *recordOperation) bool { return !other.plays(person) }) {
+				return person
 			}
 		}
 	}

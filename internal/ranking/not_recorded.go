@@ -68,6 +68,14 @@ func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 	return all
 }
 
+// shownNames returns the names of people as the message shows them.
+func shownNames(people []Person) (all []Name) {
+	for _, p := range people {
+		all = append(all, p.shownName(Known{}))
+	}
+	return all
+}
+
 // shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
 func (p Person) shownName(k Known) Name {
 	switch {

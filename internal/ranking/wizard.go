@@ -293,11 +293,8 @@ func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 // askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the message that begins the prompt.
 func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	first := (page - 1) * OpponentsPerPage
-	n := OpponentPrompt{Prompt: id, Tag: r.tag(), First: first, Total: len(r.Opponents)}
-	for _, p := range r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))] {
-		n.Opponents = append(n.Opponents, p.shownName(Known{}))
-	}
-	return n
+	shown := r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))]
+	return OpponentPrompt{Prompt: id, Tag: r.tag(), Opponents: shownNames(shown), First: first, Total: len(r.Opponents)}
 }
 
 // askScore asks for the score against an opponent, or of the teams, and offers so many.
@@ -338,11 +335,9 @@ func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 // askWho asks who of the last opponents is meant by a name.
 func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	first := len(r.Opponents) - len(u.People)
-	n := NamePrompt{Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word, First: first, More: first > 0}
-	for _, p := range r.Opponents[first:] {
-		n.Opponents = append(n.Opponents, p.shownName(Known{}))
+	return NamePrompt{
+		Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word, Opponents: shownNames(u.People), First: first, More: first > 0,
 	}
-	return n
 }
 
 // answerWizard handles the answer to a PromptWizard.

@@ -56,8 +56,8 @@ type Chart struct {
 
 var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
 
-// players returns the ids of the highlighted players.
-func (n Chart) players() []ranking.PlayerID {
+// IDs returns the ids of the highlighted players.
+func (n Chart) IDs() []ranking.PlayerID {
 	ids := make([]ranking.PlayerID, len(n.Players))
 	for i, name := range n.Players {
 		ids[i] = name.Player
@@ -223,7 +223,7 @@ func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings,
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {
 		var err error
-		if r, err = s.store.Ratings(ctx, n.Ladder, n.players(), period.start(now)); err != nil {
+		if r, err = s.store.Ratings(ctx, n.Ladder, n.IDs(), period.start(now)); err != nil {
 			return Ratings{}, fmt.Errorf("read the ratings of a chart: %w", err)
 		}
 		r.Period = period
