@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -43,8 +42,8 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 		if change.Change == ranking.UseLadder && strings.EqualFold(change.Name, "none") {
 			change.Change = ranking.UnbindTopic
 		}
-		if change.Name != "" {
-			return r.changeLadder(ctx, req, change)
+		if change.Name != "" && len(req.command.Mentions) == 0 {
+			return r.rankings.Do(ctx, req.origin, change)
 		}
 	}
 	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
@@ -53,20 +52,6 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 // unquotedWords returns the words of a text without quotes.
 func unquotedWords(text string) []string {
 	return strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"“”„«»`, c) })
-}
-
-// changeLadder changes a ladder, unless it would get a name that means something else in a command.
-func (r *Router) changeLadder(ctx context.Context, req request, change ranking.ChangeLadder) error {
-	if change.Change == ranking.AddLadder || change.Change == ranking.RenameLadder {
-		for _, name := range []string{change.Name, change.First} {
-			first, _, _ := strings.Cut(strings.ToLower(name), " ")
-			_, isSetting := ranking.FindSetting(first)
-			if name != "" && (!command.CanNameLadder(name) || isSetting || len(req.command.Mentions) > 0) {
-				return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.LadderName, Name: command.Excerpt(name)}})
-			}
-		}
-	}
-	return r.rankings.Do(ctx, req.origin, change)
 }
 
 // pressRename handles the buttons below a RenamePrompt. Without a name, nothing changes.
@@ -88,7 +73,7 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 		if args, isAsked := argsOf(ladderCode, data); isAsked {
 			first := strings.Join(unquotedWords(req.message.Text), " ")
 			change := ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first, IsAdmin: r.isAdmin(req.origin)}
-			return true, r.changeLadder(ctx, req, change)
+			return true, r.rankings.Do(ctx, req.origin, change)
 		}
 	}
 	return false, nil

@@ -214,7 +214,7 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 	for i, name := range names {
 		switch other := findLadder(snap.Ladders, name); {
 		case !l.canBeName(snap, name):
-			return Refusal{Code: LadderName, Name: name}
+			return Refusal{Code: LadderName, Name: command.Excerpt(name)}
 		case other != nil && (meant == nil || other.ID != meant.ID || other.Name == name), slices.Contains(names[:i], name):
 			return Refusal{Code: LadderExists, Name: name}
 		}
@@ -234,10 +234,13 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// canBeName is true if a ladder may have this name: it must not be that of a player, so that nobody who is named becomes a ladder.
+// canBeName is true if a ladder may have this name: it must mean nothing else in a command, nor be that of a player, so that nobody who is
+// named becomes a ladder.
 func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
-	if name == "" || isLong || len(strings.Fields(name)) > MaxLadderWords {
+	first, _, _ := strings.Cut(strings.ToLower(name), " ")
+	_, isSetting := FindSetting(first)
+	if !command.CanNameLadder(name) || isSetting || isLong || len(strings.Fields(name)) > MaxLadderWords {
 		return false
 	}
 	return !slices.ContainsFunc(snap.everybody(), func(p Person) bool {

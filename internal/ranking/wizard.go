@@ -404,8 +404,7 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askWho(prompt, o)
 	case Person:
-		with := *r
-		with.Opponents = append(slices.Clone(r.Opponents), o)
+		with := r.with(UnclearOpponent{People: []Person{o}})
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askScore(snap, prompt, Choice(len(r.Opponents)), suggestedScores)
 	case Cancel:
