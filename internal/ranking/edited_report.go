@@ -127,7 +127,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 		}
 		keys[m.Key] = true
 		same := func(r reportedMatch) bool {
-			result, _, ok := e.record.resultOf(snap, r, m.Players)
+			result, _, ok := r.inOrderOf(m.Players, snap)
 			return ok && result.isOf(m)
 		}
 		if !find(m, same) {
@@ -136,13 +136,13 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 	}
 	for _, m := range changed {
 		isFound := find(m, func(r reportedMatch) bool {
-			_, _, ok := e.record.resultOf(snap, r, m.Players)
+			_, _, ok := r.inOrderOf(m.Players, snap)
 			return ok
 		})
 		switch isOnly := len(stored) == 1 && len(reported) == 1; {
 		case isFound && isOnly:
 			c.corrected = m
-			c.result, c.exchanged, _ = e.record.resultOf(snap, reported[0], m.Players)
+			c.result, c.exchanged, _ = reported[0].inOrderOf(m.Players, snap)
 		case isOnly:
 			return comparison{replaced: m}
 		case !isFound:

@@ -231,22 +231,18 @@ type ShowSettings struct {
 func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{
 		name: "show settings", bucket: o.settingsBucket(), isAdmin: c.IsAdmin,
-		operation: settingsOperation{adminsOnly{people: senderOf(o)}, c.Open, o.Button != ""},
+		operation: settingsOperation{adminsOnly{people: senderOf(o)}, c.Open, o},
 	})
 }
 
 type settingsOperation struct {
 	adminsOnly
-	open  string
-	edits bool
+	open   string
+	origin Origin
 }
 
 func (o settingsOperation) decide(snap Snapshot) (Decision, error) {
-	page := SettingsPage{GroupSettings: snap.settings(), Open: o.open}
-	if o.edits {
-		return Decision{Page: page}, nil
-	}
-	return Decision{Notice: page}, nil
+	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil
 }
 
 // settingsBucket is how a command about the settings counts.

@@ -105,7 +105,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handleMessage(ctx, o, j, Needs{}, func(everybody []Person) operation {
 		sides, unclear := q.about(everybody)
 		if unclear != nil {
-			return question{people: senderOf(o), edits: o.Pressed != 0, ask: func(context.Context, Snapshot) (Notice, error) { return unclear, nil }}
+			return question{people: senderOf(o), origin: o, ask: func(context.Context, Snapshot) (Notice, error) { return unclear, nil }}
 		}
 		a := asked{people: senderOf(o)}
 		a.sides = a.people.addSides(sides)
@@ -119,7 +119,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 
 // of returns the operation that asks the question about people.
 func (q Inquiry) of(o Origin, a asked) operation {
-	return question{people: a.people, posts: q.posts, edits: o.Pressed != 0, ask: func(ctx context.Context, snap Snapshot) (Notice, error) {
+	return question{people: a.people, origin: o, posts: q.posts, ask: func(ctx context.Context, snap Snapshot) (Notice, error) {
 		a.origin, a.snap = o, snap
 		return q.read(ctx, a)
 	}}

@@ -258,10 +258,7 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 	said := LadderChanged{Change: l.Change, Topic: changed.Thread != 0}
 	switch l.Change {
 	case ListLadders:
-		if l.origin.Pressed != 0 {
-			return Decision{Page: snap.ladderList()}, nil
-		}
-		return Decision{Notice: snap.ladderList()}, nil
+		return l.origin.answer(snap.ladderList()), nil
 	case AddLadder:
 		if only := snap.Ladders[0]; len(snap.Ladders) == 1 && only.Name == "" {
 			if l.First == "" {
@@ -280,10 +277,9 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 		changed.Ladder, said.Name = meant.ID, meant.Name
 		said.Again = l.Change == UseLadder && meant.Archived
 	}
-	if l.origin.Pressed != 0 {
-		return Decision{Page: said, Effect: changed}, nil
-	}
-	return Decision{Notice: said, Effect: changed}, nil
+	d := l.origin.answer(said)
+	d.Effect = changed
+	return d, nil
 }
 
 // activeLadders returns the ladders of the group that are not archived.

@@ -130,9 +130,9 @@ func (n named) known(snap Snapshot, p Person) Known {
 type question struct {
 	plain
 	people participants
+	origin Origin
 	// ask reads the answer. It is called outside any transaction.
 	ask   func(context.Context, Snapshot) (Notice, error)
-	edits bool // the answer replaces the message with the pressed button unless it is posted or a refusal
 	posts bool // the answer to a pressed button is a message of its own unless it is a refusal
 }
 
@@ -145,10 +145,17 @@ func (q question) decide(snap Snapshot) (Decision, error) {
 		return Decision{Notice: n}, nil
 	case q.posts:
 		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil
-	case q.edits:
-		return Decision{Page: n}, nil
+	default:
+		return q.origin.answer(n), nil
 	}
-	return Decision{Notice: n}, nil
+}
+
+// answer returns the decision to answer a command with a message, and a press in the message with the button.
+func (o Origin) answer(n Notice) Decision {
+	if o.Pressed != 0 {
+		return Decision{Page: n}
+	}
+	return Decision{Notice: n}
 }
 
 // Permission says who may do what an operation does.

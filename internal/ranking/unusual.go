@@ -175,7 +175,7 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except []EarlierReport) (same *RecentMatch, result Result) {
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
-		reported, _, ok := r.resultOf(snap, m, other.Players)
+		reported, _, ok := m.inOrderOf(other.Players, snap)
 		isOther := func(e EarlierReport) bool { return e.Number == other.Number }
 		if !ok || slices.ContainsFunc(except, isOther) {
 			continue
@@ -210,25 +210,13 @@ func (r *recordOperation) completion(snap Snapshot) *Completion {
 	return c
 }
 
-// playersOf returns the players of the sides of a match. ok is false if one of them is new.
-func (r *recordOperation) playersOf(m reportedMatch, snap Snapshot) (players [2][]PlayerID, ok bool) {
-	for i, person := range m.players {
-		k := snap.People[person]
-		if k.Player == nil || k.New { // who is gone still has played
-			return players, false
-		}
-		side := &players[m.sides[i]-1]
-		*side = append(*side, k.Player.ID)
-	}
-	return players, true
-}
-
-// resultOf returns the result of a reported match in the order of the sides of a recorded one. ok is
+// inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok is
 // false unless they are the same, perhaps exchanged.
-func (r *recordOperation) resultOf(snap Snapshot, m reportedMatch, sides [2][]PlayerID) (result Result, exchanged, ok bool) {
-	players, known := r.playersOf(m, snap)
+func (m reportedMatch) inOrderOf(sides [2][]PlayerID, snap Snapshot) (result Result, exchanged, ok bool) {
+	isNew := func(person int) bool { return snap.People[person].Player == nil } // who is gone still has played
+	players := m.playerIDs(snap)
 	switch {
-	case !known:
+	case slices.ContainsFunc(m.players, isNew):
 		return result, false, false
 	case samePlayers(players[0], sides[0]) && samePlayers(players[1], sides[1]):
 		return m.result, false, true
