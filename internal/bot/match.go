@@ -49,8 +49,7 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 		writeRatings(&b, side.Players)
 	}
 	b.WriteString(w.celebration(n.Celebration))
-	all := []string{match}
-	b.WriteString(notes(append(all, w.remarks(n)...)...))
+	b.WriteString(notes(append([]string{match}, w.remarks(n)...)...))
 	return b.String()
 }
 
@@ -73,7 +72,7 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 		all = append(all, w.Text("note.in_season", args{"Season": w.seasonName(n.Season, "")}))
 	}
 	if n.Was != nil {
-		all = append(all, w.correctedFrom(n))
+		all = append(all, w.correction(n.Was.Score, scoreOf(n.Sides)))
 	}
 	return all
 }

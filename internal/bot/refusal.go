@@ -28,7 +28,9 @@ func (w words) refusal(n ranking.Refusal) string {
 // newer release may have refused for a reason that this one does not know.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
-	with := args{"Number": n.Number, "Ladder": w.ladderWords()}
+	with := args{
+		"Number": n.Number, "Matches": n.Matches, "Name": showText(w.called(n.Name)), "Code": codeText(n.Name), "Ladder": w.ladderWords(),
+	}
 	switch n.Code {
 	case ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore:
 		if n.Minutes%60 == 0 {
@@ -39,16 +41,11 @@ func (w words) reason(n ranking.Refusal) string {
 		return w.Plural(id, n.Matches, with)
 	case ranking.NotPlayed:
 		return w.Text("me.not_played", nil)
-	case ranking.TooManyMatches, ranking.TooManyLadders:
-		with["Matches"] = n.Matches
-	case ranking.NotAPerson, ranking.NoSuchPlayer:
-		with["Name"], with["Code"] = showText(w.called(n.Name)), codeText(n.Name)
+	case ranking.NoSuchPlayer:
 		if n.Near != nil {
 			id, with["Near"] = id+"_near", showName(*n.Near)
 		}
-	case ranking.LadderName, ranking.LadderExists, ranking.NoSuchLadder, ranking.RenameWhich, ranking.DefaultLadder,
-		ranking.LadderArchived, ranking.OtherLadder, ranking.SameLadder, ranking.UnknownZone:
-		with["Name"], with["Code"] = showText(n.Name), codeText(n.Name)
+	case ranking.NoSuchLadder:
 		if n.Ladders != "" {
 			id, with["Ladders"] = "refusal.no_such_game", showText(n.Ladders)
 		}

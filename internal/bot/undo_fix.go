@@ -24,27 +24,27 @@ const (
 func amendmentFeature() feature {
 	return feature{
 		commands: []Command{
-			{
-				Name: command.NameUndo, Where: InGroups, Handle: parsed(command.ParseNumber, (*Router).undo),
-				Topic: aboutCorrections, Short: true,
-			},
-			{Name: command.NameRestore, Where: InGroups, Handle: parsed(command.ParseNumber, (*Router).restore), Topic: aboutCorrections},
+			{Name: command.NameUndo, Where: InGroups, Handle: amending(undoMatch), Topic: aboutCorrections, Short: true},
+			{Name: command.NameRestore, Where: InGroups, Handle: amending(restoreMatch), Topic: aboutCorrections},
 			{Name: command.NameFix, Where: InGroups, Handle: (*Router).fixOrMove, Topic: aboutCorrections},
 		},
 		callbacks: []Callback{
-			{Code: undoCode, Command: command.NameUndo, Handle: (*Router).pressUndo},
-			{Code: restoreCode, Command: command.NameRestore, Handle: (*Router).pressRestore},
+			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undoMatch)},
+			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restoreMatch)},
 			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		},
 	}
 }
 
-func (r *Router) undo(ctx context.Context, req request, number int) error {
-	return r.rankings.Do(ctx, req.origin, ranking.UndoMatch{Amendment: r.amendment(req, number)})
-}
+func undoMatch(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
 
-func (r *Router) restore(ctx context.Context, req request, number int) error {
-	return r.rankings.Do(ctx, req.origin, ranking.RestoreMatch{Amendment: r.amendment(req, number)})
+func restoreMatch(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
+
+// amending returns the handler of a command that amends a match.
+func amending(amend func(ranking.Amendment) ranking.Operation) func(*Router, context.Context, request) error {
+	return parsed(command.ParseNumber, func(r *Router, ctx context.Context, req request, number int) error {
+		return r.rankings.Do(ctx, req.origin, amend(r.amendment(req, number)))
+	})
 }
 
 // fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
@@ -105,24 +105,17 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	return cardButton{}, false
 }
 
-// pressUndo handles the button below a card.
-func (r *Router) pressUndo(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, func(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} })
-}
-
-// pressRestore handles the button below the card of an undone match.
-func (r *Router) pressRestore(ctx context.Context, p press) error {
-	return r.pressCard(ctx, p, func(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} })
-}
-
-func (r *Router) pressCard(ctx context.Context, p press, amend func(ranking.Amendment) ranking.Operation) error {
-	card, ok := parseCardArgs(p.args)
-	if !ok || card.tag == "" {
-		return r.unknownButton(ctx, p.origin)
+// pressingCard returns the handler of the button below a card that amends its match.
+func pressingCard(amend func(ranking.Amendment) ranking.Operation) func(*Router, context.Context, press) error {
+	return func(r *Router, ctx context.Context, p press) error {
+		card, ok := parseCardArgs(p.args)
+		if !ok || card.tag == "" {
+			return r.unknownButton(ctx, p.origin)
+		}
+		p.origin.Instead = fmt.Sprintf("/%s %d", p.origin.Command, card.number)
+		a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
+		return r.rankings.Do(ctx, p.origin, amend(a))
 	}
-	p.origin.Instead = fmt.Sprintf("/%s %d", p.origin.Command, card.number)
-	a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.Do(ctx, p.origin, amend(a))
 }
 
 // pressFix handles the button of an offer to fix a match. Like the buttons of pages, it edits only messages that have such a button.
@@ -233,11 +226,6 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	default:
 		return w.Text("note.undone_same_two", nil)
 	}
-}
-
-// correctedFrom says what the score was before the fix.
-func (w words) correctedFrom(n ranking.MatchRecorded) string {
-	return w.correction(n.Was.Score, scoreOf(n.Sides))
 }
 
 // correction says what the score was before a fix, where only the new one is shown.

@@ -85,10 +85,7 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 		words[i+1] = t.written[at[0]:at[1]]
 	}
 	for i := range tokens {
-		kinds[i], days[i] = dateKind(words[i+1], hasScore)
-		if isGame(words[i+1], hasScore, words[i], words[i+2]) {
-			kinds[i] = '.'
-		}
+		kinds[i], days[i] = dateKind(words[i+1], hasScore, words[i], words[i+2])
 	}
 	// In "3 1 may", the 1 is a half of the score.
 	breaksScore := bytes.Count(dateForms.ReplaceAll(kinds, nil), []byte("N"))%2 != 0
@@ -142,8 +139,8 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
-// dateKind returns what stands for a word in dateForms, and the day or the month that it says.
-func dateKind(word string, hasScore bool) (kind byte, d Day) {
+// dateKind returns what stands for a word, between two others, in dateForms, and the day or the month that it says.
+func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
 		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}
 		if d.Month > 12 { // 11/27
@@ -151,7 +148,7 @@ func dateKind(word string, hasScore bool) (kind byte, d Day) {
 		}
 		// Others, such as 3.1. or 01/03/26, may be a score.
 		isDate := len(m[4]) == len("2026") || hasScore && m[3] != "" || d.Day > 12 && (hasScore || m[3] != "")
-		if isDate && 0 < d.Month && d.Month <= 12 && 0 < d.Day && d.Day <= 31 {
+		if isDate && !isGame(word, hasScore, beside...) && 0 < d.Month && d.Month <= 12 && 0 < d.Day && d.Day <= 31 {
 			return 'D', d
 		}
 		return '.', Day{}

@@ -174,7 +174,8 @@ func (p parser) read(words []word) (line, error) {
 		pauses = pauses || hasPause(w.typed) || w.typed == "-"
 		named = named && w.meaning.isMinor()
 	}
-	l.isPast, l.isOpen = has[past], p.isOpen || (has[oneSet] || has[past] && has[present]) && l.hasClaim()
+	l.isPast, l.isEarly, l.isLate = has[past], has[early], has[afterTime]
+	l.isOpen = p.isOpen || (has[oneSet] || has[past] && has[present]) && l.hasClaim()
 	if l.missesSender() {
 		at := slices.IndexFunc(words, func(w word) bool { return w.meaning.isWith() })
 		return p.read(slices.Insert(slices.Clone(words), at, word{string: "i", meaning: me}))
@@ -248,7 +249,7 @@ func isEnclosed(word string) bool {
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
-	case filler, game, greeting, the, oneSet, past, present:
+	case filler, game, greeting, the, oneSet, past, present, early, afterTime:
 	case and:
 		if named && next.next().isPerson() {
 			l.joined = append(l.joined, len(l.people))
@@ -261,10 +262,6 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 		l.pieces = append(l.pieces, p)
 	case clock:
 		return formError(ReasonUnexpectedWord, w.string)
-	case early:
-		l.isEarly = true
-	case afterTime:
-		l.isLate = true
 	case separator:
 		return l.scores.add(":", len(l.people))
 	case unknown:

@@ -181,9 +181,7 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 // meant returns the person that each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
 // another one, or if the readings cannot be told apart by a person each.
 func (a *askOperation) meant() []int {
-	switch a.doubt {
-	case command.DoubtName, command.DoubtUnknownName, DoubtUsername:
-	default:
+	if !slices.Contains([]Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
 	}
 	all := make([]int, len(a.readings))
@@ -256,10 +254,9 @@ type ReportOption struct {
 
 // EarlierReport is a match that was reported shortly before the same result.
 type EarlierReport struct {
-	Number  int      `json:"number"`
-	By      Reporter `json:"by"`
-	Same    bool     `json:"same,omitempty"`    // the same person reported both
-	Minutes int      `json:"minutes,omitempty"` // between the two reports; 0 for less than one
+	Number int      `json:"number"`
+	By     Reporter `json:"by"`
+	Same   bool     `json:"same,omitempty"` // the same person reported both
 	// Result is the reported result that equals this match, nil if only one is reported.
 	Result *NamedResult `json:"result,omitempty"`
 }

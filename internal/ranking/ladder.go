@@ -113,7 +113,12 @@ type GroupLadder struct {
 
 // findLadder returns the ladder with a name, in any letter case.
 func findLadder(all []GroupLadder, name string) *GroupLadder {
-	i := slices.IndexFunc(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
+	return ladderThat(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
+}
+
+// ladderThat returns the first ladder that is so, nil for none.
+func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
+	i := slices.IndexFunc(all, is)
 	if i < 0 {
 		return nil
 	}
@@ -186,11 +191,7 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 		}
 		return snap.here(), []string{l.Name}
 	case UnbindTopic:
-		i := slices.IndexFunc(snap.Ladders, func(g GroupLadder) bool { return g.Default && g.Name != "" && l.origin.Thread != 0 })
-		if i < 0 {
-			return nil, nil
-		}
-		return &snap.Ladders[i], nil
+		return ladderThat(snap.Ladders, func(g GroupLadder) bool { return g.Default && g.Name != "" && l.origin.Thread != 0 }), nil
 	default:
 		return findLadder(snap.Ladders, l.Name), nil
 	}
@@ -198,12 +199,7 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 
 // here returns the ladder that applies where the command was sent.
 func (s Snapshot) here() *GroupLadder {
-	for i := range s.Ladders {
-		if l := &s.Ladders[i]; s.Applies == l.ID || s.Applies == 0 && l.Default {
-			return l
-		}
-	}
-	return nil
+	return ladderThat(s.Ladders, func(l GroupLadder) bool { return s.Applies == l.ID || s.Applies == 0 && l.Default })
 }
 
 func (l ladderOperation) refuse(snap Snapshot) Notice {

@@ -226,16 +226,9 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 
 // hasDuplicatePlayer is true if two of the players are the same person, mentioned in two ways.
 func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
-	seen := make(map[PlayerID]bool, len(m.players))
-	for _, i := range m.players {
-		if p := snap.People[i].Player; p != nil {
-			if seen[p.ID] {
-				return true
-			}
-			seen[p.ID] = true
-		}
-	}
-	return false
+	sides := m.playerIDs(snap)
+	all := slices.Sorted(slices.Values(slices.Concat(sides[0], sides[1])))
+	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
 // decide asks first if something about the report is unusual. Of several matches, only those that

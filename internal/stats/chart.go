@@ -192,16 +192,12 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, pl
 // chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
 // a place, those count who have not played for long.
 func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.Ladder, period Period) (notice.Notice, error) {
-	var page RankingPage
-	for _, all := range []bool{false, true} {
-		q := RankingQuery{Places: MaxCharted, All: all}
-		n, err := s.store.Ranking(ctx, l.ID, o.Sender, q, o.SentAt)
-		if err != nil {
-			return nil, fmt.Errorf("read ranking: %w", err)
-		}
-		if page = n; len(page.Rows) > 0 {
-			break
-		}
+	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuery{Places: MaxCharted}, o.SentAt)
+	if err == nil && len(page.Rows) == 0 {
+		page, err = s.store.Ranking(ctx, l.ID, o.Sender, RankingQuery{Places: MaxCharted, All: true}, o.SentAt)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read ranking: %w", err)
 	}
 	if len(page.Rows) == 0 {
 		page.Title = o.Chat.Title
