@@ -19,8 +19,8 @@ func ladderFeature() feature {
 	return feature{
 		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: (*Router).ladder, Topic: aboutSettings}},
 		callbacks: []Callback{
-			pageButton(renameCode, nameLadder, parseRenamed, (*Router).pressRename),
-			pageButton(ladderCode, nameLadder, parseAskedLadder, func(r *Router, ctx context.Context, p press, _ string) error {
+			pageButton(renameCode, nameLadder, anyName, (*Router).pressRename),
+			pageButton(ladderCode, nameLadder, anyName, func(r *Router, ctx context.Context, p press, _ string) error {
 				return r.rankings.Do(ctx, p.origin, ranking.ChangeLadder{})
 			}),
 		},
@@ -79,12 +79,8 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	return false, nil
 }
 
-// parseAskedLadder reads the arguments of the button below a FirstLadderPrompt: the name that a
-// ladder is to get.
-func parseAskedLadder(args string) (name string, ok bool) { return args, args != "" }
-
-// parseRenamed reads the arguments of the buttons below a RenamePrompt: the new name, or nothing.
-func parseRenamed(args string) (name string, ok bool) { return args, true }
+// anyName reads the arguments of a button below a question about a ladder: the name that it is to get, or nothing.
+func anyName(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
 

@@ -188,14 +188,13 @@ func differByPerson(n ranking.ReportPrompt) bool {
 }
 
 // resultLabels returns the results of the readings as the labels of buttons, nil if one of them does not fit on a button.
-func (w words) resultLabels(n ranking.ReportPrompt) []string {
-	labels := make([]string, len(n.Options))
-	for i, o := range n.Options {
+func (w words) resultLabels(n ranking.ReportPrompt) (labels []string) {
+	for _, o := range n.Options {
 		label := plain(w.namedResults(o.Results, "; ", maxListed))
 		if cut(label, maxLabel, maxNameUnits) != label {
 			return nil
 		}
-		labels[i] = label
+		labels = append(labels, label)
 	}
 	return labels
 }

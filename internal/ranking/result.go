@@ -11,12 +11,8 @@ import (
 // Score is the score of a match or of one set.
 type Score = command.Score
 
-const (
-	// NoPoints stands in a Score for the points of a side where nobody counted any.
-	NoPoints = command.NoPoints
-	// Half stands in the points of both sides of a Score for half a point more.
-	Half = command.Half
-)
+// What stands in a Score for the points of a side where nobody counted any, and in those of both for half a point more.
+const NoPoints, Half = command.NoPoints, command.Half
 
 // The scores without points, of side A.
 var Win, Loss, Draw = command.Win, command.Loss, command.Draw
