@@ -45,7 +45,7 @@ func isWrongAddress(err error) bool {
 	}, pg.Code)
 }
 
-// Translate wraps errors that mean something to the domain: an existing key means that the command has been handled, and a clash of two
+// Translate wraps errors that mean something to the domain whatever the statement: a clash of two
 // transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
 func Translate(err error) error {
 	var pg *pgconn.PgError
@@ -72,22 +72,6 @@ func Translate(err error) error {
 		return fmt.Errorf("%w: %w", ranking.ErrLocked, err)
 	case pgerrcode.QueryCanceled, transactionTimeout:
 		return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
-	case pgerrcode.UniqueViolation:
-		switch pg.ConstraintName {
-		case "handled_commands_pkey", "matches_idempotency_key_key":
-			return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
-		case "players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
-			"group_players_season_id_player_id_key":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same person
-		case "chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat", "groups_chat_id_key", "ladders_default_key":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // both inserted the same chat, or it is being moved
-		}
-	case pgerrcode.ForeignKeyViolation:
-		switch pg.ConstraintName {
-		case "outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
-			"group_players_season_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err) // the chat was joined with another one
-		}
 	}
 	return err
 }

@@ -66,7 +66,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		return err
 	})
 	if err := d.pool.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("save dead letter and notify: %w", postgres.Translate(err))
+		return fmt.Errorf("save dead letter and notify: %w", pgranking.Translate(err))
 	}
 	for _, chat := range notified {
 		if d.Committed != nil {

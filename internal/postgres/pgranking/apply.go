@@ -9,7 +9,6 @@ import (
 
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
-	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
@@ -85,7 +84,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
 	if err := s.db.SendBatch(ctx, batch).Close(); err != nil {
-		if err = postgres.Translate(err); errors.Is(err, ranking.ErrHandled) {
+		if err = Translate(err); errors.Is(err, ranking.ErrHandled) {
 			s.wakeHandled(c.Chat)
 		}
 		return fmt.Errorf("apply: %w", err)

@@ -45,7 +45,7 @@ func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from 
 		return rows.Err()
 	})
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return history, fmt.Errorf("read match history: %w", postgres.Translate(err))
+		return history, fmt.Errorf("read match history: %w", Translate(err))
 	}
 	return history, nil
 }

@@ -22,7 +22,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	var snap ranking.Snapshot
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, snap, fmt.Errorf("lock the group: %w", postgres.Translate(err))
+		return nil, snap, fmt.Errorf("lock the group: %w", Translate(err))
 	}
 	l := &locked{s.inside(conn), conn}
 	var batch pgx.Batch
@@ -40,7 +40,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	}
 	if err != nil {
 		l.Release(ctx)
-		return nil, ranking.Snapshot{}, fmt.Errorf("lock the group: %w", postgres.Translate(err))
+		return nil, ranking.Snapshot{}, fmt.Errorf("lock the group: %w", Translate(err))
 	}
 	if snap.Handled {
 		s.wakeHandled(snap.ChatID)
@@ -62,7 +62,7 @@ func (l *locked) Rewrite(ctx context.Context, w ranking.Rewrite) error {
 	queueRewrite(&batch, w)
 	batch.Queue(`COMMIT`)
 	if err := l.conn.SendBatch(ctx, &batch).Close(); err != nil {
-		return fmt.Errorf("rewrite: %w", postgres.Translate(err))
+		return fmt.Errorf("rewrite: %w", Translate(err))
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ type merging struct {
 func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
 	tx, err := s.lease.BeginTx(ctx, s.pool)
 	if err != nil {
-		return nil, nil, fmt.Errorf("merge players: %w", postgres.Translate(err))
+		return nil, nil, fmt.Errorf("merge players: %w", Translate(err))
 	}
 	m := &merging{tx: tx, inside: s.inside(tx), outer: s, from: from, into: into}
 	var shared []ranking.SharedLadder
@@ -42,7 +42,7 @@ func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (r
 	if errors.Is(err, errNothingToMerge) {
 		return nil, nil, nil
 	}
-	return nil, nil, fmt.Errorf("merge players: %w", postgres.Translate(err))
+	return nil, nil, fmt.Errorf("merge players: %w", Translate(err))
 }
 
 // Merge implements ranking.Merging.
@@ -52,7 +52,7 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 		err = m.tx.Commit(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("merge players: %w", postgres.Translate(err))
+		return fmt.Errorf("merge players: %w", Translate(err))
 	}
 	for _, l := range merges {
 		m.outer.wake(l.Chat)

@@ -34,7 +34,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (deta
 		return inside.rename(ctx, older, to)
 	})
 	if err != nil {
-		return nil, postgres.Translate(err)
+		return nil, Translate(err)
 	}
 	if changed != 0 {
 		s.wake(changed)

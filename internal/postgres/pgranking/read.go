@@ -20,7 +20,7 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, er
 	var batch pgx.Batch
 	queueRead(&batch, q, &snap)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return ranking.Snapshot{}, fmt.Errorf("read: %w", postgres.Translate(err))
+		return ranking.Snapshot{}, fmt.Errorf("read: %w", Translate(err))
 	}
 	if snap.Handled {
 		s.wakeHandled(snap.ChatID)
@@ -386,7 +386,7 @@ func (s *Store) LargestUpset(ctx context.Context, ladder ranking.LadderID, month
 		    WHERE ladder_id = $1 AND upset IS NOT NULL AND undone_at IS NULL AND played_at >= $2 AND played_at < $3
 		    OFFSET 0) AS of_month`
 	if err := s.db.QueryRow(ctx, sql, ladder, month, ranking.LaterMonth(month, 1)).Scan(&upset); err != nil {
-		return 0, fmt.Errorf("read the largest upset of a month: %w", postgres.Translate(err))
+		return 0, fmt.Errorf("read the largest upset of a month: %w", Translate(err))
 	}
 	return upset, nil
 }

@@ -18,7 +18,7 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.T
 	const sql = `
 		SELECT id FROM seasons WHERE ladder_id = $1 AND (starts_at IS NULL OR starts_at <= $2) ORDER BY number DESC LIMIT 1`
 	if err := s.db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
-		return 0, fmt.Errorf("find the season of a ladder: %w", postgres.Translate(err))
+		return 0, fmt.Errorf("find the season of a ladder: %w", Translate(err))
 	}
 	return season, nil
 }

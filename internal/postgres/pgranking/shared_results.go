@@ -85,7 +85,7 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 		case err = <-r.done:
 		case <-ctx.Done():
 			if w.leave(r) {
-				return postgres.Translate(ctx.Err())
+				return Translate(ctx.Err())
 			}
 			err = <-r.done // soon: within sharedTimeout and the turns of those that are written alone before
 		}
@@ -234,7 +234,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	sent := s.db.SendBatch(ctx, &batch)
 	crashpoint.At(crashpoint.ApplyingTogether)
 	if err := sent.Close(); err != nil {
-		return fmt.Errorf("apply: %w", postgres.Translate(err))
+		return fmt.Errorf("apply: %w", Translate(err))
 	}
 	crashpoint.At(crashpoint.Applied)
 	for _, r := range results {

@@ -95,7 +95,7 @@ func (s *Store) wakeHandled(chat ranking.ChatID) {
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("ensure that commits are durable: %w", postgres.Translate(err))
+		return fmt.Errorf("ensure that commits are durable: %w", Translate(err))
 	}
 	return nil
 }

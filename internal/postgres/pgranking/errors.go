@@ -1,0 +1,38 @@
+package pgranking
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"elobot/internal/postgres"
+	"elobot/internal/ranking"
+)
+
+// Translate wraps errors like postgres.Translate, and those of the constraints of what this package
+// writes: an existing key means that the command has been handled, and everything that another
+// transaction may have inserted or removed meanwhile is a conflict.
+func Translate(err error) error {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return postgres.Translate(err)
+	}
+	switch pg.ConstraintName {
+	case "handled_commands_pkey", "matches_idempotency_key_key":
+		return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
+	case
+		// both inserted the same person
+		"players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
+		"group_players_season_id_player_id_key",
+		// both inserted the same chat, or it is being moved
+		"chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat",
+		"groups_chat_id_key", "ladders_default_key",
+		// the chat was joined with another one
+		"outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
+		"group_players_season_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
+		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
+	default:
+		return postgres.Translate(err)
+	}
+}
