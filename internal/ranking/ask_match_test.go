@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -514,6 +515,42 @@ func TestGhosts(t *testing.T) {
 		t.Error("the restored player is unknown")
 	}
 	g.verifyClean(t)
+}
+
+// TestGhostAccounts: who came only by being named is gone once no match counts in the group, also
+// if the message showed the account. Who has sent anything stays.
+func TestGhostAccounts(t *testing.T) {
+	t.Parallel()
+	for _, named := range []ranking.Person{carol, zoe} { // with and without a username
+		g := newGame(t)
+		isHere := func(want bool, when string) {
+			t.Helper()
+			read := func(all []ranking.Person) ranking.Reading {
+				if isHere := strings.Contains(fmt.Sprint(all), named.Name); isHere != want {
+					t.Errorf("%s is here %s: %t", named.Name, when, isHere)
+				}
+				return ranking.Reading{Malformed: ranking.Refusal{Code: ranking.SamePlayer}}
+			}
+			must(t, g.Do(t.Context(), g.named(&alice), ranking.ReadReport{Read: read}))
+		}
+		amend := func(match int, op func(ranking.Amendment) ranking.Operation) {
+			t.Helper()
+			must(t, g.Do(t.Context(), g.origin(&alice), op(matchNumber(match))))
+		}
+		undo := func(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
+		elsewhere := g.origin(&alice)
+		elsewhere.Chat = otherClub
+		must(t, g.RecordMatch(t.Context(), elsewhere, singles(alice, named, 3, 1)))
+		g.record(t, &alice, alice, named, 3, 1)
+		isHere(true, "after a match")
+		amend(1, undo)
+		isHere(false, "after the undo")
+		amend(1, func(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} })
+		isHere(true, "after the restore")
+		must(t, g.Do(t.Context(), g.origin(&named), ranking.Join{}))
+		amend(1, undo)
+		isHere(true, "after /join and the undo")
+	}
 }
 
 // TestPartIsDropped: what is said if a part of a report is dropped names it, because the rest is recorded.

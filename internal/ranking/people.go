@@ -26,13 +26,15 @@ func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) 
 
 // newSighting returns the sighting of a person if it changes with the message, or nil. A late message changes nothing.
 func (k Known) newSighting(o Origin, p Person) *Sighting {
+	came := o.Sender != nil && o.Sender.ID == p.ID
+	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
 	switch {
 	case p.ID == 0, !o.Chat.IsGroup(), o.Retried, k.claimant() != nil: // two players that cannot be merged share no name
 		return nil
-	case k.Sighting != nil && (strings.EqualFold(k.Sighting.Username, p.Username) || k.Sighting.At.After(o.SentAt)):
+	case isKnown, k.Sighting != nil && k.Sighting.At.After(o.SentAt):
 		return nil
 	}
-	return &Sighting{Username: p.Username, At: o.SentAt}
+	return &Sighting{Username: p.Username, At: o.SentAt, Came: came}
 }
 
 // IsShownNow is true if it is the command's message that shows the person.

@@ -107,6 +107,30 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
+// TestCame: the first command that a person sends to a group says so, once.
+func TestCame(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	zoe := Person{ID: 26, Name: "Zoe"}
+	for name, tc := range map[string]struct {
+		known  *Sighting
+		sender Person
+		want   *Sighting
+	}{
+		"sends first":  {nil, zoe, &Sighting{At: now, Came: true}},
+		"named first":  {nil, Person{ID: 1}, &Sighting{At: now}},
+		"sends then":   {&Sighting{At: now}, zoe, &Sighting{At: now, Came: true}},
+		"named again":  {&Sighting{At: now}, Person{ID: 1}, nil},
+		"sends again":  {&Sighting{At: now, Came: true}, zoe, nil},
+		"sent earlier": {&Sighting{At: now.Add(1)}, zoe, nil},
+	} {
+		o := Origin{Chat: Chat{Kind: Group}, SentAt: now, Sender: &tc.sender}
+		if diff := cmp.Diff(tc.want, Known{Sighting: tc.known}.newSighting(o, zoe)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestParticipants(t *testing.T) {
 	t.Parallel()
 	var c participants

@@ -281,6 +281,7 @@ func (k Known) person() Person {
 type Sighting struct {
 	Username string
 	At       time.Time // when the account was first shown with it
+	Came     bool      // the person has sent a command, or pressed a button, in the group
 }
 
 // PlayerChange adds or updates a player. Without a UserID, the player is an unclaimed one of the chat's group. An unclaimed player who gets

@@ -46,6 +46,7 @@ func TestWizard(t *testing.T) {
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
+	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{})) // so that she stays
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
 	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})

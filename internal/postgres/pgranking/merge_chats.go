@@ -129,9 +129,10 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
-	// the later sighting counts, of an account as well as of a username; what an account was called before is kept
+	// the later sighting counts, of an account as well as of a username; what an account was called
+	// before is kept, and that the person has come
 	batch.Queue(`
-		UPDATE sightings known SET former = nullif(ARRAY(
+		UPDATE sightings known SET came = known.came OR o.came, former = nullif(ARRAY(
 		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
 		    WHERE name IS NOT NULL AND name IS DISTINCT FROM lower(known.username) GROUP BY name ORDER BY max(at)), '{}')
 		FROM sightings o

@@ -232,6 +232,22 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 	}
 }
 
+// TestMoveKeepsWhoCame: who has sent a command to one of two chats has come to what becomes of
+// them.
+func TestMoveKeepsWhoCame(t *testing.T) {
+	t.Parallel()
+	for older := range 2 {
+		w := newWorld(t, alice, bob)
+		w.recordIn(t, club, "1", alice, bob, 3, 1)
+		w.recordIn(t, dbtest.Upgraded, "2", alice, bob, 3, 1)
+		dbtest.Exec(t, w.Pool, `
+			UPDATE sightings SET seen_at = CASE WHEN group_id = $1 THEN timestamptz '2020-01-01' ELSE '2021-01-01' END,
+			    came = group_id = 1 AND player_id = (SELECT id FROM players WHERE username = 'bob')`, older+1)
+		w.move(t)
+		w.mustYield(t, `SELECT concat_ws(' ', username, came) FROM sightings ORDER BY 1`, "alice f", "bob t")
+	}
+}
+
 // mergeable gives the club and the supergroup what passes from one to the other.
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()

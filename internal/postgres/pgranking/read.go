@@ -182,11 +182,12 @@ var people = `
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
-		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at,
+		       seen.player_id IS NOT NULL, coalesce(seen.username, ''), seen.seen_at, coalesce(seen.came, false),
 		       ` + postgres.StandingColumns + `,
 		       CASE WHEN person.place <= $4 AND coalesce(by_id.id, by_name.id, unclaimed.id) IS NULL
 		           THEN nextval('players_id_seq') ELSE 0 END,
-		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.id IS NOT NULL AND NOT ` + hasCome("unclaimed") + `%[2]s
+		       person.user_id = 0 AND by_name.id IS NULL AND unclaimed.id IS NOT NULL
+		           AND NOT EXISTS (SELECT FROM group_players WHERE player_id = unclaimed.id AND played > 0)%[2]s
 		FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS person (user_id, username, place)
 		CROSS JOIN here
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE telegram_user_id = nullif(person.user_id, 0) LIMIT 1) AS by_id ON true
@@ -261,8 +262,9 @@ func scanKnown(row pgx.CollectableRow, person ranking.Person, extra ...any) (ran
 	var s ranking.Standing
 	var added ranking.PlayerID
 	var k ranking.Known
+	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came}
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
-		[]any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At)}, postgres.StandingFields(&s), []any{&added, &k.Gone}, extra)...)
+		sighting, postgres.StandingFields(&s), []any{&added, &k.Gone}, extra)...)
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
 			*to = &players[i]
@@ -287,16 +289,11 @@ func playerColumns(p string) string {
 // playerFields returns the scan targets for playerColumns.
 func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
 
-// hasCome is the condition that a player did not come only by being named in matches that are all
-// undone.
-func hasCome(player string) string {
-	return fmt.Sprintf(`(%[1]s.telegram_user_id IS NOT NULL
-		           OR EXISTS (SELECT FROM group_players WHERE player_id = %[1]s.id AND played > 0))`, player)
-}
-
-// everybodyIn is the end of a query for those who are in a season of a group that goes on, or in a given one, with their names there and how
-// they were seen in the group. s is their standing in one of them, in the given one if they have one there: then here is true. Whoever has just been merged into another
-// player is that one.
+// everybodyIn is the end of a query for those who are in a season of a group that goes on, or in a
+// given one, with their names there and how they were seen in the group, but for those who came
+// only by being named in matches that are all undone. s is their standing in one of them, in the
+// given one if they have one there: then here is true. Who has just been merged into another player
+// is that one.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -305,10 +302,13 @@ func everybodyIn(group, season string) string {
 		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id OFFSET 0) AS s
 		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = s.player_id LIMIT 1) AS p
 		    ORDER BY account, here DESC, s.id) AS s
-		JOIN players account ON account.id = s.account AND ` + hasCome("account") + `
+		JOIN players account ON account.id = s.account
 		LEFT JOIN LATERAL (
-		    SELECT array_to_string(former, ' ') AS former FROM sightings
-		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true`
+		    SELECT array_to_string(former, ' ') AS former, came FROM sightings
+		    WHERE group_id = ` + group + ` AND player_id = account.id LIMIT 1) AS seen ON true
+		WHERE account.telegram_user_id IS NOT NULL AND coalesce(seen.came, true) OR s.played > 0 OR EXISTS (
+		    SELECT FROM group_players p WHERE player_id = account.id AND played > 0
+		      AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `))`
 }
 
 // queueEverybody reads who is in a ladder of a chat, with the standings in the ladder of the query.

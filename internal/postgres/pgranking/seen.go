@@ -118,11 +118,12 @@ func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ranking.Play
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`
 		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`, group, account, s.Username, s.At)
 	batch.Queue(`
-		INSERT INTO sightings AS known (group_id, player_id, username, seen_at)
-		SELECT $1, $2, nullif($3, ''), $4
-		WHERE NOT EXISTS (SELECT FROM sightings later WHERE later.group_id = $1 AND lower(later.username) = lower($3))
+		INSERT INTO sightings AS known (group_id, player_id, username, seen_at, came)
+		SELECT $1, $2, nullif($3, ''), $4, $5
+		WHERE NOT EXISTS (
+		    SELECT FROM sightings WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2)
 		ON CONFLICT ON CONSTRAINT sightings_pkey DO UPDATE
-		SET username = excluded.username, seen_at = excluded.seen_at,
+		SET username = excluded.username, seen_at = excluded.seen_at, came = known.came OR excluded.came,
 		    former = array_remove(`+formerUsernames+`, lower(excluded.username))
-		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At)
+		WHERE known.seen_at <= excluded.seen_at`, group, account, s.Username, s.At, s.Came)
 }

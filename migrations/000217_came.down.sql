@@ -1,0 +1,1 @@
+ALTER TABLE sightings DROP COLUMN came;
