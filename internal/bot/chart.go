@@ -125,13 +125,10 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 		shown.Period = period
 		add(i/2, "chart_"+string(period), shown)
 	}
-	for _, byMatch := range []bool{false, true} {
-		shown, label := n, "chart_by_date"
-		if shown.ByMatch = byMatch; byMatch {
-			label = "chart_by_match"
-		}
-		add(2, label, shown)
-	}
+	byDate, byMatch := n, n
+	byDate.ByMatch, byMatch.ByMatch = false, true
+	add(2, "chart_by_date", byDate)
+	add(2, "chart_by_match", byMatch)
 	if rows[0] == nil {
 		return nil
 	}

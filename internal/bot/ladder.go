@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -35,18 +36,15 @@ func (r *Router) ladder(ctx context.Context, req request) error {
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
 	}
-	switch change.Change {
-	case ranking.ListLadders:
-		return r.rankings.Do(ctx, req.origin, change)
-	case ranking.AddLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder:
-		if change.Change == ranking.UseLadder && strings.EqualFold(change.Name, "none") {
-			change.Change = ranking.UnbindTopic
-		}
-		if change.Name != "" && len(req.command.Mentions) == 0 {
-			return r.rankings.Do(ctx, req.origin, change)
-		}
+	changes := []ranking.LadderChange{ranking.AddLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder}
+	isChange := slices.Contains(changes, change.Change) && change.Name != "" && len(req.command.Mentions) == 0
+	if change.Change != ranking.ListLadders && !isChange {
+		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
 	}
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
+	if change.Change == ranking.UseLadder && strings.EqualFold(change.Name, "none") {
+		change.Change = ranking.UnbindTopic
+	}
+	return r.rankings.Do(ctx, req.origin, change)
 }
 
 // unquotedWords returns the words of a text without quotes.
@@ -79,7 +77,8 @@ func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err err
 	return false, nil
 }
 
-// anyName reads the arguments of a button below a question about a ladder: the name that it is to get, or nothing.
+// anyName reads the arguments of a button below a question about a ladder: the name that it is to
+// get, or nothing.
 func anyName(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})

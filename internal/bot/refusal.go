@@ -29,7 +29,8 @@ func (w words) refusal(n ranking.Refusal) string {
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{
-		"Number": n.Number, "Matches": n.Matches, "Name": showText(w.called(n.Name)), "Code": codeText(n.Name), "Ladder": w.ladderWords(),
+		"Number": n.Number, "Matches": n.Matches, "Ladder": w.ladderWords(),
+		"Name": showText(w.called(n.Name)), "Code": codeText(n.Name),
 	}
 	switch n.Code {
 	case ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore:

@@ -24,21 +24,21 @@ const (
 func amendmentFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: command.NameUndo, Where: InGroups, Handle: amending(undoMatch), Topic: aboutCorrections, Short: true},
-			{Name: command.NameRestore, Where: InGroups, Handle: amending(restoreMatch), Topic: aboutCorrections},
+			{Name: command.NameUndo, Where: InGroups, Handle: amending(undo), Topic: aboutCorrections, Short: true},
+			{Name: command.NameRestore, Where: InGroups, Handle: amending(restore), Topic: aboutCorrections},
 			{Name: command.NameFix, Where: InGroups, Handle: (*Router).fixOrMove, Topic: aboutCorrections},
 		},
 		callbacks: []Callback{
-			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undoMatch)},
-			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restoreMatch)},
+			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},
+			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restore)},
 			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		},
 	}
 }
 
-func undoMatch(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
+func undo(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
 
-func restoreMatch(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
+func restore(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
 
 // amending returns the handler of a command that amends a match.
 func amending(amend func(ranking.Amendment) ranking.Operation) func(*Router, context.Context, request) error {
@@ -76,9 +76,9 @@ func (r *Router) asksForFix(m *message) bool {
 }
 
 func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
-	// Many sets do not fit on the button of a question.
-	sure := len(f.Scores) > maxAskedScores
-	return r.rankings.Do(ctx, req.origin, ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: f.Scores, Sure: sure})
+	fix := ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: f.Scores}
+	fix.Sure = len(f.Scores) > maxAskedScores // many sets do not fit on the button of a question
+	return r.rankings.Do(ctx, req.origin, fix)
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or

@@ -75,10 +75,11 @@ func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOpt
 	return nil, malformed
 }
 
-// certain reads a report that has one reading, or returns the name that does not tell who is the sender's opponent.
-func (req request) certain(everybody []ranking.Person) (report command.Report, unclear *ranking.UnclearOpponent, err error) {
-	report, err = req.parseNames(everybody)
-	unclear = unclearOpponent(report, err, req.sender())
+// certain reads a report that has one reading, or returns the name that does not tell who is the
+// sender's opponent.
+func (req request) certain(everybody []ranking.Person) (command.Report, *ranking.UnclearOpponent, error) {
+	report, err := req.parseNames(everybody)
+	unclear := unclearOpponent(report, err, req.sender())
 	if err == nil {
 		_, err = command.Certain(report)
 	}
@@ -174,7 +175,8 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button
 	for i, name := range n.Opponents {
-		all = append(all, button{text: cut(drawnName(name), maxPairLabel, maxNameUnits), data: promptData(ref, ranking.Choice(n.First+i))})
+		label := cut(drawnName(name), maxPairLabel, maxNameUnits)
+		all = append(all, button{text: label, data: promptData(ref, ranking.Choice(n.First+i))})
 	}
 	page := n.First/ranking.OpponentsPerPage + 1
 	var last []button

@@ -139,7 +139,8 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
-// dateKind returns what stands for a word, between two others, in dateForms, and the day or the month that it says.
+// dateKind returns what stands for a word, between two others, in dateForms, and the day or the
+// month that it says.
 func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
 		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}

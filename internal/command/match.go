@@ -34,7 +34,8 @@ type Score struct {
 // as whole ones do. The database, buttons and notices have it so too.
 const Half = 1000
 
-// NoPoints stands for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
+// NoPoints stands for the points of a side where nobody counted any. The winner then has 0, and
+// after a draw both have NoPoints.
 const NoPoints = -1
 
 // The scores without points.

@@ -74,11 +74,6 @@ type Completion struct {
 	Scores  []Score `json:"scores"` // in the order of its report
 }
 
-// reportOf returns what is asked about a report.
-func reportOf(o Origin, q AmbiguousReport) ReportRequest {
-	return ReportRequest{ReportMessage: o.reportMessage(), Readings: q.Readings, Settled: []Doubt{q.settles()}}
-}
-
 // ladders returns the ladders in which the readings count, nil for that of the message.
 func (r ReportRequest) ladders() []LadderLabel {
 	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
@@ -98,9 +93,9 @@ func (r ReportRequest) tag() MatchTag {
 
 // newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays
 // against themselves are left out; ok is false if none remains.
-func (s *Service) newAsk(request ReportRequest, q AmbiguousReport, people participants) (ask *askOperation, ok bool) {
+func (s *Service) newAsk(o Origin, q AmbiguousReport, people participants) (ask *askOperation, ok bool) {
+	request := ReportRequest{ReportMessage: o.reportMessage(), Settled: []Doubt{q.settles()}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
-	ask.request.Readings = nil
 	for _, reports := range q.Readings {
 		people := slices.Clone(ask.people)
 		rec, ok := s.newRecord(request.origin(), reports, &people)

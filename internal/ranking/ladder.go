@@ -191,7 +191,8 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 		}
 		return snap.here(), []string{l.Name}
 	case UnbindTopic:
-		return ladderThat(snap.Ladders, func(g GroupLadder) bool { return g.Default && g.Name != "" && l.origin.Thread != 0 }), nil
+		isLeft := func(g GroupLadder) bool { return g.Default && g.Name != "" && l.origin.Thread != 0 }
+		return ladderThat(snap.Ladders, isLeft), nil
 	default:
 		return findLadder(snap.Ladders, l.Name), nil
 	}
@@ -215,8 +216,9 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 			return Refusal{Code: LadderExists, Name: name}
 		}
 	}
+	isFull := len(snap.activeLadders()) >= MaxLadders
 	switch {
-	case len(snap.activeLadders()) >= MaxLadders && (l.Change == AddLadder || l.Change == UseLadder && meant != nil && meant.Archived):
+	case isFull && (l.Change == AddLadder || l.Change == UseLadder && meant != nil && meant.Archived):
 		return Refusal{Code: TooManyLadders, Matches: MaxLadders}
 	case l.Change == AddLadder:
 		return nil
@@ -230,8 +232,8 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// canBeName is true if a ladder may have this name: it must mean nothing else in a command, nor be that of a player, so that nobody who is
-// named becomes a ladder.
+// canBeName is true if a ladder may have this name: it must mean nothing else in a command, nor be
+// that of a player, so that nobody who is named becomes a ladder.
 func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")

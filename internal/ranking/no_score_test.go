@@ -89,6 +89,20 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
+// TestCompleteLast: of two matches without a score, the last one gets it, in whichever order the
+// reports name the players.
+func TestCompleteLast(t *testing.T) {
+	t.Parallel()
+	g := newAskingGame(t)
+	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
+	g.report(t, &alice, 60, without(bob, alice, ranking.Loss))
+	g.report(t, &bob, 120, singles(alice, bob, 3, 1))
+	g.pressWizard(t, &bob, ranking.Complete{})
+	if diff := cmp.Diff([]string{"– – 1", "1 3"}, g.storedScores(t)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+}
+
 // TestScoreOfAnEarlierMatch: a score that a match has already completes no later match without one.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()

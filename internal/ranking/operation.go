@@ -150,7 +150,8 @@ func (q question) decide(snap Snapshot) (Decision, error) {
 	}
 }
 
-// answer returns the decision to answer a command with a message, and a press in the message with the button.
+// answer returns the decision to answer a command with a message, and a press in the message with
+// the button.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
 		return Decision{Page: n}

@@ -77,7 +77,7 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):
 		refusal = Refusal{Code: TooManyMatches, Matches: MaxReports}
 	case r.Ambiguous != nil:
-		if ask, ok := s.newAsk(reportOf(o, *r.Ambiguous), *r.Ambiguous, nil); ok {
+		if ask, ok := s.newAsk(o, *r.Ambiguous, nil); ok {
 			return ask
 		}
 	default:

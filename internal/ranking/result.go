@@ -11,7 +11,8 @@ import (
 // Score is the score of a match or of one set.
 type Score = command.Score
 
-// What stands in a Score for the points of a side where nobody counted any, and in those of both for half a point more.
+// What stands in a Score for the points of a side where nobody counted any, and in those of both
+// for half a point more.
 const NoPoints, Half = command.NoPoints, command.Half
 
 // The scores without points, of side A.
@@ -24,7 +25,8 @@ type Result struct {
 	Games string  // the games of a match that ended early, as typed; they matter only without a score
 }
 
-// resultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets.
+// resultOf returns the result for reported scores. A single score is the score of the match;
+// several are the scores of its sets.
 func resultOf(scores []Score) Result {
 	r := Result{Score: command.Total(scores)}
 	if len(scores) > 1 {
@@ -35,8 +37,8 @@ func resultOf(scores []Score) Result {
 
 func (r Result) equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
 
-// isSame reports whether two results may be of the same match: one without points is that of everybody
-// with the same winner, and sets matter only if both have some.
+// isSame reports whether two results may be of the same match: one without points is that of
+// everybody with the same winner, and sets matter only if both have some.
 func (r Result) isSame(o Result) bool {
 	haveSets := len(r.Sets) > 0 && len(o.Sets) > 0
 	return r.HasPoints() != o.HasPoints() && cmp.Compare(r.A, r.B) == cmp.Compare(o.A, o.B) ||

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,9 +67,8 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
 func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
-	request := reportOf(r.origin, q)
-	request.Settled, request.Recorded = append(slices.Clone(r.settled), q.settles()), r.recorded
-	ask, _ := r.service.newAsk(request, q, r.people)
+	ask, _ := r.service.newAsk(r.origin, q, r.people)
+	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), q.settles()), r.recorded
 	return ask
 }
 
@@ -172,7 +170,9 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // just reported it, and no other match of these players since; or somebody else has, and nobody has
 // reported it again. A score is rather that of a match that has it already than one that completes a
 // match. result is that of the reported one, in the order of the other one.
-func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except []EarlierReport) (same *RecentMatch, result Result) {
+func (r *recordOperation) duplicateOf(
+	m reportedMatch, snap Snapshot, except []EarlierReport,
+) (same *RecentMatch, result Result) {
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
 		reported, _, ok := m.inOrderOf(other.Players, snap)
@@ -180,15 +180,15 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except []E
 		if !ok || slices.ContainsFunc(except, isOther) {
 			continue
 		}
-		apart := r.playedAt.Sub(other.PlayedAt).Abs()
+		apart, isAlike := r.playedAt.Sub(other.PlayedAt).Abs(), m.result.HasPoints() == other.Result.HasPoints()
 		isSame := apart <= SameGameWindow && !other.Twice
 		if other.ReportedBy == by {
-			isSame = apart <= RepeatWindow && isLast && m.result.HasPoints() == other.Result.HasPoints()
+			isSame = apart <= RepeatWindow && isLast && isAlike
 		}
-		if isSame && reported.isSame(other.Result) {
-			same, result = cmp.Or(same, &snap.PossibleDuplicates[i]), reported
-			if m.result.HasPoints() == other.Result.HasPoints() {
-				return &snap.PossibleDuplicates[i], reported
+		if isSame && reported.isSame(other.Result) && (same == nil || isAlike) {
+			same, result = &snap.PossibleDuplicates[i], reported
+			if isAlike {
+				return same, result
 			}
 		}
 		isLast = false
@@ -200,7 +200,8 @@ func (r *recordOperation) duplicateOf(m reportedMatch, snap Snapshot, except []E
 // nil if it adds none. A match that ended early has its games, which are no score.
 func (r *recordOperation) completion(snap Snapshot) *Completion {
 	other, result := r.duplicateOf(r.matches[0], snap, nil)
-	if len(r.matches) > 1 || other == nil || other.Result.HasPoints() || other.Result.Games != "" || !result.HasPoints() {
+	if len(r.matches) > 1 || !result.HasPoints() ||
+		other == nil || other.Result.HasPoints() || other.Result.Games != "" {
 		return nil
 	}
 	c := &Completion{Number: other.Number, Key: other.Key, Changes: other.Changes, Scores: result.Sets}
@@ -210,8 +211,8 @@ func (r *recordOperation) completion(snap Snapshot) *Completion {
 	return c
 }
 
-// inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok is
-// false unless they are the same, perhaps exchanged.
+// inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok
+// is false unless they are the same, perhaps exchanged.
 func (m reportedMatch) inOrderOf(sides [2][]PlayerID, snap Snapshot) (result Result, exchanged, ok bool) {
 	isNew := func(person int) bool { return snap.People[person].Player == nil } // who is gone still has played
 	players := m.playerIDs(snap)

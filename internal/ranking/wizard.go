@@ -336,7 +336,8 @@ func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	first := len(r.Opponents) - len(u.People)
 	return NamePrompt{
-		Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word, Opponents: shownNames(u.People), First: first, More: first > 0,
+		Prompt: id, Tag: r.tag(), Doubt: u.Doubt, Word: u.Word,
+		Opponents: shownNames(u.People), First: first, More: first > 0,
 	}
 }
 
