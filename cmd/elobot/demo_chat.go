@@ -21,26 +21,26 @@ const you = "you"
 // converse lets the user take part in the group until the input ends or the user quits. Each
 // message waits until the bot has done what the one before asks for, so the output is in order
 // whether the lines are typed or come all at once.
-func (s *demoGroup) converse(ctx context.Context, input lineReader) error {
-	if err := s.openWebBoard(ctx); err != nil {
+func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
+	if err := g.openWebBoard(ctx); err != nil {
 		return err
 	}
-	if s.rest != "" {
-		s.paper.aside("\n… “scene” shows the rest of what the group has said.")
+	if g.rest != "" {
+		g.paper.aside("\n… “scene” shows the rest of what the group has said.")
 	}
-	s.paper.print(s.paper.style("\nThe group as web pages: "+s.board, faint) + "\n") // in one line, to be copied
-	s.paper.aside("\nNow you. You write as %s. %s is the group’s admin. What you type goes to the group: "+
+	g.paper.print(g.paper.style("\nThe group as web pages: "+g.board, faint) + "\n") // in one line, to be copied
+	g.paper.aside("\nNow you. You write as %s. %s is the group’s admin. What you type goes to the group: "+
 		"try /match @alice 3:2, /ranking, /chart or /help. A number presses that button, “help” lists "+
 		"what else you can do here, and “quit” ends it.",
-		s.describe(s.user), s.members[0].FirstName)
+		g.describe(g.user), g.members[0].FirstName)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	prompts, said := readMessages(ctx, input)
 	for {
-		if s.paper.typed {
-			s.paper.print("\n")
+		if g.paper.typed {
+			g.paper.print("\n")
 		}
-		prompts <- s.paper.style(column(plain(s.person(s.user).FirstName)), bold, cyan) + "  "
+		prompts <- g.paper.style(column(plain(g.person(g.user).FirstName)), bold, cyan) + "  "
 		for heard := false; !heard; {
 			select {
 			case m := <-said:
@@ -54,14 +54,14 @@ func (s *demoGroup) converse(ctx context.Context, input lineReader) error {
 				if in.verb == verbQuit {
 					return nil
 				}
-				if err := s.do(ctx, in); err != nil {
+				if err := g.do(ctx, in); err != nil {
 					return err
 				}
 				heard = true
-			case m := <-s.messages:
-				s.print(m)
-			case <-s.ended:
-				return s.unexpectedEnd(ctx)
+			case m := <-g.messages:
+				g.print(m)
+			case <-g.ended:
+				return g.unexpectedEnd(ctx)
 			case <-ctx.Done():
 				return ctx.Err()
 			}
@@ -70,51 +70,51 @@ func (s *demoGroup) converse(ctx context.Context, input lineReader) error {
 }
 
 // do does what a message asks for, and waits for what the bot does then.
-func (s *demoGroup) do(ctx context.Context, in input) error {
+func (g *demoGroup) do(ctx context.Context, in input) error {
 	if in.who == "me" {
 		in.who = you
 	}
-	who := s.person(cmp.Or(in.who, s.user))
+	who := g.person(cmp.Or(in.who, g.user))
 	switch in.verb {
 	case verbNothing:
 	case verbHelp:
-		s.paper.remark("You write as %s. What you type goes to the group. Apart from that:", s.describe(s.user))
-		s.paper.list(inputHelp)
+		g.paper.remark("You write as %s. What you type goes to the group. Apart from that:", g.describe(g.user))
+		g.paper.list(inputHelp)
 	case verbScene:
-		if s.rest == "" {
-			s.paper.aside("You have seen it all.")
+		if g.rest == "" {
+			g.paper.aside("You have seen it all.")
 			return nil
 		}
-		s.paper.print(s.rest)
-		s.rest, s.heard = "", s.atEnd
+		g.paper.print(g.rest)
+		g.rest, g.heard = "", g.atEnd
 	case verbBecome:
-		s.user = cmp.Or(in.who, s.user)
-		s.paper.remark("You write as %s.", s.describe(s.user))
+		g.user = cmp.Or(in.who, g.user)
+		g.paper.remark("You write as %s.", g.describe(g.user))
 	case verbPress:
-		return s.press(ctx, who, in.button)
+		return g.press(ctx, who, in.button)
 	case verbReply:
-		to := s.repliable(in.text)
+		to := g.repliable(in.text)
 		if in.to != botName {
-			to = s.last[s.person(in.to).ID]
+			to = g.last[g.person(in.to).ID]
 		}
 		if to.ID == 0 {
-			s.paper.remark("There is no message of %s to reply to.", in.to)
+			g.paper.remark("There is no message of %s to reply to.", in.to)
 			return nil
 		}
-		return s.ask(ctx, who, in.text, to)
+		return g.ask(ctx, who, in.text, to)
 	case verbSay:
-		return s.ask(ctx, who, in.text, botsim.Message{})
+		return g.ask(ctx, who, in.text, botsim.Message{})
 	}
 	return nil
 }
 
-func (s *demoGroup) describe(person string) string {
-	u := s.person(person)
+func (g *demoGroup) describe(person string) string {
+	u := g.person(person)
 	name := "“" + u.FirstName + "”"
-	switch _, wrote := s.last[u.ID]; {
+	switch _, wrote := g.last[u.ID]; {
 	case !wrote:
 		return name + ", who is new here"
-	case u.ID == s.members[0].ID:
+	case u.ID == g.members[0].ID:
 		return name + ", the group’s admin"
 	}
 	return name
@@ -122,49 +122,49 @@ func (s *demoGroup) describe(person string) string {
 
 // repliable returns the message of the bot that a reply is meant for: commands are about what was said last, and all else answers the last
 // open question.
-func (s *demoGroup) repliable(text string) botsim.Message {
+func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
-		for _, m := range slices.Backward(s.withButtons) {
+		for _, m := range slices.Backward(g.withButtons) {
 			if slices.ContainsFunc(buttonsOf(m), func(b botsim.Button) bool { return bot.AnswersPrompt(b.CallbackData) }) {
 				return m
 			}
 		}
 	}
-	return s.lastOfBot
+	return g.lastOfBot
 }
 
 // ask sends a message, and says so if the bot ignores it.
-func (s *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
+func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
 	if len(utf16.Encode([]rune(text))) > longestMessage {
-		s.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)
+		g.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)
 		return nil
 	}
-	answers := s.answers
-	s.say(from, text, to)
-	if err := s.settle(ctx); err != nil {
+	answers := g.answers
+	g.say(from, text, to)
+	if err := g.settle(ctx); err != nil {
 		return err
 	}
-	if s.answers > answers {
+	if g.answers > answers {
 		return nil
 	}
-	isTooMuch, err := s.asksTooMuch(ctx, from)
+	isTooMuch, err := g.asksTooMuch(ctx, from)
 	switch {
 	case err != nil:
 		return err
 	case isTooMuch && strings.HasPrefix(text, "/"):
-		s.paper.aside("elobot has asked %s to slow down, and answers no more questions until a minute is over. "+
+		g.paper.aside("elobot has asked %s to slow down, and answers no more questions until a minute is over. "+
 			"Results still count.", from.FirstName)
 	default:
-		s.paper.aside("elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.")
+		g.paper.aside("elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.")
 	}
 	return nil
 }
 
 // asksTooMuch reports whether the bot has told somebody in the last minute to slow down.
-func (s *demoGroup) asksTooMuch(ctx context.Context, who botsim.User) (is bool, err error) {
+func (g *demoGroup) asksTooMuch(ctx context.Context, who botsim.User) (is bool, err error) {
 	const sql = `SELECT EXISTS (SELECT FROM handled_commands WHERE sender = $1 AND sent_at > $2 AND rate_class = $3)`
-	since := s.clock.now().Add(-ranking.RateWindow)
-	if err := s.pool.QueryRow(ctx, sql, who.ID, since, ranking.RateSlowed).Scan(&is); err != nil {
+	since := g.clock.now().Add(-ranking.RateWindow)
+	if err := g.pool.QueryRow(ctx, sql, who.ID, since, ranking.RateSlowed).Scan(&is); err != nil {
 		return false, fmt.Errorf("look for the limit of questions: %w", err)
 	}
 	return is, nil

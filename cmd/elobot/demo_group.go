@@ -73,18 +73,18 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 }
 
 // person returns the member with a first name, or else whoever the simulated Telegram knows by it.
-func (s *demoGroup) person(name string) botsim.User {
-	for _, m := range s.members {
+func (g *demoGroup) person(name string) botsim.User {
+	for _, m := range g.members {
 		if strings.EqualFold(m.FirstName, name) {
 			return m
 		}
 	}
-	return s.sim.User(name)
+	return g.sim.User(name)
 }
 
 // startBot starts the real bot, which logs only warnings and errors.
-func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
-	c := app.Config{TelegramConfig: app.TelegramConfig{Token: s.sim.Token(), TelegramURL: s.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
+func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
+	c := app.Config{TelegramConfig: app.TelegramConfig{Token: g.sim.Token(), TelegramURL: g.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
 	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -92,91 +92,91 @@ func (s *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	}
 	c.ListenAddr, c.PublicURL = free.Addr().String(), "http://"+free.Addr().String()
 	_ = free.Close() // the bot listens there
-	s.links = web.NewLinks(c.PublicURL, c.Token)
+	g.links = web.NewLinks(c.PublicURL, c.Token)
 	if err := c.Resolve(); err != nil {
 		return err
 	}
-	s.group.Promote(s.sim.Bot()) // so that it may pin the board
+	g.group.Promote(g.sim.Bot()) // so that it may pin the board
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	pool, err := pgxpool.New(ctx, databaseURL)
 	if err != nil {
 		return fmt.Errorf("open the database of the demo: %w", err)
 	}
-	s.pool, s.outbox = pool, pgoutbox.NewStore(pool)
-	ctx, s.stopBot = context.WithCancel(ctx)
+	g.pool, g.outbox = pool, pgoutbox.NewStore(pool)
+	ctx, g.stopBot = context.WithCancel(ctx)
 	go func() {
-		defer close(s.ended)
-		s.botErr = app.Run(ctx, c, log)
+		defer close(g.ended)
+		g.botErr = app.Run(ctx, c, log)
 	}()
 	return nil
 }
 
 // openWebBoard turns the web board of the group on.
-func (s *demoGroup) openWebBoard(ctx context.Context) error {
+func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	var b ranking.WebBoard
 	const sql = `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`
-	if err := s.pool.QueryRow(ctx, sql).Scan(&b.Group, &b.Salt); err != nil {
+	if err := g.pool.QueryRow(ctx, sql).Scan(&b.Group, &b.Salt); err != nil {
 		return fmt.Errorf("turn the web board of the demo on: %w", err)
 	}
-	s.board = s.links.Link(b)
+	g.board = g.links.Link(b)
 	return nil
 }
 
 // play plays the days, which end now, and shows as many of their lines as given; the rest can be
 // shown later.
-func (s *demoGroup) play(ctx context.Context, days []day, shown int) error {
-	s.paper.title("Table tennis", "a group of six and elobot")
-	out, said := s.paper.out, new(strings.Builder)
-	s.paper.out = said
-	defer func() { s.paper.out = out }()
+func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
+	g.paper.title("Table tennis", "a group of six and elobot")
+	out, said := g.paper.out, new(strings.Builder)
+	g.paper.out = said
+	defer func() { g.paper.out = out }()
 	var shownAlready heard
 	for _, d := range days {
-		s.clock.begin(d.ago)
-		s.paper.date(s.clock.now())
+		g.clock.begin(d.ago)
+		g.paper.date(g.clock.now())
 		for _, l := range d.lines {
-			if s.rest == "" {
-				shownAlready = heard{s.lastOfBot, slices.Clone(s.withButtons)}
+			if g.rest == "" {
+				shownAlready = heard{g.lastOfBot, slices.Clone(g.withButtons)}
 			}
-			if err := s.playLine(ctx, l); err != nil {
+			if err := g.playLine(ctx, l); err != nil {
 				return err
 			}
-			if shown -= strings.Count(said.String(), "\n"); shown < 0 || s.rest != "" {
-				s.rest += said.String()
+			if shown -= strings.Count(said.String(), "\n"); shown < 0 || g.rest != "" {
+				g.rest += said.String()
 			} else {
 				_, _ = io.WriteString(out, said.String())
 			}
 			said.Reset()
 		}
 	}
-	s.clock.finish()
-	if s.rest != "" {
-		s.atEnd, s.heard = s.heard, shownAlready
+	g.clock.finish()
+	if g.rest != "" {
+		g.atEnd, g.heard = g.heard, shownAlready
 	}
 	return nil
 }
 
 // playLine sends a line or presses a button, and waits for what the bot does about it.
-func (s *demoGroup) playLine(ctx context.Context, l line) error {
+func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
-		s.clock.pause()
+		g.clock.pause()
 	}
 	if l.press != "" {
-		_, buttons := s.keyboard()
+		_, buttons := g.keyboard()
 		at := slices.IndexFunc(buttons, func(b botsim.Button) bool { return b.Text == l.press })
-		return s.press(ctx, s.person(l.from), 1+at)
+		return g.press(ctx, g.person(l.from), 1+at)
 	}
 	var to botsim.Message
 	if l.replyTo != "" {
-		to = s.last[s.person(l.replyTo).ID]
+		to = g.last[g.person(l.replyTo).ID]
 	}
-	s.say(s.person(l.from), l.text, to)
-	if err := s.settle(ctx); err != nil || !l.pins {
+	g.say(g.person(l.from), l.text, to)
+	if err := g.settle(ctx); err != nil || !l.pins {
 		return err
 	}
-	if err := s.await(ctx, func(context.Context) (bool, error) { return len(s.group.AllPinned()) > 0, nil }); err != nil {
+	if err := g.await(ctx, func(context.Context) (bool, error) { return len(g.group.AllPinned()) > 0, nil }); err != nil {
 		return err
 	}
-	s.paper.aside(pinnedNote)
+	g.paper.aside(pinnedNote)
 	return nil
 }
 
@@ -185,14 +185,14 @@ const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits 
 
 // settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board may
 // follow later.
-func (s *demoGroup) settle(ctx context.Context) error {
-	return s.await(ctx, func(ctx context.Context) (bool, error) {
-		if s.sim.Pending() > 0 {
+func (g *demoGroup) settle(ctx context.Context) error {
+	return g.await(ctx, func(ctx context.Context) (bool, error) {
+		if g.sim.Pending() > 0 {
 			return false, nil
 		}
-		waiting, err := s.outbox.Waiting(ctx, outbox.Bounds{})
+		waiting, err := g.outbox.Waiting(ctx, outbox.Bounds{})
 		answering := slices.ContainsFunc(waiting, func(b outbox.Backlog) bool { return b.Lane.Kind != outbox.Boards })
-		return !answering && s.seen >= arrivals(s.group), err
+		return !answering && g.seen >= arrivals(g.group), err
 	})
 }
 
@@ -206,7 +206,7 @@ func arrivals(group *botsim.Chat) int {
 }
 
 // await shows what arrives in the group until something is reached.
-func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
+func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	tick := time.NewTicker(awaitInterval)
@@ -216,11 +216,11 @@ func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 			return errors.Join(err, ctx.Err())
 		}
 		select {
-		case m := <-s.messages:
-			s.print(m)
+		case m := <-g.messages:
+			g.print(m)
 		case <-tick.C:
-		case <-s.ended:
-			return s.unexpectedEnd(ctx)
+		case <-g.ended:
+			return g.unexpectedEnd(ctx)
 		case <-waiting.Done():
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -231,42 +231,42 @@ func (s *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 }
 
 // say sends a message to the group, which replies to another unless that is the zero message.
-func (s *demoGroup) say(from botsim.User, text string, to botsim.Message) {
-	s.last[from.ID] = s.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
+func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
+	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }
 
 // press presses a button of the keyboard, and shows the callback answer, which only that person sees.
-func (s *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
-	m, buttons := s.keyboard()
+func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
+	m, buttons := g.keyboard()
 	if len(buttons) == 0 {
-		s.paper.remark("There is no button to press.")
+		g.paper.remark("There is no button to press.")
 		return nil
 	}
 	if number < 1 || number > len(buttons) {
-		s.paper.remark("There is no button %d below %s. The last one is %d.", number, excerpt(m), len(buttons))
+		g.paper.remark("There is no button %d below %s. The last one is %d.", number, excerpt(m), len(buttons))
 		return nil
 	}
 	button := buttons[number-1]
 	if button.CallbackData == "" {
-		s.paper.pressed(who, button, m, "")
+		g.paper.pressed(who, button, m, "")
 		return nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	answer, err := s.sim.WaitAnswer(waiting, s.sim.Press(who, m, button.CallbackData))
+	answer, err := g.sim.WaitAnswer(waiting, g.sim.Press(who, m, button.CallbackData))
 	if err != nil {
 		return err
 	}
-	s.paper.pressed(who, button, m, answer.Text)
-	return s.settle(ctx)
+	g.paper.pressed(who, button, m, answer.Text)
+	return g.settle(ctx)
 }
 
 // keyboard returns the message that was last shown with buttons, and these.
-func (s *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
-	if len(s.withButtons) == 0 {
+func (g *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
+	if len(g.withButtons) == 0 {
 		return botsim.Message{}, nil
 	}
-	m := s.withButtons[len(s.withButtons)-1]
+	m := g.withButtons[len(g.withButtons)-1]
 	return m, buttonsOf(m)
 }
 
@@ -274,39 +274,39 @@ func (s *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
 func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Buttons...) }
 
 // print shows what has arrived in the group.
-func (s *demoGroup) print(m botsim.Message) {
-	s.seen++
+func (g *demoGroup) print(m botsim.Message) {
+	g.seen++
 	switch {
 	case isBoard(m), m.Service != "": // pinned is what matters of the board
 	case m.From.IsBot:
-		s.answers++
+		g.answers++
 		if m.Edits == 0 {
-			s.lastOfBot = m
+			g.lastOfBot = m
 		}
-		s.withButtons = slices.DeleteFunc(s.withButtons, func(shown botsim.Message) bool { return shown.ID == m.ID })
+		g.withButtons = slices.DeleteFunc(g.withButtons, func(shown botsim.Message) bool { return shown.ID == m.ID })
 		if len(m.Buttons) > 0 {
-			s.withButtons = append(s.withButtons, m)
+			g.withButtons = append(g.withButtons, m)
 		}
-		s.paper.bot(m, s.picture(m))
+		g.paper.bot(m, g.picture(m))
 	default:
-		s.paper.person(m, s.repliedTo(m))
+		g.paper.person(m, g.repliedTo(m))
 	}
 }
 
 // picture describes the picture of a message: where it is saved, and where the web board shows the
 // same. It is empty if there is none.
-func (s *demoGroup) picture(m botsim.Message) string {
+func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""
 	}
-	shown := "[picture, " + s.savePicture(m.Photo.Content) + "]"
-	if s.board == "" {
+	shown := "[picture, " + g.savePicture(m.Photo.Content) + "]"
+	if g.board == "" {
 		return shown
 	}
-	page := s.board
+	page := g.board
 	for _, b := range buttonsOf(m) {
 		if charted, ok := bot.ChartOf(b.CallbackData); ok && len(charted.Players) == 1 {
-			page = fmt.Sprintf("%splayer/%d", s.board, charted.Players[0].Player)
+			page = fmt.Sprintf("%splayer/%d", g.board, charted.Players[0].Player)
 		}
 	}
 	return shown + "\n[as a page: " + page + "]"
@@ -314,16 +314,16 @@ func (s *demoGroup) picture(m botsim.Message) string {
 
 // savePicture saves a picture for people who want to look at it, also after the demo, and returns
 // its path or why there is none.
-func (s *demoGroup) savePicture(content []byte) string {
-	if s.folder == "" {
+func (g *demoGroup) savePicture(content []byte) string {
+	if g.folder == "" {
 		folder, err := os.MkdirTemp("", "elobot-demo-")
 		if err != nil {
 			return err.Error()
 		}
-		s.folder = folder
+		g.folder = folder
 	}
-	s.pictures++
-	path := filepath.Join(s.folder, fmt.Sprintf("%d.png", s.pictures))
+	g.pictures++
+	path := filepath.Join(g.folder, fmt.Sprintf("%d.png", g.pictures))
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		return err.Error()
 	}
@@ -334,8 +334,8 @@ func (s *demoGroup) savePicture(content []byte) string {
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
 // repliedTo returns the name of whoever wrote the message that m replies to, or "".
-func (s *demoGroup) repliedTo(m botsim.Message) string {
-	to, ok := s.group.Message(m.ReplyTo)
+func (g *demoGroup) repliedTo(m botsim.Message) string {
+	to, ok := g.group.Message(m.ReplyTo)
 	switch {
 	case m.ReplyTo == 0 || !ok:
 		return ""
@@ -346,31 +346,31 @@ func (s *demoGroup) repliedTo(m botsim.Message) string {
 }
 
 // close stops the bot after it has received everything, and shows its last answers.
-func (s *demoGroup) close(ctx context.Context) error {
+func (g *demoGroup) close(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	err := errors.Join(s.sim.WaitConfirmed(waiting), s.endBot())
+	err := errors.Join(g.sim.WaitConfirmed(waiting), g.endBot())
 	if ctx.Err() != nil {
 		return ctx.Err() // interrupted: do not show the rest
 	}
-	for s.seen < arrivals(s.group) {
-		s.print(<-s.messages)
+	for g.seen < arrivals(g.group) {
+		g.print(<-g.messages)
 	}
 	return err
 }
 
 // endBot stops the bot and returns how it ended.
-func (s *demoGroup) endBot() error {
-	s.stopBot()
-	<-s.ended
-	s.pool.Close()
-	return s.botErr
+func (g *demoGroup) endBot() error {
+	g.stopBot()
+	<-g.ended
+	g.pool.Close()
+	return g.botErr
 }
 
 // unexpectedEnd explains why the bot ended although nobody stopped it.
-func (s *demoGroup) unexpectedEnd(ctx context.Context) error {
+func (g *demoGroup) unexpectedEnd(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("the bot ended unexpectedly: %w", s.botErr)
+	return fmt.Errorf("the bot ended unexpectedly: %w", g.botErr)
 }

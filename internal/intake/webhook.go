@@ -56,8 +56,8 @@ func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 //   - 413 if the body is too large, 400 if it is not an update,
 //   - 200 when the update has been handled or is a dead letter,
 //   - 503 when it must be redelivered: the database is unavailable, or too many requests are in progress.
-func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status := h.take(w, r)
+func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	status := hook.take(w, r)
 	switch status {
 	case http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", http.MethodPost)
@@ -68,40 +68,40 @@ func (h *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // take persists the update of a request and returns the response status.
-func (h *Webhook) take(w http.ResponseWriter, r *http.Request) int {
+func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if r.Method != http.MethodPost {
 		return http.StatusMethodNotAllowed
 	}
-	if !h.admits(r) {
-		return h.refuse(r.Context(), &h.unauthorized, http.StatusUnauthorized, errWrongSecret)
+	if !hook.admits(r) {
+		return hook.refuse(r.Context(), &hook.unauthorized, http.StatusUnauthorized, errWrongSecret)
 	}
 	select {
-	case h.inProgress <- struct{}{}:
-		defer func() { <-h.inProgress }()
+	case hook.inProgress <- struct{}{}:
+		defer func() { <-hook.inProgress }()
 	default:
 		return http.StatusServiceUnavailable
 	}
-	u, status := h.update(w, r)
+	u, status := hook.update(w, r)
 	if status != http.StatusOK {
 		return status
 	}
 	// If the client has disconnected, the update may not be persisted. The status must still be 503: a proxy may pass it on.
-	turn, leave := h.lanes.join(u.Lane)
+	turn, leave := hook.lanes.join(u.Lane)
 	defer leave()
-	if !awaitTurn(r.Context(), turn) || h.worker.persist(r.Context(), u, false) != nil {
+	if !awaitTurn(r.Context(), turn) || hook.worker.persist(r.Context(), u, false) != nil {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
 }
 
 // admits is true if the request has the right secret, in constant time.
-func (h *Webhook) admits(r *http.Request) bool {
+func (hook *Webhook) admits(r *http.Request) bool {
 	given := sha256.Sum256([]byte(r.Header.Get(secretHeader)))
-	return subtle.ConstantTimeCompare(given[:], h.secret[:]) == 1 && !h.closed
+	return subtle.ConstantTimeCompare(given[:], hook.secret[:]) == 1 && !hook.closed
 }
 
 // update reads the update of a request, or returns the response status if there is none.
-func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
+func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
@@ -110,12 +110,12 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	case err != nil: // the body was cut off; usually nobody is left to see the answer
 		return Update{}, http.StatusBadRequest
 	}
-	u, err := h.read(raw)
+	u, err := hook.read(raw)
 	if err != nil {
-		return Update{}, h.refuse(r.Context(), &h.unreadable, http.StatusBadRequest, err)
+		return Update{}, hook.refuse(r.Context(), &hook.unreadable, http.StatusBadRequest, err)
 	}
 	if u.SentAt.IsZero() { // requests have no order that would say more
-		u.SentAt = h.worker.now()
+		u.SentAt = hook.worker.now()
 	}
 	return u, http.StatusOK
 }
@@ -123,9 +123,9 @@ func (h *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 var errWrongSecret = errors.New("missing or wrong secret")
 
 // refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
-func (h *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
+func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
-		h.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
+		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
 	})
 	return status
 }

@@ -56,7 +56,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "acknowledged although it failed", file: "internal/intake/webhook.go",
-		before: "h.worker.persist(r.Context(), u, false) != nil {", after: "h.worker.persist(r.Context(), u, false) != nil && false {",
+		before: "hook.worker.persist(r.Context(), u, false) != nil {", after: "hook.worker.persist(r.Context(), u, false) != nil && false {",
 		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
 	},
 	{

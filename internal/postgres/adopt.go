@@ -55,7 +55,7 @@ func (e *DeadUpdatesError) Error() string {
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was another bot, AdoptBot
 // neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
-	err = Transact(ctx, pool, func(tx pgx.Tx) error {
+	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 			return err

@@ -218,9 +218,9 @@ func (l *Lease) Require(batch *pgx.Batch) {
 	}
 }
 
-// Begin adds what begins a transaction that stays open under the lease. The server ends the session if the transaction is idle for too
-// long, because a stalled process must not keep others from taking over. A nil lease adds nothing.
-func (l *Lease) Begin(batch *pgx.Batch) {
+// RequireWhileOpen is Require for a transaction that stays open. The server ends the session if the
+// transaction is idle for too long, because a stalled process must not keep others from taking over.
+func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	if l == nil {
 		return
 	}
@@ -229,14 +229,14 @@ func (l *Lease) Begin(batch *pgx.Batch) {
 	l.Require(batch)
 }
 
-// BeginTx begins a transaction, as Begin does.
-func (l *Lease) BeginTx(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
+// Begin begins a transaction, under the lease unless that is nil.
+func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("begin: %w", err)
 	}
 	var batch pgx.Batch
-	l.Begin(&batch)
+	l.RequireWhileOpen(&batch)
 	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
 		Rollback(ctx, tx)
 		return nil, err
@@ -244,14 +244,19 @@ func (l *Lease) BeginTx(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error)
 	return tx, nil
 }
 
-// Transact runs fn in a transaction, as the function Transact does, and under the lease unless that is nil.
-func (l *Lease) Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	return Transact(ctx, pool, func(tx pgx.Tx) error {
-		var batch pgx.Batch
-		l.Begin(&batch)
-		if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
-			return err
-		}
-		return fn(tx)
-	})
+// Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless that
+// is nil. The caller may run fn again, so fn must talk to nothing but the database.
+func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
+	tx, err := lease.Begin(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer Rollback(ctx, tx) // also if fn panics; it has no effect after the commit
+	if err := fn(tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return nil
 }

@@ -19,28 +19,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
 const rollbackTimeout = time.Second
-
-// Transact runs fn in a transaction, which commits when fn returns nil. The caller may run fn again, so fn must talk to nothing but the
-// database.
-func Transact(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
-	tx, err := pool.Begin(ctx)
-	if err != nil {
-		return fmt.Errorf("begin: %w", err)
-	}
-	defer Rollback(ctx, tx) // also if fn panics; it has no effect after the commit
-	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("commit: %w", err)
-	}
-	return nil
-}
 
 // Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and the server rolls back by
 // itself, so there is nothing to report.

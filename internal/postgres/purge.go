@@ -99,7 +99,7 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {
-			err := lease.Transact(ctx, pool, func(tx pgx.Tx) error {
+			err := Transact(ctx, pool, lease, func(tx pgx.Tx) error {
 				tag, err := tx.Exec(ctx, sql, purgeBatch)
 				n = tag.RowsAffected()
 				return err

@@ -252,7 +252,7 @@ func TestCanceledStandbyWait(t *testing.T) {
 			return err
 		},
 		"transaction": func(pool *pgxpool.Pool, warn func()) error {
-			return postgres.Transact(t.Context(), pool, func(tx pgx.Tx) error {
+			return postgres.Transact(t.Context(), pool, nil, func(tx pgx.Tx) error {
 				_, err := tx.Exec(t.Context(), sql)
 				warn()
 				return err

@@ -290,7 +290,7 @@ func TestIdleTimeoutOfALease(t *testing.T) {
 	dbtest.Acquire(t, lease, true)
 	var session *pgx.Conn
 	var under, later string
-	err := lease.Transact(t.Context(), pool, func(tx pgx.Tx) error {
+	err := postgres.Transact(t.Context(), pool, lease, func(tx pgx.Tx) error {
 		session = tx.Conn()
 		return tx.QueryRow(t.Context(), sql).Scan(&under)
 	})

@@ -59,13 +59,13 @@ func Read(r *http.Request, body []byte) (p Values, files Files, literals map[str
 	return p, files, literals, nil
 }
 
-func (p Values) addForm(form url.Values) {
+func (v Values) addForm(form url.Values) {
 	for name, values := range form {
-		p[name] = values[len(values)-1]
+		v[name] = values[len(values)-1]
 	}
 }
 
-func (p Values) addJSON(body []byte, literals map[string]bool) error {
+func (v Values) addJSON(body []byte, literals map[string]bool) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return Error("object expected as JSON body")
@@ -73,15 +73,15 @@ func (p Values) addJSON(body []byte, literals map[string]bool) error {
 	for name, raw := range fields {
 		var text string
 		if json.Unmarshal(raw, &text) == nil && string(raw) != "null" {
-			p[name] = text
+			v[name] = text
 		} else if string(raw) != "null" {
-			p[name], literals[name] = string(raw), true
+			v[name], literals[name] = string(raw), true
 		}
 	}
 	return nil
 }
 
-func (p Values) addMultipart(form *multipart.Reader, files Files) error {
+func (v Values) addMultipart(form *multipart.Reader, files Files) error {
 	for {
 		part, err := form.NextPart()
 		if err == io.EOF { //nolint:errorlint // a wrapped EOF means that the form is truncated
@@ -95,9 +95,9 @@ func (p Values) addMultipart(form *multipart.Reader, files Files) error {
 			return Error("can't parse the multipart form")
 		}
 		if file := part.FileName(); file != "" {
-			p[part.FormName()], files[part.FormName()] = filePrefix+file, value
+			v[part.FormName()], files[part.FormName()] = filePrefix+file, value
 		} else {
-			p[part.FormName()] = string(value)
+			v[part.FormName()] = string(value)
 		}
 	}
 }
@@ -109,11 +109,11 @@ const (
 )
 
 // attaches is true if a field has a file that another parameter refers to.
-func (p Values) attaches(name string) bool {
-	if !strings.HasPrefix(p[name], filePrefix) {
+func (v Values) attaches(name string) bool {
+	if !strings.HasPrefix(v[name], filePrefix) {
 		return false
 	}
-	for _, value := range p {
+	for _, value := range v {
 		if strings.Contains(value, strconv.Quote(attachPrefix+name)) || value == attachPrefix+name {
 			return true
 		}
@@ -136,8 +136,8 @@ func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 }
 
 // Integer returns a parameter as an integer, 0 if it is absent or no integer.
-func (p Values) Integer(name string) int64 {
-	n, err := strconv.ParseInt(strings.TrimSpace(p[name]), 10, 64)
+func (v Values) Integer(name string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(v[name]), 10, 64)
 	if err != nil {
 		return 0
 	}
@@ -145,11 +145,11 @@ func (p Values) Integer(name string) int64 {
 }
 
 // Boolean is true if a parameter is true.
-func (p Values) Boolean(name string) bool { return strings.TrimSpace(p[name]) == "true" }
+func (v Values) Boolean(name string) bool { return strings.TrimSpace(v[name]) == "true" }
 
 // Object decodes a JSON parameter. It returns false if the parameter is absent.
-func (p Values) Object(name string, into any) (bool, error) {
-	text := strings.TrimSpace(p[name])
+func (v Values) Object(name string, into any) (bool, error) {
+	text := strings.TrimSpace(v[name])
 	if text == "" || text == "null" {
 		return false, nil
 	}

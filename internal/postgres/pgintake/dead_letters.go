@@ -138,7 +138,7 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]
 // deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or with ErrNotDead if the notice is not dead;
 // both rows stay as they are then.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
-	err := postgres.Transact(ctx, d.pool, func(tx pgx.Tx) error {
+	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64
 		err := tx.QueryRow(ctx, `DELETE FROM dead_letters WHERE id = $1 AND kind = 'notice' RETURNING outbox_id`, id).Scan(&notice)
 		if errors.Is(err, pgx.ErrNoRows) {

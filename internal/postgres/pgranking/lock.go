@@ -28,7 +28,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	var batch pgx.Batch
 	var held int64
 	batch.Queue(`BEGIN`)
-	s.lease.Begin(&batch)
+	s.lease.RequireWhileOpen(&batch)
 	batch.Queue(`SELECT count(*) FROM (SELECT FROM groups WHERE chat_id = `+postgres.ThisChat+` FOR NO KEY UPDATE) AS locked`, q.Chat.ID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
 	queueRead(&batch, q, &snap)

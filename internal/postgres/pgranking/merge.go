@@ -26,7 +26,7 @@ type merging struct {
 
 // LockPlayers implements ranking.Store.
 func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
-	tx, err := s.lease.BeginTx(ctx, s.pool)
+	tx, err := s.lease.Begin(ctx, s.pool)
 	if err != nil {
 		return nil, nil, fmt.Errorf("merge players: %w", Translate(err))
 	}

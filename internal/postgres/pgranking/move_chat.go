@@ -14,7 +14,7 @@ import (
 // Move implements ranking.Store.
 func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (detached *ranking.DetachedGroup, err error) {
 	var changed ranking.ChatID
-	err = s.lease.Transact(ctx, s.pool, func(tx pgx.Tx) error {
+	err = postgres.Transact(ctx, s.pool, s.lease, func(tx pgx.Tx) error {
 		inside := s.inside(tx)
 		older, newer, err := inside.lockForMove(ctx, from, to)
 		if err != nil {
