@@ -245,7 +245,7 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 		}
 		var handle intake.Handler
 		if slices.ContainsFunc(letters, func(l pgintake.DeadLetter) bool { return l.Notice == 0 }) {
-			client, router, err := c.Router(ctx, pool)
+			client, router, err := c.RetryRouter(ctx, pool)
 			if err != nil {
 				return err
 			}

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,41 +41,6 @@ type timers struct {
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger
-}
-
-// part is what has to work: messages have to arrive, and to be handled.
-type part int
-
-const (
-	arriving part = iota
-	handling
-)
-
-// incoming knows since when messages have arrived and been handled without an interruption.
-type incoming struct {
-	mu     sync.Mutex
-	broken [2]bool   // by part
-	since  time.Time // when a broken part last worked again
-}
-
-// note notes whether a part works.
-func (i *incoming) note(p part, works bool) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if works && i.broken[p] {
-		i.since = time.Now()
-	}
-	i.broken[p] = !works
-}
-
-// steadyFor returns for how long both parts have worked, 0 if one does not.
-func (i *incoming) steadyFor() time.Duration {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if slices.Contains(i.broken[:], true) {
-		return 0
-	}
-	return time.Since(i.since)
 }
 
 // run looks for due timers at once and then at intervals, until the context ends or the lease is lost.

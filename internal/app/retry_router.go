@@ -16,9 +16,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Router returns a Telegram client and a router that handles updates as the running bot does. It resolves the configuration, and returns a
-// *ConfigError if that has faults.
-func (c *Config) Router(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
+// RetryRouter returns a Telegram client and a router that handles updates again as the running bot
+// does. It resolves the configuration, and returns a *ConfigError if that has faults.
+func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.Resolve(); err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,93 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"elobot/internal/bot"
+	"elobot/internal/intake"
+	"elobot/internal/postgres"
+	"elobot/internal/telegram"
+)
+
+// source is where the leader polls. After its lease has expired it begins no poll and confirms nothing:
+// a poll would end the successor's, and confirming is up to the successor. A long poll that has begun
+// continues.
+type source struct {
+	client   *telegram.Client
+	lease    *postgres.Lease
+	token    *token
+	incoming *incoming
+}
+
+// Updates implements intake.Source.
+func (s source) Updates(ctx context.Context, offset int64, wait time.Duration) ([]intake.Update, error) {
+	if err := s.awaitLease(ctx); err != nil {
+		return nil, err
+	}
+	updates, err := s.client.Updates(ctx, offset, wait, bot.ReadUpdate)
+	s.incoming.note(arriving, err == nil)
+	if failed := (*intake.SourceError)(nil); s.token.mayRetry(ctx, err) && errors.As(err, &failed) {
+		failed.Fatal = false
+	}
+	return updates, err
+}
+
+func (s source) awaitLease(ctx context.Context) error {
+	const interval = 100 * time.Millisecond
+	for s.lease.Remaining() <= 0 {
+		s.incoming.note(arriving, false)
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// Confirm implements intake.Source.
+func (s source) Confirm(ctx context.Context, offset int64) error {
+	if s.lease.Remaining() <= 0 {
+		return nil
+	}
+	return s.client.Confirm(ctx, offset)
+}
+
+// inputStage is what has to work: messages have to arrive, and to be handled.
+type inputStage int
+
+const (
+	arriving inputStage = iota
+	handling
+)
+
+// incoming knows since when messages have arrived and been handled without an interruption.
+type incoming struct {
+	mu     sync.Mutex
+	broken [2]bool   // by stage
+	since  time.Time // when a broken stage last worked again
+}
+
+// note notes whether a stage works.
+func (i *incoming) note(s inputStage, works bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if works && i.broken[s] {
+		i.since = time.Now()
+	}
+	i.broken[s] = !works
+}
+
+// steadyFor returns for how long both stages have worked, 0 if one does not.
+func (i *incoming) steadyFor() time.Duration {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if slices.Contains(i.broken[:], true) {
+		return 0
+	}
+	return time.Since(i.since)
+}
