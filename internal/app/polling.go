@@ -13,9 +13,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// source is where the leader polls. After its lease has expired it begins no poll and confirms nothing:
-// a poll would end the successor's, and confirming is up to the successor. A long poll that has begun
-// continues.
+// source is where the leader polls. After its lease has expired it begins no poll and confirms
+// nothing: a poll would end the successor's, and confirming is up to the successor. A long poll that
+// has begun continues.
 type source struct {
 	client   *telegram.Client
 	lease    *postgres.Lease

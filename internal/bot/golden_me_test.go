@@ -24,10 +24,10 @@ func against(number, day, own, other, change int, names ...string) stats.PlayedM
 }
 
 // everything is the page of a player of whom everything is known.
-func everything() stats.MyStanding {
+func everything() stats.PlayerStanding {
 	alice := called("Alice")
 	alice.Player = 1
-	return stats.MyStanding{
+	return stats.PlayerStanding{
 		Name: alice, Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3,
 		Form: "ldwwlwlwww",
 		Last: []stats.PlayedMatch{
@@ -42,14 +42,14 @@ func everything() stats.MyStanding {
 }
 
 func goldenMe() map[string]notice.Notice {
-	me := stats.MyStanding{
+	me := stats.PlayerStanding{
 		Name: called("Alice"), Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
 	}
-	with := func(of stats.MyStanding, change func(*stats.MyStanding)) stats.MyStanding {
+	with := func(of stats.PlayerStanding, change func(*stats.PlayerStanding)) stats.PlayerStanding {
 		change(&of)
 		return of
 	}
-	newcomer := stats.MyStanding{
+	newcomer := stats.PlayerStanding{
 		Name: everything().Name, PlaceMatches: 3, Elo: 1509, Best: 1516, Won: 1, Lost: 1, Streak: -1, Form: "wl",
 		Last: []stats.PlayedMatch{against(58, 21, 1, 3, -7, "Carol"), against(57, 21, 3, 1, 16, "Bob")},
 		Most: &stats.Pairing{With: called("Bob"), Played: 1, Won: 1},
@@ -67,35 +67,35 @@ func goldenMe() map[string]notice.Notice {
 	hostileGroup := stats.GroupStanding{Title: hostile, Position: 1, Total: 2, Elo: 1516, Won: 1}
 	return map[string]notice.Notice{
 		"wins": me,
-		"in_season": with(everything(), func(n *stats.MyStanding) {
+		"in_season": with(everything(), func(n *stats.PlayerStanding) {
 			n.Season = &stats.PlayerSeason{Number: 3, Name: "Spring", Since: onDay(1), Last: 3, Best: 1642, BestIn: 2}
 		}),
-		"hostile_season": with(me, func(n *stats.MyStanding) {
+		"hostile_season": with(me, func(n *stats.PlayerStanding) {
 			n.Season = &stats.PlayerSeason{Number: 2, Name: hostile, Since: onDay(1), Last: 2, Best: 1560, BestIn: 2}
 		}),
-		"played_before":    stats.MyStanding{Name: everything().Name, PlaceMatches: 3, Elo: 1500, Best: 1500, Season: &before},
-		"played_before_of": stats.MyStanding{Name: everything().Name, PlaceMatches: 3, Elo: 1500, Best: 1500, Season: &before, Other: true},
-		"losses":           with(me, func(n *stats.MyStanding) { n.Streak = -2 }),
-		"no_streak":        with(me, func(n *stats.MyStanding) { n.Streak = 1 }),
-		"one_lost":         with(me, func(n *stats.MyStanding) { n.Streak = -1 }),
-		"no_draws":         with(me, func(n *stats.MyStanding) { n.NoDraws, n.Drawn = true, 0 }),
-		"drawn_earlier":    with(me, func(n *stats.MyStanding) { n.NoDraws = true }),
-		"hostile":          with(me, func(n *stats.MyStanding) { n.Name = ranking.Name{Name: hostile, Mark: "2"} }),
+		"played_before":    stats.PlayerStanding{Name: everything().Name, PlaceMatches: 3, Elo: 1500, Best: 1500, Season: &before},
+		"played_before_of": stats.PlayerStanding{Name: everything().Name, PlaceMatches: 3, Elo: 1500, Best: 1500, Season: &before, Other: true},
+		"losses":           with(me, func(n *stats.PlayerStanding) { n.Streak = -2 }),
+		"no_streak":        with(me, func(n *stats.PlayerStanding) { n.Streak = 1 }),
+		"one_lost":         with(me, func(n *stats.PlayerStanding) { n.Streak = -1 }),
+		"no_draws":         with(me, func(n *stats.PlayerStanding) { n.NoDraws, n.Drawn = true, 0 }),
+		"drawn_earlier":    with(me, func(n *stats.PlayerStanding) { n.NoDraws = true }),
+		"hostile":          with(me, func(n *stats.PlayerStanding) { n.Name = ranking.Name{Name: hostile, Mark: "2"} }),
 		"everything":       everything(),
 		"newcomer":         newcomer,
-		"one_match":        with(newcomer, func(n *stats.MyStanding) { n.Lost, n.Streak, n.Form, n.Last = 0, 1, "w", n.Last[1:] }),
-		"unplaced":         with(everything(), func(n *stats.MyStanding) { n.Position, n.Total = 0, 0 }),
-		"of_unplaced":      with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Total = true, 0, 0 }),
-		"inactive":         with(everything(), func(n *stats.MyStanding) { n.Position, n.Total, n.Inactive = 0, 0, true }),
-		"left":             with(me, func(n *stats.MyStanding) { n.Position, n.Left = 0, true }),
-		"joined":           stats.MyStanding{Name: called("Alice"), Elo: 1500, Best: 1500},
-		"unknown":          stats.MyStanding{},
-		"of_other":         with(everything(), func(n *stats.MyStanding) { n.Other = true }),
-		"of_hostile":       with(me, func(n *stats.MyStanding) { n.Other, n.Name = true, called(hostile) }),
-		"of_left":          with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Left = true, 0, true }),
-		"of_newcomer":      with(newcomer, func(n *stats.MyStanding) { n.Other = true }),
-		"of_inactive":      with(me, func(n *stats.MyStanding) { n.Other, n.Position, n.Inactive = true, 0, true }),
-		"of_not_played":    stats.MyStanding{Name: called("Bob"), Other: true},
+		"one_match":        with(newcomer, func(n *stats.PlayerStanding) { n.Lost, n.Streak, n.Form, n.Last = 0, 1, "w", n.Last[1:] }),
+		"unplaced":         with(everything(), func(n *stats.PlayerStanding) { n.Position, n.Total = 0, 0 }),
+		"of_unplaced":      with(me, func(n *stats.PlayerStanding) { n.Other, n.Position, n.Total = true, 0, 0 }),
+		"inactive":         with(everything(), func(n *stats.PlayerStanding) { n.Position, n.Total, n.Inactive = 0, 0, true }),
+		"left":             with(me, func(n *stats.PlayerStanding) { n.Position, n.Left = 0, true }),
+		"joined":           stats.PlayerStanding{Name: called("Alice"), Elo: 1500, Best: 1500},
+		"unknown":          stats.PlayerStanding{},
+		"of_other":         with(everything(), func(n *stats.PlayerStanding) { n.Other = true }),
+		"of_hostile":       with(me, func(n *stats.PlayerStanding) { n.Other, n.Name = true, called(hostile) }),
+		"of_left":          with(me, func(n *stats.PlayerStanding) { n.Other, n.Position, n.Left = true, 0, true }),
+		"of_newcomer":      with(newcomer, func(n *stats.PlayerStanding) { n.Other = true }),
+		"of_inactive":      with(me, func(n *stats.PlayerStanding) { n.Other, n.Position, n.Inactive = true, 0, true }),
+		"of_not_played":    stats.PlayerStanding{Name: called("Bob"), Other: true},
 		"groups_none":      stats.MyStandings{},
 		"groups_one":       stats.MyStandings{Groups: groups(1)},
 		"groups_states": stats.MyStandings{Groups: []stats.GroupStanding{

@@ -51,7 +51,7 @@ func parsePlayer(args string) (player ranking.PlayerID, ok bool) {
 }
 
 // playerButtons returns the buttons below a player's page, none for somebody who has not played.
-func playerButtons(n stats.MyStanding, _ outbox.Item, w words) [][]button {
+func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
 	}
@@ -108,13 +108,15 @@ func (w words) groupStanding(g stats.GroupStanding) string {
 	})
 }
 
-var _ = shows(view[stats.MyStanding]{text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true})
+var _ = shows(view[stats.PlayerStanding]{
+	text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true,
+})
 
 // playedBefore is true if the player has played in a season of the ladder.
-func playedBefore(n stats.MyStanding) bool { return n.Season != nil && n.Season.Last > 0 }
+func playedBefore(n stats.PlayerStanding) bool { return n.Season != nil && n.Season.Last > 0 }
 
 // player shows the standing and the history of a player.
-func (w words) player(n stats.MyStanding) string {
+func (w words) player(n stats.PlayerStanding) string {
 	if n.Played() == 0 && !n.Left {
 		return w.whereStands(n)
 	}
@@ -135,7 +137,7 @@ func (w words) seasonNote(s stats.PlayerSeason) string {
 }
 
 // whereStands says which place a player has, or why none.
-func (w words) whereStands(n stats.MyStanding) string {
+func (w words) whereStands(n stats.PlayerStanding) string {
 	id, with := "me.standing", args{
 		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
 		"Matches": w.Plural("me.matches", n.PlaceMatches, args{"Played": n.Played()}),
@@ -162,7 +164,7 @@ func (w words) whereStands(n stats.MyStanding) string {
 }
 
 // playerFacts are the facts about a player alone.
-func (w words) playerFacts(n stats.MyStanding) []fact {
+func (w words) playerFacts(n stats.PlayerStanding) []fact {
 	if n.Played() == 0 {
 		return nil
 	}
@@ -200,7 +202,7 @@ func (w words) form(form string) string {
 }
 
 // othersFacts are the facts about a player and others.
-func (w words) othersFacts(n stats.MyStanding) (facts []fact) {
+func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 	if n.Most != nil {
 		matches := w.Plural("facts.matches", n.Most.Played, nil)
 		facts = append(facts, w.fact("most", boldName(n.Most.With)+" · "+matches))
@@ -221,7 +223,7 @@ func (w words) othersFacts(n stats.MyStanding) (facts []fact) {
 }
 
 // playerTable has the contents of player, for somebody whom the ranking shows.
-func (w words) playerTable(n stats.MyStanding) string {
+func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""
 	}

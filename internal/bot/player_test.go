@@ -153,7 +153,7 @@ func TestTheLongestPageFits(t *testing.T) {
 		last := slices.Repeat([]stats.PlayedMatch{{MatchRef: in, Against: side[:2], Score: [2]int{999, 999}, Change: -999}}, stats.LastMatches)
 		record := stats.Record{Name: name, Value: 999_999, In: &in}
 		for _, n := range []notice.Notice{
-			stats.MyStanding{
+			stats.PlayerStanding{
 				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
 				Form: strings.Repeat("w", stats.FormMatches), Last: last, BestIn: &in, Upset: &upset,
 				Most: &pair, Favourite: &pair, Hardest: &pair, Partner: &pair,

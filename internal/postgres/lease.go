@@ -219,7 +219,8 @@ func (l *Lease) Require(batch *pgx.Batch) {
 }
 
 // RequireWhileOpen is Require for a transaction that stays open. The server ends the session if the
-// transaction is idle for too long, because a stalled process must not keep others from taking over.
+// transaction is idle for too long, because a stalled process must not keep others from taking
+// over.
 func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	if l == nil {
 		return
@@ -244,8 +245,8 @@ func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 	return tx, nil
 }
 
-// Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless that
-// is nil. The caller may run fn again, so fn must talk to nothing but the database.
+// Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless
+// that is nil. The caller may run fn again, so fn must talk to nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
 	tx, err := lease.Begin(ctx, pool)
 	if err != nil {

@@ -165,7 +165,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	case "teams":
 		return decode[stats.Teams](t, g, payload)
 	case "my_standing":
-		return decode[stats.MyStanding](t, g, payload)
+		return decode[stats.PlayerStanding](t, g, payload)
 	case "head_to_head":
 		return decode[stats.HeadToHead](t, g, payload)
 	case "chart":

@@ -76,9 +76,9 @@ func TestShowChart(t *testing.T) {
 	}
 	fay := ranking.Person{ID: 1300, Name: "Fay"}
 	checkNotice(t, g.notice(t, ask(&alice, fay)), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Fay"})
-	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.MyStanding{})
+	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.PlayerStanding{})
 	must(t, g.Do(t.Context(), g.origin(&fay), ranking.Join{}))
-	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.MyStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
+	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
 // TestPostChart: the button of a player's page posts a chart in reply to it, and answers the press. Others turn a chart in place.

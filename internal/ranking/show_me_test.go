@@ -19,9 +19,9 @@ func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *ranking.Pers
 }
 
 // standingIn returns the standing in an answer, without the matches and what is derived from them.
-func standingIn(t *testing.T, n ranking.Notice) stats.MyStanding {
+func standingIn(t *testing.T, n ranking.Notice) stats.PlayerStanding {
 	t.Helper()
-	s, ok := n.(stats.MyStanding)
+	s, ok := n.(stats.PlayerStanding)
 	if !ok {
 		t.Fatalf("the answer is %+v", n)
 	}
@@ -33,7 +33,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	checkNotice(t, g.askStanding(t, club, nil), ranking.Refusal{Code: ranking.NobodyToShow})
-	checkNotice(t, g.askStanding(t, club, &alice), stats.MyStanding{})
+	checkNotice(t, g.askStanding(t, club, &alice), stats.PlayerStanding{})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
@@ -42,24 +42,24 @@ func TestShowMeInAGroup(t *testing.T) {
 	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, alice, carol, 2, 2)
 	g.record(t, &alice, alice, bob, 0, 3)
-	ask := func(who *ranking.Person) stats.MyStanding {
+	ask := func(who *ranking.Person) stats.PlayerStanding {
 		t.Helper()
 		return standingIn(t, g.askStanding(t, club, who))
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	checkNotice(t, ask(&zoe), stats.MyStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500})
-	checkNotice(t, ask(&alice), stats.MyStanding{
+	checkNotice(t, ask(&zoe), stats.PlayerStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500})
+	checkNotice(t, ask(&alice), stats.PlayerStanding{
 		Name: name("Alice"), PlaceMatches: 3, Elo: 1499, Best: 1516, Won: 1, Drawn: 1, Lost: 1, Streak: -1, Form: "wdl",
 	})
 	for range 4 {
 		g.record(t, &alice, alice, carol, 2, 2)
 	}
 	g.record(t, &bob, bob, zoe, 2, 2) // the third match of Bob, and the last one that gives a place
-	alices := stats.MyStanding{
+	alices := stats.PlayerStanding{
 		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
 	}
 	checkNotice(t, ask(&alice), alices)
-	carols := stats.MyStanding{
+	carols := stats.PlayerStanding{
 		Name: name("Carol"), Position: 1, Total: 3, PlaceMatches: 3, Elo: 1512, Best: 1516, Won: 1, Drawn: 5, Form: "wddddd",
 	}
 	checkNotice(t, ask(&carol), carols)
@@ -87,7 +87,7 @@ func TestShowLastMatches(t *testing.T) {
 		A: []ranking.Person{bob, carol}, B: []ranking.Person{zoe, alice}, Scores: []ranking.Score{{A: 7, B: 10}},
 	}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 6}}}))
-	got, ok := g.askStanding(t, club, &alice).(stats.MyStanding)
+	got, ok := g.askStanding(t, club, &alice).(stats.PlayerStanding)
 	if !ok || got.Form != "lldwwww" || len(got.Last) != stats.LastMatches {
 		t.Fatalf("the answer is %+v", got)
 	}

@@ -72,12 +72,12 @@ func TestShowPlayer(t *testing.T) {
 		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PersonQuery{Who: ranking.Only(who)}))
 		return g.notice(t, o.Key)
 	}
-	check := func(sender *ranking.Person, who ranking.Person, want stats.MyStanding) {
+	check := func(sender *ranking.Person, who ranking.Person, want stats.PlayerStanding) {
 		t.Helper()
 		checkNotice(t, standingIn(t, show(sender, who)), want)
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	bobs := stats.MyStanding{Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
+	bobs := stats.PlayerStanding{Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
 	for _, sender := range []*ranking.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
 		for _, who := range []ranking.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
 			check(sender, who, bobs)
@@ -86,9 +86,9 @@ func TestShowPlayer(t *testing.T) {
 	own := bobs
 	own.Other = false
 	check(&bob, ranking.Person{Username: "bob"}, own)
-	check(&alice, dave, stats.MyStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
-	check(&alice, carol, stats.MyStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
-	check(&alice, zoe, stats.MyStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
+	check(&alice, dave, stats.PlayerStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
+	check(&alice, carol, stats.PlayerStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
+	check(&alice, zoe, stats.PlayerStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
 	checkNotice(t, show(&alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
 	checkNotice(t, show(&alice, ranking.Person{Username: "bobb"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
 	checkNotice(t, show(&alice, ranking.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
@@ -127,8 +127,8 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, against(show(nil, alice, bob)), want)
 	checkNotice(t, show(&alice, alice, ranking.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	checkNotice(t, show(&alice, alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, ranking.Person{ID: 999, Name: "Nobody"}, bob), stats.MyStanding{})
-	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, bob, ranking.Person{ID: 999, Name: "Nobody"}), stats.MyStanding{})
+	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, ranking.Person{ID: 999, Name: "Nobody"}, bob), stats.PlayerStanding{})
+	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, bob, ranking.Person{ID: 999, Name: "Nobody"}), stats.PlayerStanding{})
 
 	turn := func(sender ranking.Person, player ranking.Person) (key string) {
 		t.Helper()

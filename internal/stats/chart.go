@@ -177,14 +177,14 @@ func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
 func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ranking.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
-		return MyStanding{}, nil
+		return PlayerStanding{}, nil
 	}
 	played, err := s.store.HavePlayed(ctx, l.ID, players)
 	if err != nil {
 		return nil, fmt.Errorf("read who has played: %w", err)
 	}
 	if i := slices.Index(played, false); i >= 0 {
-		return MyStanding{Other: true, Name: ranking.Name{Player: players[i]}}, nil
+		return PlayerStanding{Other: true, Name: ranking.Name{Player: players[i]}}, nil
 	}
 	return chartOf(l, period, players), nil
 }

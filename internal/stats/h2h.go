@@ -96,7 +96,7 @@ func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquir
 // headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
 func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ranking.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
-		return MyStanding{}, nil
+		return PlayerStanding{}, nil
 	}
 	n, meetings, err := s.store.HeadToHead(ctx, l.ID, a, b)
 	if err != nil {

@@ -18,8 +18,9 @@ const (
 	LastMatches = 5
 )
 
-// MyStanding shows a player's standing and history in a group, to that player or to somebody else.
-type MyStanding struct {
+// PlayerStanding shows a player's standing and history in a group, to that player or to another
+// member.
+type PlayerStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
 	Position int          `json:"position,omitempty"` // 0 for a player who has no place in the ranking
 	Total    int          `json:"total,omitempty"`    // number of players who have one
@@ -51,7 +52,7 @@ type MyStanding struct {
 	Partner   *Pairing      `json:"partner,omitempty"`   // the teammate with the results furthest above what was expected
 }
 
-var _ = notice.Register[MyStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})
+var _ = notice.Register[PlayerStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})
 
 // PlayerSeason is the season of a ladder that goes on, with what a player has achieved in all seasons.
 type PlayerSeason struct {
@@ -64,7 +65,7 @@ type PlayerSeason struct {
 }
 
 // Played returns the number of matches.
-func (n MyStanding) Played() int { return n.Won + n.Drawn + n.Lost }
+func (n PlayerStanding) Played() int { return n.Won + n.Drawn + n.Lost }
 
 // MatchRef says which match something happened in, and when.
 type MatchRef struct {
@@ -99,13 +100,13 @@ type Pairing struct {
 
 // PlayerHistory is a player's standing, without what follows from the matches, and the matches, in the order of their numbers.
 type PlayerHistory struct {
-	Standing MyStanding
+	Standing PlayerStanding
 	StartElo int
 	Matches  []Match
 }
 
 // View returns the standing with what follows from the matches.
-func (h PlayerHistory) View() MyStanding {
+func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
 	matches := playedBy(h.Matches, player) // the standing may be from before the player's first match, or before a merge
 	if len(matches) == 0 {
@@ -178,7 +179,7 @@ func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
 		}
 		if players[0].ID == 0 { // the sender, who has played nowhere yet
-			return MyStanding{}, nil
+			return PlayerStanding{}, nil
 		}
 		return s.player(ctx, o, l, players[0].ID, players[0].UserID)
 	})

@@ -135,7 +135,7 @@ func trendsOf(matches []Match) map[ranking.PlayerID]Trend {
 
 // WebPlayer is all about a player.
 type WebPlayer struct {
-	MyStanding
+	PlayerStanding
 	Opponents []Pairing // who was met most often comes first
 	Partners  []Pairing
 	Matches   []MatchRow // the last ones, the newest first
@@ -156,7 +156,7 @@ func (s *Service) WebPlayer(
 	if err != nil {
 		return n, fmt.Errorf("read the history of a player: %w", err)
 	}
-	n.MyStanding = h.View()
+	n.PlayerStanding = h.View()
 	if player := n.Name.Player; player != 0 {
 		summary := summaryOf(player, playedBy(h.Matches, player))
 		n.Opponents, n.Partners = pairings(summary.opponents), pairings(summary.partners)

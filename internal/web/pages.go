@@ -101,7 +101,7 @@ func (b *Board) player(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.html("player", v.Name(n.MyStanding.Name), struct {
+	return v.html("player", v.Name(n.PlayerStanding.Name), struct {
 		stats.WebPlayer
 		Periods []stats.Period
 	}{n, stats.Periods()})

@@ -360,7 +360,7 @@ func (v *visit) With(rows []stats.Row, noDraws bool) part {
 }
 
 // Pairs returns what a player did with others as a part.
-func (v *visit) Pairs(all []stats.Pairing, of stats.MyStanding, opponents bool) part {
+func (v *visit) Pairs(all []stats.Pairing, of stats.PlayerStanding, opponents bool) part {
 	return part{Visit: v, Pairings: all, Player: of.Name.Player, NoDraws: of.NoDraws, Opponents: opponents}
 }
 

@@ -33,7 +33,7 @@ func TestPlayer(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
 	zoe := w.ID(t, "Zoe")
-	read := func(p ranking.PlayerID) stats.MyStanding {
+	read := func(p ranking.PlayerID) stats.PlayerStanding {
 		t.Helper()
 		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.AddDate(0, 0, 60).Add(-time.Hour))
 		dbtest.Must(t, err)
@@ -45,7 +45,7 @@ func TestPlayer(t *testing.T) {
 			MatchRef: stats.MatchRef{Number: number, At: played}, Against: []ranking.Name{name(against)}, Score: [2]int{3, 1}, Change: 16,
 		}
 	}
-	want := stats.MyStanding{
+	want := stats.PlayerStanding{
 		Name: name(alice), PlaceMatches: 3, Elo: 1564, Best: 1564, Won: 4, Streak: 4, Form: "www",
 		Last: []stats.PlayedMatch{last(4, carol), last(3, bob), last(1, bob)}, BestIn: &stats.MatchRef{Number: 4, At: played},
 		Most: &stats.Pairing{With: name(bob), Played: 2, Won: 2},
@@ -53,7 +53,7 @@ func TestPlayer(t *testing.T) {
 	if diff := cmp.Diff(want, read(alice)); diff != "" {
 		t.Errorf("a player (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(stats.MyStanding{}, read(zoe)); diff != "" {
+	if diff := cmp.Diff(stats.PlayerStanding{}, read(zoe)); diff != "" {
 		t.Errorf("somebody who does not play (-want +got):\n%s", diff)
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET start_elo = 1564 WHERE player_id = $1`, alice)

@@ -278,9 +278,9 @@ func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 	return rows
 }
 
-func (l *plainLadder) player(m plainMember) stats.MyStanding {
+func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	own := l.of(m.Player)
-	n := stats.MyStanding{Name: ranking.Name{Player: ranking.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
+	n := stats.PlayerStanding{Name: ranking.Name{Player: ranking.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
 	elo, placed := l.rating(m)
 	n.Elo, n.PlaceMatches = elo, l.needed
 	if placed {

@@ -49,7 +49,7 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 	type standingRow struct {
 		PlayerID ranking.PlayerID
 		StartElo int
-		stats.MyStanding
+		stats.PlayerStanding
 	}
 	batch.Queue(sql, ladder, player, now).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[standingRow])
@@ -57,7 +57,7 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 			return fmt.Errorf("read the standing of a player: %w", err)
 		}
 		for _, s := range found { // at most one
-			h.Standing, h.StartElo = s.MyStanding, s.StartElo
+			h.Standing, h.StartElo = s.PlayerStanding, s.StartElo
 			h.Standing.Name.Player = s.PlayerID
 		}
 		return nil
