@@ -47,7 +47,7 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	if letter.Silent {
 		return h.letters.Save(ctx, letter)
 	}
-	o, notice, ok := h.recipientOf(ctx, letter)
+	o, notice, ok := h.recipient(ctx, letter)
 	if !ok {
 		return h.letters.Save(ctx, letter)
 	}
@@ -62,8 +62,10 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	return err
 }
 
-// recipientOf calls recipient and recovers from a panic: reading the update may be what made it a dead letter.
-func (h *DeadLetterHandler) recipientOf(
+// recipient returns the origin of the command in an update, and the notice for it. ok is false if
+// the update is no command, or if too little of it can be read. It recovers from a panic: what made
+// the update a dead letter may show here too.
+func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {
 	defer func() {
@@ -72,12 +74,6 @@ func (h *DeadLetterHandler) recipientOf(
 			ok = false
 		}
 	}()
-	return h.recipient(letter)
-}
-
-// recipient returns the origin of the command in an update, and the notice for it. ok is false if the update is no command, or if too little
-// of it can be read.
-func (h *DeadLetterHandler) recipient(letter intake.DeadLetter) (o ranking.Origin, n CommandFailed, ok bool) {
 	u := letter.Update.Content.(update)
 	switch {
 	case u.CallbackQuery != nil:

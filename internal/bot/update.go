@@ -27,20 +27,31 @@ type update struct {
 	err error // why some fields could not be read
 }
 
-var errNoUpdateID = errors.New("no update id")
-
 var _ intake.Reader = ReadUpdate
 
 // ReadUpdate decodes an update for intake, and for Handle, which reports all faults but a missing
-// id.
+// id. Fields of the wrong type are skipped, and all others are read, whatever the error. The
+// caption of a photo, a video and so on becomes the text of its message: a command there is a
+// command.
 func ReadUpdate(raw []byte) (intake.Update, error) {
-	u := decode(raw)
+	var u update
+	u.err = json.Unmarshal(raw, &u)
+	press := value(u.CallbackQuery)
+	for _, m := range []*message{u.Message, u.EditedMessage, press.Message} {
+		if m != nil {
+			m.update = u.ID
+		}
+		for ; m != nil; m = m.ReplyTo {
+			if m.Text == "" {
+				m.Text, m.Entities = m.Caption, m.CaptionEntities
+			}
+		}
+	}
 	in := intake.Update{ID: u.ID, Raw: raw, Content: u}
 	if u.ID == 0 {
-		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errNoUpdateID))
+		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errors.New("no update id")))
 	}
-	message, edited, press := value(u.Message), value(u.EditedMessage), value(u.CallbackQuery)
-	own, member := value(u.MyChatMember), value(u.ChatMember)
+	message, edited, own, member := value(u.Message), value(u.EditedMessage), value(u.MyChatMember), value(u.ChatMember)
 	// the press of a button without a message goes to the lane of the person
 	in.Lane = cmp.Or(message.Chat.ID, edited.Chat.ID, own.Chat.ID, member.Chat.ID,
 		value(press.Message).Chat.ID, value(press.From).ID)
@@ -56,28 +67,6 @@ func value[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
-}
-
-// decode decodes an update. Fields of the wrong type are skipped, and all others are read, whatever
-// the error. The caption of a photo, a video and so on becomes the text of its message: a command
-// there is a command.
-func decode(raw []byte) (u update) {
-	u.err = json.Unmarshal(raw, &u)
-	messages := []*message{u.Message, u.EditedMessage}
-	if u.CallbackQuery != nil {
-		messages = append(messages, u.CallbackQuery.Message)
-	}
-	for _, m := range messages {
-		if m != nil {
-			m.update = u.ID
-		}
-		for ; m != nil; m = m.ReplyTo {
-			if m.Text == "" {
-				m.Text, m.Entities = m.Caption, m.CaptionEntities
-			}
-		}
-	}
-	return u
 }
 
 // callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the bot in

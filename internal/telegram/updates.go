@@ -1,8 +1,10 @@
 package telegram
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"elobot/internal/intake"
@@ -14,25 +16,22 @@ import (
 func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
 	var lastErr error
-	numbered := false
 	for i, raw := range raws {
-		u, err := read(raw)
-		switch {
-		case err != nil:
-			lastErr = err
-			if numbered {
-				u.ID = updates[i-1].ID + 1
-			}
-		case !numbered:
-			numbered = true
-			for j := range i {
-				updates[j].ID = u.ID - int64(i-j)
-			}
-		}
-		updates[i] = u
+		var err error
+		updates[i], err = read(raw)
+		lastErr = cmp.Or(err, lastErr)
 	}
-	if !numbered {
+	numbered := slices.IndexFunc(updates, func(u intake.Update) bool { return u.ID != 0 })
+	if numbered < 0 {
 		return nil, lastErr
+	}
+	for i := range updates {
+		switch {
+		case i < numbered:
+			updates[i].ID = updates[numbered].ID - int64(numbered-i)
+		case updates[i].ID == 0:
+			updates[i].ID = updates[i-1].ID + 1
+		}
 	}
 	return updates, nil
 }
