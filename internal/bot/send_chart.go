@@ -21,15 +21,11 @@ const maxDrawings = 2
 // comes, from what is true then.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
-	n, err := read[stats.Chart](m.Items[0])
+	n, ladder, err := read[stats.Chart](m.Items[0])
 	if err != nil {
 		return outbox.Receipt{}, telegram.Rejected(err)
 	}
 	w.nameNameless(&n)
-	ladder, err := ladderLabel(m.Items[0])
-	if err != nil {
-		return outbox.Receipt{}, telegram.Rejected(err)
-	}
 	picture, err := s.drawChart(ctx, &n, w, m.Dark)
 	if err != nil {
 		return outbox.Receipt{}, err

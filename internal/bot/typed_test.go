@@ -1033,7 +1033,7 @@ func (o outcome) answersAs(row typedRow, kind, rest string) string {
 	case len(words) == 3: // with or without somebody
 		return right(item.Kind == "ranking_page" && isAbout("dve") == (words[1] == "with"))
 	default:
-		label, err := ladderLabel(item)
+		_, label, err := read[struct{}](item)
 		return right(err == nil && item.Kind == "ranking_page" && (len(words) == 1 || o.h.labels[label.Name] == words[1]))
 	}
 }

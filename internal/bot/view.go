@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,22 +74,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	if !ok {
 		return outgoing{}, fmt.Errorf("%w %q", errUnknownKind, item.Kind)
 	}
-	ladder, err := ladderLabel(item)
-	if err != nil {
-		return outgoing{}, err
-	}
-	w.ladder = ladder.Name
-	out, err := show(item, w)
-	return out.inLadder(ladder.ID), err
-}
-
-// ladderLabel returns the label of the ladder that a notice is about, zero if its group has no other one.
-func ladderLabel(item outbox.Item) (label ranking.LadderLabel, err error) {
-	n := struct{ Ladder *ranking.LadderLabel }{&label}
-	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return label, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
-	}
-	return label, nil
+	return show(item, w)
 }
 
 // inLadder returns the message with buttons that are about a ladder, unless it is 0.
@@ -106,29 +92,33 @@ func (o outgoing) inLadder(ladder ranking.LadderID) outgoing {
 
 // render decodes a notice and renders it.
 func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
-	n, err := read[N](item)
+	n, ladder, err := read[N](item)
 	if err != nil {
 		return outgoing{}, err
 	}
-	return v.show(n, item, w), nil
+	w.ladder = ladder.Name
+	return v.show(n, item, w).inLadder(ladder.ID), nil
 }
 
-// read decodes a notice, with the names of its players.
-func read[N any](item outbox.Item) (n N, err error) {
-	if err := json.Unmarshal(item.Payload, &n); err != nil {
-		return n, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
+// read decodes a notice, with the names of its players, and the label of its ladder, zero if its
+// group has no other one. The label is stored among the fields of the notice, which has no such
+// field itself.
+func read[N any](item outbox.Item) (n N, ladder ranking.LadderLabel, err error) {
+	label := struct{ Ladder *ranking.LadderLabel }{&ladder}
+	if err := cmp.Or(json.Unmarshal(item.Payload, &label), json.Unmarshal(item.Payload, &n)); err != nil {
+		return n, ladder, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	ranking.FillNames(&n, func(player ranking.PlayerID) (name ranking.Name, ok bool) {
 		known, ok := item.Names[int64(player)]
 		return ranking.Name{Name: known.Name, Mark: known.Mark}, ok
 	})
-	return n, nil
+	return n, ladder, nil
 }
 
 // show renders a notice.
 func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	w.nameNameless(&n)
-	out := outgoing{html: v.text(w, n), answers: v.personal}
+	out := outgoing{html: v.text(w, n), answers: v.personal, replyTo: item.ReplyTo}
 	if v.line != nil {
 		out.line = v.line(w, n)
 	}

@@ -171,7 +171,7 @@ func (c *club) handle(update fields) (s answers) {
 		c.t.Fatal(err)
 	}
 	for _, item := range slices.Backward(s.items) {
-		if label, err := ladderLabel(item); err == nil && label.Name != "" {
+		if _, label, err := read[struct{}](item); err == nil && label.Name != "" {
 			s.ladder = label.Name
 		}
 	}
