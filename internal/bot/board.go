@@ -97,7 +97,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	if id == 0 {
 		return outbox.Receipt{Ended: true, Skipped: true}, nil
 	}
-	if _, err := s.rewrite(ctx, m, id, s.boardMessage(m, b)); err != nil && !isObsolete(err) {
+	last := draft{message: m, out: s.boardMessage(m, b), edited: id}
+	if _, err := s.deliver(ctx, last); err != nil && !isObsolete(err) {
 		return outbox.Receipt{}, err
 	}
 	if _, err := s.unpin(ctx, m, id); err != nil {

@@ -93,7 +93,7 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
-		_, err := s.rewrite(ctx, e.Message, e.id, e.out)
+		_, err := s.deliver(ctx, draft{message: e.Message, out: e.out, edited: e.id})
 		if !isObsolete(err) {
 			e.receipt.MessageID = e.id
 			return err
@@ -104,7 +104,7 @@ func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
 		}
 	}
 	crashpoint.At(crashpoint.Making)
-	receipt, err := s.post(ctx, e.Message, e.out)
+	receipt, err := s.deliver(ctx, draft{message: e.Message, out: e.out})
 	e.receipt.MessageID, e.isNew = receipt.MessageID, true
 	if err == nil && e.id != 0 { // it is too old, but still pinned
 		if _, err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again

@@ -227,21 +227,21 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}
 	}
-	out := seasonEndView.show(n, m.Items[0], wordsOf(m))
+	out := seasonEndView.show(n, m.Items[0], s.words(m))
 	receipt := outbox.Receipt{MessageID: m.Target, Fingerprint: s.fingerprint(m, out)}
 	if m.Target != 0 && m.KnownFingerprint == receipt.Fingerprint && m.Row.PossibleDuplicates == 0 {
 		receipt.Skipped = true
 		return receipt, nil
 	}
 	if m.Target != 0 {
-		if _, err := s.rewrite(ctx, m, m.Target, out); !isObsolete(err) {
+		if _, err := s.deliver(ctx, draft{message: m, out: out, edited: m.Target}); !isObsolete(err) {
 			return receipt, err
 		}
 		n.Corrected = true
-		out = seasonEndView.show(n, m.Items[0], wordsOf(m))
+		out = seasonEndView.show(n, m.Items[0], s.words(m))
 	}
 	out.topics = slices.DeleteFunc(n.Topics, func(topic int64) bool { return topic == m.Thread })
-	sent, err := s.post(ctx, m, out)
+	sent, err := s.deliver(ctx, draft{message: m, out: out})
 	receipt.MessageID = sent.MessageID
 	return receipt, err
 }

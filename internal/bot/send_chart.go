@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-telegram/bot/models"
-
 	"elobot/internal/chart"
 	"elobot/internal/outbox"
 	"elobot/internal/stats"
@@ -31,16 +29,15 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 		return outbox.Receipt{}, err
 	}
 	out := chartView.show(n, m.Items[0], w).inLadder(ladder.ID)
-	out.replyTo = m.Items[0].ReplyTo
-	receipt, err := s.postPhoto(ctx, m, out, telegram.File{Field: "photo", Name: "chart.png", Content: picture})
-	switch {
-	case !says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN"):
-		return receipt, err
-	case m.Action == outbox.Page:
-		return receipt, &outbox.Failure{Kind: outbox.Obsolete, Err: err}
-	default:
-		return s.post(ctx, m, outgoing{html: w.noPhotos(NoPhotos{}), replyTo: out.replyTo})
+	receipt, err := s.deliver(ctx, draft{
+		message: m, out: out, edited: m.Target,
+		photo:   []telegram.File{{Field: "photo", Name: "chart.png", Content: picture}},
+		instead: &outgoing{html: w.noPhotos(NoPhotos{}), replyTo: out.replyTo},
+	})
+	if m.Action == outbox.Page && refusesPhotos(err) {
+		err = &outbox.Failure{Kind: outbox.Obsolete, Err: err}
 	}
+	return receipt, err
 }
 
 // drawChart returns the picture of a chart as PNG, and sets the title and the period of what it shows. A failure to read is no attempt to
@@ -110,40 +107,4 @@ func timeShown(r stats.Ratings) time.Duration {
 		}
 	}
 	return last.Sub(first)
-}
-
-// postPhoto sends a picture with its caption, or puts them in the place of others.
-func (s *Sender) postPhoto(ctx context.Context, m outbox.Message, out outgoing, photo telegram.File) (outbox.Receipt, error) {
-	if m.Action == outbox.Page && m.Target == 0 {
-		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errNothingToEdit}
-	}
-	return s.attempt(ctx, m, out, s.params(m, out), func(text parameters) (int64, error) {
-		if m.Action == outbox.Page {
-			return m.Target, s.editPhoto(ctx, m.Target, text, photo)
-		}
-		text.Caption, text.Text, text.Preview = text.Text, "", nil
-		result, err := s.client.Upload(ctx, "sendPhoto", text, photo)
-		if err != nil {
-			return 0, err
-		}
-		return s.sentID(ctx, result), nil
-	})
-}
-
-type photoMedia struct {
-	Type      string           `json:"type"`
-	Media     string           `json:"media"`
-	Caption   string           `json:"caption,omitempty"`
-	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
-}
-
-// editPhoto replaces the picture of a message. "Not modified" is a success.
-func (s *Sender) editPhoto(ctx context.Context, id int64, text parameters, photo telegram.File) error {
-	media := photoMedia{Type: "photo", Media: "attach://" + photo.Field, Caption: text.Text, ParseMode: text.ParseMode}
-	edit := parameters{Chat: text.Chat, Edited: id, Media: &media, Keyboard: text.Keyboard}
-	_, err := s.client.Upload(ctx, "editMessageMedia", edit, photo)
-	if says(err, notModified) {
-		return nil
-	}
-	return err
 }

@@ -63,17 +63,14 @@ func refusesTable(err error) bool {
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
 }
 
-// remember remembers for a day that Telegram refused a table, if it then accepted the text instead. refusal is nil if no table was tried.
-func (s *Sender) remember(ctx context.Context, m outbox.Message, refusal, textErr error) {
+// rememberRefusal remembers for a day that Telegram refused a table, and then accepted the text.
+func (s *Sender) rememberRefusal(ctx context.Context, d *draft) {
+	chat := d.Chat
 	var api *telegram.APIError
-	if textErr != nil || !errors.As(refusal, &api) {
-		return
-	}
-	chat := m.ExternalChat
-	if api.Status == http.StatusNotFound { // no such method
+	if errors.As(d.tableRefused, &api) && api.Status == http.StatusNotFound { // no such method
 		chat = everyChat
 	}
 	s.refusals.Add(chat, refusalKept)
 	s.log.WarnContext(ctx, "Telegram refused a table, sending text for a day", "everywhere", chat == everyChat,
-		"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", refusal)
+		"kind", d.message.Row.Kind, "operation_id", d.message.Row.ID, "error", d.tableRefused)
 }

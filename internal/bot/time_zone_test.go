@@ -36,7 +36,7 @@ func TestShownInTheTimeZone(t *testing.T) {
 		"America/Sao_Paulo":   {"31 October 2026", "20:30 -03", "31 Oct"},
 		"Atlantis/Poseidonis": {"31 October 2026", "23:30 UTC", "31 Oct"},
 	} {
-		w := wordsOf(outbox.Message{Language: "en", TimeZone: zone})
+		w := new(Sender).words(outbox.Message{Language: "en", TimeZone: zone})
 		if got := w.board(stats.Board{AsOf: at}); !strings.Contains(got, want.date+", "+want.clock) {
 			t.Errorf("in %q, an ended board is %q", zone, got)
 		}

@@ -6,9 +6,7 @@ import (
 	"html"
 	"slices"
 
-	"elobot/internal/outbox"
 	"elobot/internal/ranking"
-	"elobot/internal/telegram"
 )
 
 func webFeature() feature {
@@ -59,31 +57,12 @@ func (w words) webButton(board *ranking.WebBoard) [][]button {
 // webLink returns the link of the web board that a button of the message opens, nothing if there is
 // none.
 func (o outgoing) webLink() string {
-	for _, row := range o.buttons {
-		for _, b := range row {
-			if b.web != "" {
-				return b.web
-			}
+	for _, b := range slices.Concat(o.buttons...) {
+		if b.web != "" {
+			return b.web
 		}
 	}
 	return ""
-}
-
-// withoutWebIfRejected sends a message, and if Telegram rejects it, again without the button that opens the web board: whether Telegram
-// likes an address, only Telegram knows.
-func (s *Sender) withoutWebIfRejected(out outgoing, send func(outgoing) (outbox.Receipt, error)) (outbox.Receipt, error) {
-	receipt, err := send(out)
-	if err == nil || !s.web.buttons || out.webLink() == "" || !telegram.RefusesContent(err) {
-		return receipt, err
-	}
-	var rows [][]button
-	for _, row := range out.buttons {
-		if row = slices.DeleteFunc(slices.Clone(row), func(b button) bool { return b.web != "" }); len(row) > 0 {
-			rows = append(rows, row)
-		}
-	}
-	out.buttons = rows
-	return send(out)
 }
 
 var _ = shows(view[ranking.WebShown]{text: words.webShown})

@@ -23,16 +23,9 @@ type words struct {
 	ladder string                        // the ladder that the notice is about, if its group has several; otherwise empty
 }
 
-// wordsOf returns the words for a message that has no link of a web board.
-func wordsOf(m outbox.Message) words {
-	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m)}
-}
-
 // words returns the words for a message.
 func (s *Sender) words(m outbox.Message) words {
-	w := wordsOf(m)
-	w.web, w.salt = s.web.link, m.WebSalt
-	return w
+	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt}
 }
 
 // zoneOf returns the time zone of the chat that a message goes to.

@@ -29,7 +29,7 @@ type Client struct {
 	http   transport
 	server string                      // its URL without the path, which may be a secret
 	base   string                      // URL of a method without its name
-	begin  func(context.Context) error // called before each Call and Upload; nil: nothing is
+	begin  func(context.Context) error // called before each Call; nil: nothing is
 }
 
 // Self is the bot's own account.
@@ -154,18 +154,14 @@ func (c *Client) request(ctx context.Context, method string, params, result any)
 	return nil
 }
 
-// Call calls a method and returns its raw result, which may contain something new: the library of the Bot API would reject the whole result
-// for that, although the request has succeeded. Call cannot send parameters that the library encodes in its own way; Upload sends files.
-func (c *Client) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	body, err := json.Marshal(params)
+// Call calls a method and returns its raw result, which may contain something new: the library of
+// the Bot API would reject the whole result for that, although the request has succeeded. Call
+// cannot send parameters that the library encodes in its own way.
+func (c *Client) Call(ctx context.Context, method string, params any, files ...File) (json.RawMessage, error) {
+	body, contentType, err := encode(params, files)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", method, err)
 	}
-	return c.post(ctx, method, body, "application/json")
-}
-
-// post makes a request and returns its raw result.
-func (c *Client) post(ctx context.Context, method string, body []byte, contentType string) (json.RawMessage, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("make %s: %w", method, withoutURL(err))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,15 +164,8 @@ func (e *APIError) loggedOut() bool {
 
 // Says is true if this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
 func (e *APIError) Says(texts ...string) bool {
-	if e.Status != http.StatusBadRequest {
-		return false
-	}
-	for _, text := range texts {
-		if strings.Contains(e.Description, text) {
-			return true
-		}
-	}
-	return false
+	says := func(text string) bool { return strings.Contains(e.Description, text) }
+	return e.Status == http.StatusBadRequest && slices.ContainsFunc(texts, says)
 }
 
 // IsTransient is true if the same request may succeed later.

@@ -2,10 +2,7 @@ package telegram
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"mime/multipart"
 	"slices"
@@ -18,20 +15,12 @@ type File struct {
 	Content []byte
 }
 
-// Upload is Call with a file.
-func (c *Client) Upload(ctx context.Context, method string, params any, file File) (json.RawMessage, error) {
-	body, contentType, err := form(params, file)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
-	}
-	return c.post(ctx, method, body, contentType)
-}
-
-// form encodes parameters and a file as a form. Texts are fields as they are, all else is JSON.
-func form(params any, file File) (body []byte, contentType string, err error) {
+// encode encodes parameters: as JSON, or together with files as a form. Texts are fields as they
+// are, all else is JSON.
+func encode(params any, files []File) (body []byte, contentType string, err error) {
 	encoded, err := json.Marshal(params)
-	if err != nil {
-		return nil, "", err
+	if err != nil || len(files) == 0 {
+		return encoded, "application/json", err
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(encoded, &fields); err != nil {
@@ -48,12 +37,15 @@ func form(params any, file File) (body []byte, contentType string, err error) {
 			return nil, "", err
 		}
 	}
-	part, err := w.CreateFormFile(file.Field, file.Name)
-	if err == nil {
-		_, err = part.Write(file.Content)
+	for _, file := range files {
+		part, err := w.CreateFormFile(file.Field, file.Name)
+		if err == nil {
+			_, err = part.Write(file.Content)
+		}
+		if err != nil {
+			return nil, "", err
+		}
 	}
-	if err := cmp.Or(err, w.Close()); err != nil {
-		return nil, "", err
-	}
-	return out.Bytes(), w.FormDataContentType(), nil
+	err = w.Close()
+	return out.Bytes(), w.FormDataContentType(), err
 }

@@ -1,0 +1,215 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"strings"
+
+	botapi "github.com/go-telegram/bot"
+	"github.com/go-telegram/bot/models"
+
+	"elobot/internal/outbox"
+	"elobot/internal/telegram"
+)
+
+// draft is a message, and the parameters of the next request for it.
+type draft struct {
+	message outbox.Message
+	out     outgoing
+	edited  int64           // the message whose place it takes, 0 if it is a new one
+	photo   []telegram.File // the only one, whose caption is the text; nil for none
+	covered int             // see outbox.Receipt
+	instead *outgoing       // what to send if Telegram refuses the merged message or the photo
+
+	parameters
+	webRefused   bool  // the button that opens a web board is left out
+	tableRefused error // why the table is left out, unless more has been since
+}
+
+// parameters are those of the methods that send or edit a message: each takes some of them. The
+// library's own cannot be those of a picture or an edited table, which it encodes in its own way.
+type parameters struct {
+	Chat      int64                        `json:"chat_id"`
+	Edited    int64                        `json:"message_id,omitempty"`
+	Thread    int64                        `json:"message_thread_id,omitempty"`
+	Text      string                       `json:"text,omitempty"`
+	Table     *models.InputRichMessage     `json:"rich_message,omitempty"`
+	Media     *photoMedia                  `json:"media,omitempty"`
+	Caption   string                       `json:"caption,omitempty"`
+	ParseMode models.ParseMode             `json:"parse_mode,omitempty"`
+	Preview   *models.LinkPreviewOptions   `json:"link_preview_options,omitempty"`
+	Silent    bool                         `json:"disable_notification,omitempty"`
+	Reply     *models.ReplyParameters      `json:"reply_parameters,omitempty"`
+	Keyboard  *models.InlineKeyboardMarkup `json:"reply_markup,omitempty"`
+}
+
+type photoMedia struct {
+	Type      string           `json:"type"`
+	Media     string           `json:"media"`
+	Caption   string           `json:"caption,omitempty"`
+	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
+}
+
+// deliver sends a new message, or edits one. While Telegram refuses it, deliver makes it simpler.
+func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
+	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
+		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}
+	}
+	s.compose(&d)
+	id, err := s.request(ctx, &d)
+	for err != nil && s.simplify(ctx, &d, err) {
+		id, err = s.request(ctx, &d)
+	}
+	if err == nil && d.tableRefused != nil {
+		s.rememberRefusal(ctx, &d)
+	}
+	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
+}
+
+// simplify makes a draft simpler that Telegram has refused, and reports whether it could: a plain
+// message is better than none. These are all the steps. The first that applies is taken, and takes
+// away what it looks for. A step that composes the draft again begins with the richest form of what
+// is left.
+func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
+	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
+	refused := telegram.RefusesContent(err)
+	d.tableRefused = nil // the table need not be at fault
+	switch {
+	case d.Table != nil && refusesTable(err):
+		d.tableRefused = err
+		s.compose(d)
+	case d.Reply != nil && says(err, "message to be replied not found", "replied message not found"):
+		d.Reply = nil
+	case d.Thread != 0 && says(err, "thread not found", "TOPIC_CLOSED", "TOPIC_DELETED"):
+		d.Thread, d.Reply = 0, nil
+		if len(d.out.topics) > 0 {
+			d.Thread, d.out.topics = d.out.topics[0], d.out.topics[1:]
+		}
+	case d.ParseMode != "" && says(err, "can't parse entities"): // a bug
+		log.ErrorContext(ctx, "Telegram failed to parse a message, sending it as plain text")
+		d.Text, d.ParseMode = plain(d.Text), ""
+	case refused && s.web.buttons && !d.webRefused && d.out.webLink() != "":
+		d.webRefused = true
+		s.compose(d)
+	case refused && d.covered > 1:
+		log.ErrorContext(ctx, "Telegram rejected a merged message, sending its first item alone",
+			"covered", d.covered, "error", err)
+		d.out, d.covered = *d.instead, 1
+		s.compose(d)
+	case d.photo != nil && d.edited == 0 && refusesPhotos(err):
+		d.out, d.photo = *d.instead, nil
+		s.compose(d)
+	default:
+		return false
+	}
+	return true
+}
+
+// compose sets the parameters of a draft for its richest form.
+func (s *Sender) compose(d *draft) {
+	d.parameters = parameters{
+		Chat: d.message.ExternalChat, Edited: d.edited, Text: d.out.html, ParseMode: models.ParseModeHTML,
+		Preview:  &models.LinkPreviewOptions{IsDisabled: botapi.True()},
+		Keyboard: s.keyboard(d.out, s.web.buttons && !d.webRefused),
+	}
+	if d.tableRefused == nil && s.isTable(d.message, d.out) {
+		d.Text, d.ParseMode, d.Preview = "", "", nil
+		d.Table = &models.InputRichMessage{HTML: d.out.table, SkipEntityDetection: true}
+	}
+	if d.edited != 0 {
+		return
+	}
+	d.Silent = !d.message.Private
+	if d.message.Thread != generalTopic {
+		d.Thread = d.message.Thread
+	}
+	if d.out.replyTo != 0 {
+		d.Reply = &models.ReplyParameters{MessageID: int(d.out.replyTo), AllowSendingWithoutReply: true}
+	}
+}
+
+// keyboard returns the buttons below a message, or nil.
+func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMarkup {
+	var keyboard [][]models.InlineKeyboardButton
+	for _, row := range out.buttons {
+		var shownRow []models.InlineKeyboardButton
+		for _, b := range row {
+			shown := models.InlineKeyboardButton{Text: b.text, CallbackData: b.data}
+			switch {
+			case b.copy != "":
+				shown.CopyText = &models.CopyTextButton{Text: b.copy}
+			case b.web != "" && !withWeb:
+				continue
+			case b.web != "":
+				shown.URL = b.web
+			case b.data == "":
+				shown.URL = s.self.AddToGroupLink()
+			}
+			shownRow = append(shownRow, shown)
+		}
+		if shownRow != nil {
+			keyboard = append(keyboard, shownRow)
+		}
+	}
+	if keyboard == nil {
+		return nil
+	}
+	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
+}
+
+// request makes the request of a draft and returns the id of the message.
+func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
+	p, method := d.parameters, "sendMessage"
+	switch {
+	case d.photo != nil && d.edited != 0:
+		method, p.Text, p.ParseMode, p.Preview = "editMessageMedia", "", "", nil
+		p.Media = &photoMedia{"photo", "attach://" + d.photo[0].Field, d.Text, d.ParseMode}
+	case d.photo != nil:
+		method, p.Caption, p.Text, p.Preview = "sendPhoto", d.Text, "", nil
+	case d.edited != 0:
+		method = "editMessageText"
+	case d.Table != nil:
+		method = "sendRichMessage"
+	}
+	result, err := s.client.Call(ctx, method, p, d.photo...)
+	switch {
+	case d.edited != 0 && (err == nil || says(err, "message is not modified")): // it was edited before
+		return d.edited, nil
+	case err != nil:
+		return 0, err
+	}
+	var sent struct {
+		ID int64 `json:"message_id"`
+	}
+	if err := json.Unmarshal(result, &sent); err != nil { // it is sent all the same
+		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
+	}
+	return sent.ID, nil
+}
+
+// says reports whether Telegram rejected a request in one of these words.
+func says(err error, words ...string) bool {
+	var api *telegram.APIError
+	return errors.As(err, &api) && api.Says(words...)
+}
+
+func refusesPhotos(err error) bool {
+	return says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
+}
+
+// plain removes the markup from a text.
+func plain(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, opened := strings.Cut(text, "<")
+		_, after, closed := strings.Cut(rest, ">")
+		if !opened || !closed {
+			b.WriteString(text)
+			return html.UnescapeString(b.String())
+		}
+		b.WriteString(before)
+		text = after
+	}
+}
