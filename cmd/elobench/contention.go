@@ -23,7 +23,7 @@ const (
 	contenders = 4
 	// concurrentDeliveries is the number of results in delivery at the same time, for all instances together.
 	concurrentDeliveries = 12
-	// conflictLogLine is the part of the bot's log line by which a conflict is recognised.
+	// conflictLogLine is the part of the bot's log line by which a conflict is recognized.
 	conflictLogLine = `msg="conflict with another transaction"`
 )
 

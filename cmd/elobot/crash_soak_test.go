@@ -51,7 +51,7 @@ type crash struct {
 
 	lives int
 	// number of kills in each window
-	beforeCommit, beforeAcknowledgement, beforeMark int
+	beforeCommit, beforeAcknowledgment, beforeMark int
 }
 
 // TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once and answered in order,
@@ -76,8 +76,8 @@ func (c *crash) logWindows(format string, args ...any) {
 	c.t.Helper()
 	c.t.Logf(format+`:
 	%5d before a commit
-	%5d between commit and acknowledgement
-	%5d between request and mark`, append(args, c.beforeCommit, c.beforeAcknowledgement, c.beforeMark)...)
+	%5d between commit and acknowledgment
+	%5d between request and mark`, append(args, c.beforeCommit, c.beforeAcknowledgment, c.beforeMark)...)
 }
 
 // seeded returns a source of randomness, and logs how to repeat the test with it.
@@ -273,7 +273,7 @@ func (c *crash) classify() {
 		c.beforeCommit++
 	}
 	if slices.ContainsFunc(c.keys[confirmed:], func(key string) bool { return handled[key] && !c.handled[key] }) {
-		c.beforeAcknowledgement++
+		c.beforeAcknowledgment++
 	}
 	c.handled = handled
 	if c.unmarked() {

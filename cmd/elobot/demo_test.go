@@ -70,7 +70,7 @@ func TestDemo(t *testing.T) {
 	}
 	says(t, output, "Now you.", "Zoe beat Alice 3:2", "You  no command", "You pressed [Undo]", "Only those who played")
 	if strings.Contains(output, "\x1b") {
-		t.Error("there are colours although the output is not a terminal")
+		t.Error("there are colors although the output is not a terminal")
 	}
 	eventually(t, "only pictures are left in the folder for temporary files", func() bool {
 		left, err := os.ReadDir(place + "/tmp")

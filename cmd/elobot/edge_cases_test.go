@@ -236,7 +236,7 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	// by polling, the number of an update that cannot be read follows from a neighbour: something must come behind the last one
+	// by polling, the number of an update that cannot be read follows from a neighbor: something must come behind the last one
 	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()

@@ -258,7 +258,7 @@ func (f *fleet) classifyInHand(inHand []string, when time.Time) {
 		case err != nil:
 			f.t.Fatal(err)
 		case committed:
-			f.beforeAcknowledgement++
+			f.beforeAcknowledgment++
 		default:
 			f.beforeCommit++
 		}

@@ -31,7 +31,7 @@ func TestBurst(t *testing.T) {
 	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them are queued
 		t.Fatal(err)
 	}
-	// A chat is summarised before the attempt that follows a refusal. The first of two may have
+	// A chat is summarized before the attempt that follows a refusal. The first of two may have
 	// been on its way already.
 	tries := func(group *botsim.Chat) (n int) {
 		for _, call := range sim.CallsOf("sendMessage") {

@@ -39,20 +39,20 @@ const (
 
 // transcript prints a chat for people to read.
 type transcript struct {
-	out    io.Writer
-	width  func() int // in columns; 0 for any width
-	colour bool
-	typed  bool // people type on a terminal, which already shows their lines
+	out   io.Writer
+	width func() int // in columns; 0 for any width
+	color bool
+	typed bool // people type on a terminal, which already shows their lines
 }
 
 // newTranscript returns a transcript of any width.
-func newTranscript(out io.Writer, colour bool) *transcript {
-	return &transcript{out: out, width: func() int { return 0 }, colour: colour}
+func newTranscript(out io.Writer, color bool) *transcript {
+	return &transcript{out: out, width: func() int { return 0 }, color: color}
 }
 
 // style puts a text into styles, unless the output has none.
 func (t *transcript) style(text string, styles ...string) string {
-	if !t.colour {
+	if !t.color {
 		return text
 	}
 	return strings.Join(styles, "") + text + plainStyle
@@ -214,7 +214,7 @@ func (t *transcript) markup(text string) string {
 			at = []int{len(text), len(text)}
 		}
 		shown.WriteString(plain(html.UnescapeString(invisible.Replace(text[:at[0]]))))
-		if t.colour {
+		if t.color {
 			shown.WriteString(styleOf(text[at[0]:at[1]]))
 		}
 		text = text[at[1]:]

@@ -17,8 +17,8 @@ func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
 	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
 	for _, tc := range []struct {
-		colour bool
-		want   string
+		color bool
+		want  string
 	}{
 		{false, "  elobot │ Bob[2J <b> [31m &\n         │ x /match5n Bob 3:1\n"},
 		{true, bold + green + "  elobot" + plainStyle + green + " │ " + plainStyle + bold + "Bob[2J" + plainStyle + " <b> [31m &\n" +
@@ -26,9 +26,9 @@ func TestTranscriptStyles(t *testing.T) {
 			cyan + "/match" + plainStyle + "5n " + faint + struck + "Bob 3:1" + plainStyle + "\n"},
 	} {
 		var out strings.Builder
-		newTranscript(&out, tc.colour).bot(botsim.Message{HTML: text}, "")
+		newTranscript(&out, tc.color).bot(botsim.Message{HTML: text}, "")
 		if got := out.String(); got != tc.want {
-			t.Errorf("with colours %v:\n%q\nwant\n%q", tc.colour, got, tc.want)
+			t.Errorf("with colors %v:\n%q\nwant\n%q", tc.color, got, tc.want)
 		}
 	}
 }
@@ -84,14 +84,14 @@ func TestTranscriptAtWidths(t *testing.T) {
          │ [1] Another game   [2] Not recorded   [3] Cancel
 `,
 	} {
-		for _, colour := range []bool{false, true} {
+		for _, color := range []bool{false, true} {
 			var out strings.Builder
-			paper := newTranscript(&out, colour)
+			paper := newTranscript(&out, color)
 			paper.width = func() int { return width }
 			paper.person(botsim.Message{From: botsim.User{FirstName: "Alice"}, Text: "/match @bobby 3:1 is what I typed\n/match @carol 3:0"}, "")
 			paper.bot(m, "")
 			if got := ansi.Strip(out.String()); got != want {
-				t.Errorf("at %d, colours %v:\n%s", width, colour, got)
+				t.Errorf("at %d, colors %v:\n%s", width, color, got)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (l leadership) acquire(ctx context.Context) bool {
 	tick := time.NewTicker(min(standbyInterval, l.renewal))
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		// Not cancelled with ctx: the database might grant the lease all the same, and nobody would release it.
+		// Not canceled with ctx: the database might grant the lease all the same, and nobody would release it.
 		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
 		acquired, err := l.lease.Acquire(attempt)
 		cancel()

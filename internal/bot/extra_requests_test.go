@@ -130,8 +130,8 @@ func (w *waiting) Resume(context.Context, int64) error { return nil }
 
 func (w *waiting) Recent(context.Context, time.Duration) ([]outbox.Request, error) { return nil, nil }
 
-func (w *waiting) Summarise(context.Context, int64, []outbox.Lane, outbox.Bounds) (outbox.Summarised, error) {
-	return outbox.Summarised{}, nil
+func (w *waiting) Summarize(context.Context, int64, []outbox.Lane, outbox.Bounds) (outbox.Summarized, error) {
+	return outbox.Summarized{}, nil
 }
 
 func (w *waiting) Survey(context.Context, int) (outbox.Survey, error) { return outbox.Survey{}, nil }

@@ -79,7 +79,7 @@ func nearest(misspelled string) (nearest string) {
 	return nearest
 }
 
-// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbours that are swapped. A
+// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbors that are swapped. A
 // replaced letter makes another word of a short one: /list is not /lost.
 func isSlip(a, b string) bool {
 	letters, others := []rune(a), []rune(b)

@@ -133,7 +133,7 @@ func (w words) player(n stats.PlayerStanding) string {
 
 // seasonNote says which season figures are of.
 func (w words) seasonNote(s stats.PlayerSeason) string {
-	return notes(capitalised(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)}))
+	return notes(capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)}))
 }
 
 // whereStands says which place a player has, or why none.
@@ -234,7 +234,7 @@ func (w words) playerTable(n stats.PlayerStanding) string {
 		remark = w.placesBegin(n.PlaceMatches, n.Played() >= n.PlaceMatches)
 	}
 	if s := n.Season; s != nil {
-		t.facts([]fact{{capitalised(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})}})
+		t.facts([]fact{{capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})}})
 	}
 	t.facts([]fact{{w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
 	t.facts(w.playerFacts(n))

@@ -151,7 +151,7 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 		if len(s.Choices) == 2 || len(group) == 1 {
 			rows = append(rows, w.valueButtons(n, s)...)
 		} else {
-			rows = append(rows, []button{{text: capitalised(w.settingName(s.Name)) + " ›", data: openData(s.Name)}})
+			rows = append(rows, []button{{text: capitalized(w.settingName(s.Name)) + " ›", data: openData(s.Name)}})
 		}
 	}
 	if group != nil {
@@ -281,7 +281,7 @@ func (w words) settingsPage(n ranking.SettingsPage) string {
 		}
 		for _, s := range group {
 			lines = append(lines, w.Text("setting.line", args{
-				"Setting": capitalised(w.settingName(s.Name)), "Value": w.settingValue(s.Name, valueOf(s, n.GroupSettings)),
+				"Setting": capitalized(w.settingName(s.Name)), "Value": w.settingValue(s.Name, valueOf(s, n.GroupSettings)),
 			}))
 		}
 		all = append(all, lines)
@@ -299,7 +299,7 @@ func (w words) settingsPage(n ranking.SettingsPage) string {
 	return paragraphs(append(all, []string{notes(remarks...)})...)
 }
 
-func capitalised(text string) string {
+func capitalized(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	return string(unicode.ToUpper(first)) + text[size:]
 }

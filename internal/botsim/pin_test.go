@@ -14,7 +14,7 @@ type chatOf struct {
 	Title    string
 	Username string
 	IsForum  bool `json:"is_forum"`
-	Colour   *int `json:"accent_color_id"`
+	Color    *int `json:"accent_color_id"`
 	Pinned   *struct {
 		ID       int `json:"message_id"`
 		From     botsim.User
@@ -47,7 +47,7 @@ func TestGetChat(t *testing.T) {
 	forum := s.Forum("Club", alice)
 	private := s.Private(alice)
 	if got := bot.chat(t, group.ID()); got.ID != group.ID() || got.Type != "supergroup" || got.Title != "Table tennis" ||
-		got.IsForum || got.Colour == nil || got.Pinned != nil {
+		got.IsForum || got.Color == nil || got.Pinned != nil {
 		t.Errorf("group = %+v", got)
 	}
 	if got := bot.chat(t, forum.ID()); !got.IsForum || got.Title != "Club" {

@@ -12,14 +12,14 @@ import (
 // unitsPerEm is the resolution at which the library's font sizes are pixels.
 const unitsPerEm = 64
 
-// palette has the colours of a picture.
+// palette has the colors of a picture.
 type palette struct {
 	ground, grid, text, other *image.Uniform
 	lines                     [MaxHighlighted]*image.Uniform
 }
 
-// palettes returns the colours on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito, which people
-// with any colour vision can tell apart. Where many grey lines overlap, they are darker or lighter.
+// palettes returns the colors on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito, which people
+// with any color vision can tell apart. Where many gray lines overlap, they are darker or lighter.
 func palettes() (light, dark palette) {
 	return palette{
 			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),
@@ -36,10 +36,10 @@ func opaque(hex uint32) *image.Uniform {
 	return image.NewUniform(color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}) //nolint:gosec // bytes
 }
 
-// shades is the number of steps between the ground and a colour, for the edges of texts and for grey lines that overlap.
+// shades is the number of steps between the ground and a color, for the edges of texts and for gray lines that overlap.
 const shades = 40
 
-// all returns all colours that a picture may have, at most 256.
+// all returns all colors that a picture may have, at most 256.
 func (p palette) all() color.Palette {
 	all := color.Palette{p.ground.C, p.grid.C}
 	ground := color.NRGBAModel.Convert(p.ground).(color.NRGBA)
@@ -76,8 +76,8 @@ func newCanvas(isDark bool) *canvas {
 }
 
 // fill fills a rectangle.
-func (c *canvas) fill(r image.Rectangle, colour *image.Uniform) {
-	draw.Draw(c.image, r, colour, image.Point{}, draw.Over)
+func (c *canvas) fill(r image.Rectangle, color *image.Uniform) {
+	draw.Draw(c.image, r, color, image.Point{}, draw.Over)
 }
 
 // horizontal returns the rectangle of a stroke without its ends.
@@ -90,23 +90,23 @@ func vertical(x, y0, y1, width int) image.Rectangle {
 	return image.Rect(x, y0, x, y1).Inset(-width / 2)
 }
 
-// ring draws a disc in the colour of a line with a hole in the colour of the ground.
-func (c *canvas) ring(at image.Point, radius int, colour *image.Uniform) {
-	c.disc(at, radius, colour)
+// ring draws a disc in the color of a line with a hole in the color of the ground.
+func (c *canvas) ring(at image.Point, radius int, color *image.Uniform) {
+	c.disc(at, radius, color)
 	c.disc(at, radius/2, c.ground)
 }
 
-func (c *canvas) disc(at image.Point, radius int, colour *image.Uniform) {
+func (c *canvas) disc(at image.Point, radius int, color *image.Uniform) {
 	x, y, r := float64(at.X), float64(at.Y), float64(radius)
-	c.context.SetFillColor(colour)
+	c.context.SetFillColor(color)
 	c.context.MoveTo(x+r, y)
 	c.context.ArcTo(x, y, r, r, 0, 2*math.Pi)
 	c.context.Fill()
 }
 
 // link draws a thin stroke between two points.
-func (c *canvas) link(from, to image.Point, colour *image.Uniform) {
-	c.context.SetStrokeColor(colour)
+func (c *canvas) link(from, to image.Point, color *image.Uniform) {
+	c.context.SetStrokeColor(color)
 	c.context.SetLineWidth(2)
 	c.context.MoveTo(float64(from.X), float64(from.Y))
 	c.context.LineTo(float64(to.X), float64(to.Y))
@@ -114,19 +114,19 @@ func (c *canvas) link(from, to image.Point, colour *image.Uniform) {
 }
 
 // text writes a text that starts at x on a baseline.
-func (c *canvas) text(text string, x, baseline int, colour *image.Uniform) {
-	c.context.SetFillColor(colour)
+func (c *canvas) text(text string, x, baseline int, color *image.Uniform) {
+	c.context.SetFillColor(color)
 	c.path(text, x, baseline)
 	c.context.Fill()
 }
 
-// outlined writes a text with an outline in the colour of the ground, for places where lines run.
-func (c *canvas) outlined(text string, x, baseline int, colour *image.Uniform) {
+// outlined writes a text with an outline in the color of the ground, for places where lines run.
+func (c *canvas) outlined(text string, x, baseline int, color *image.Uniform) {
 	c.context.SetStrokeColor(c.ground)
 	c.context.SetLineWidth(10)
 	c.path(text, x, baseline)
 	c.context.Stroke()
-	c.text(text, x, baseline, colour)
+	c.text(text, x, baseline, color)
 }
 
 func (c *canvas) path(text string, x, baseline int) {
@@ -135,7 +135,7 @@ func (c *canvas) path(text string, x, baseline int) {
 	}
 }
 
-// indexed returns the picture with the colours of its palette: that is a quarter of the bytes to compress.
+// indexed returns the picture with the colors of its palette: that is a quarter of the bytes to compress.
 func (c *canvas) indexed() *image.Paletted {
 	out := image.NewPaletted(c.image.Rect, c.palette.all())
 	known := map[color.RGBA]uint8{}

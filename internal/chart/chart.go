@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxHighlighted is the number of lines that can be told apart by their colours.
+// MaxHighlighted is the number of lines that can be told apart by their colors.
 const MaxHighlighted = 4
 
 // The size of a picture in pixels: 640×400 at double scale.
@@ -43,8 +43,8 @@ type Season struct {
 
 // Chart is what a picture shows.
 type Chart struct {
-	Highlighted []Line    // at most MaxHighlighted; the first has the first colour
-	Others      [][]Point // thin grey lines
+	Highlighted []Line    // at most MaxHighlighted; the first has the first color
+	Others      [][]Point // thin gray lines
 	Seasons     []Season  // that begin in the picture, in their order; each has a mark, where all lines end and begin anew
 	ByMatch     bool      // the horizontal axis counts matches instead of days
 	Dark        bool      // light lines on a dark ground

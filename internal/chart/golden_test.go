@@ -21,7 +21,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files instead of
 
 // The tolerance of a comparison: processors round differently. A missing mark changes more pixels than this.
 const (
-	tolerance      = 24     // of a colour, from 0 to 255
+	tolerance      = 24     // of a color, from 0 to 255
 	differingShare = 0.0003 // of the pixels
 )
 
@@ -205,7 +205,7 @@ func differing(a, b image.Image) float64 {
 	return float64(count) / (Width * Height)
 }
 
-// distance returns by how much two colours differ at most, from 0 to 255.
+// distance returns by how much two colors differ at most, from 0 to 255.
 func distance(a, b color.Color) int {
 	ar, ag, ab, _ := a.RGBA()
 	br, bg, bb, _ := b.RGBA()

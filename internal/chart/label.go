@@ -80,10 +80,10 @@ func shorten(text string, width int) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// spread moves labels apart that are centred at the given heights, ascending, so that neighbours are distance apart and all are between top
+// spread moves labels apart that are centered at the given heights, ascending, so that neighbors are distance apart and all are between top
 // and bottom. It moves them as little as it can.
 func spread(heights []int, distance, top, bottom int) []int {
-	type block struct{ sum, count int } // neighbours that touch, and where the first of them wants to be
+	type block struct{ sum, count int } // neighbors that touch, and where the first of them wants to be
 	var blocks []block
 	for i, height := range heights {
 		last := block{sum: min(max(height-i*distance, top), bottom-(len(heights)-1)*distance), count: 1}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// rgbLinear is a colour as amounts of light.
+// rgbLinear is a color as amounts of light.
 type rgbLinear [3]float64
 
 func linear(c color.Color) rgbLinear {
@@ -18,7 +18,7 @@ func linear(c color.Color) rgbLinear {
 	return out
 }
 
-// visions has what the eyes make of a colour: those of most people and the three kinds of colour blindness, after Machado, Oliveira and
+// visions has what the eyes make of a color: those of most people and the three kinds of color blindness, after Machado, Oliveira and
 // Fernandes (2009).
 var visions = map[string][3]rgbLinear{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
@@ -31,7 +31,7 @@ func dot(a, b rgbLinear) float64 { return max(a[0]*b[0]+a[1]*b[1]+a[2]*b[2], 0) 
 
 func luminance(c color.Color) float64 { return dot(linear(c), rgbLinear{0.2126, 0.7152, 0.0722}) }
 
-// seen returns a colour in the space CIELAB, in which distances are differences that people see.
+// seen returns a color in the space CIELAB, in which distances are differences that people see.
 func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	in := linear(c)
 	light := rgbLinear{dot(vision[0], in), dot(vision[1], in), dot(vision[2], in)}
@@ -41,9 +41,9 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	return rgbLinear{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColours checks that the lines are seen on their ground (the contrast of WCAG 2.2 for graphics), and that everybody can tell them
+// TestColors checks that the lines are seen on their ground (the contrast of WCAG 2.2 for graphics), and that everybody can tell them
 // apart: a difference of 2 is just seen.
-func TestColours(t *testing.T) {
+func TestColors(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()
 	for name, p := range map[string]palette{"light": light, "dark": dark} {

@@ -15,11 +15,11 @@ const (
 	capHeight    = 27  // of a capital letter
 	maxLabel     = 290 // the width of a label
 	lineWidth    = 6
-	otherWidth   = 4 // of a grey line
-	crowdWidth   = 2 // of a grey line among many
+	otherWidth   = 4 // of a gray line
+	crowdWidth   = 2 // of a gray line among many
 	crowd        = 40
-	casing       = 3 // of a highlighted line, in the colour of the ground
-	otherColumns = 4 // grey lines are thinned to columns of so many pixels
+	casing       = 3 // of a highlighted line, in the color of the ground
+	otherColumns = 4 // gray lines are thinned to columns of so many pixels
 	dotRadius    = 11
 )
 
@@ -159,9 +159,9 @@ func (p *plot) drawOthers() {
 }
 
 // drawTrace draws a line.
-func (p *plot) drawTrace(t trace, width int, colour *image.Uniform) {
+func (p *plot) drawTrace(t trace, width int, color *image.Uniform) {
 	for stroke := range t.strokes(width) {
-		p.fill(stroke, colour)
+		p.fill(stroke, color)
 	}
 }
 

@@ -59,17 +59,17 @@ func TestThinning(t *testing.T) {
 	})
 }
 
-// checkDrawn checks that the picture of a single line has the colour of the line at every point.
+// checkDrawn checks that the picture of a single line has the color of the line at every point.
 func checkDrawn(t *rapid.T, p *plot, points []Point) {
 	p.drawTrace(p.traces[0], lineWidth, p.lines[0])
 	for _, point := range points {
 		at := p.at(point)
 		if got := p.image.RGBAAt(at.X, at.Y); got != p.lines[0].C {
-			t.Fatalf("%v is not drawn at %v: it has the colour %v", point, at, got)
+			t.Fatalf("%v is not drawn at %v: it has the color %v", point, at, got)
 		}
 	}
 	last := p.at(points[len(points)-1])
 	if got := p.image.RGBAAt(p.area.Max.X-1, last.Y); got != p.lines[0].C {
-		t.Fatalf("the line does not go on to the end: it has the colour %v", got)
+		t.Fatalf("the line does not go on to the end: it has the color %v", got)
 	}
 }

@@ -224,7 +224,7 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues is true if one name may contain both of two neighbouring atoms: no word, and no sign but one as in "Jean-Luc", separates them.
+// continues is true if one name may contain both of two neighboring atoms: no word, and no sign but one as in "Jean-Luc", separates them.
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {

@@ -19,7 +19,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 { // all but two neighbours: "@a+@b @c+@d"
+		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 { // all but two neighbors: "@a+@b @c+@d"
 			at = 1
 			for slices.Contains(l.joined, at) {
 				at++

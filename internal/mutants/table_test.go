@@ -30,9 +30,9 @@ var mutants = []mutant{
 		packages: "./cmd/elobot", tests: "^TestOnlyTheDispatcherDoesNotWait$",
 	},
 	{
-		name: "summary in a summary counts as one", file: "internal/postgres/pgoutbox/summarise.go",
+		name: "summary in a summary counts as one", file: "internal/postgres/pgoutbox/summarize.go",
 		before: "THEN (payload ->> 'count')::bigint ELSE 1 END", after: "THEN 1 ELSE 1 END",
-		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarise$",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarize$",
 	},
 	{
 		name: "upset not derived again", file: "internal/ranking/replay.go",
@@ -261,8 +261,8 @@ var mutants = []mutant{
 		packages: "./cmd/elobot", tests: "^TestNewerSchema$",
 	},
 	{
-		name: "refused notices not summarised", file: "internal/postgres/pgoutbox/summarise.go",
+		name: "refused notices not summarized", file: "internal/postgres/pgoutbox/summarize.go",
 		before: "o.possible_duplicates = 0 AS undelivered", after: "o.attempts = 0 AS undelivered",
-		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarise$",
+		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarize$",
 	},
 }

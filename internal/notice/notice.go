@@ -50,7 +50,7 @@ var (
 	types = map[string]reflect.Type{} // by the names of their kinds
 )
 
-// Register registers a type of notices, as a package is initialised. It panics if the type or the name is registered already.
+// Register registers a type of notices, as a package is initialized. It panics if the type or the name is registered already.
 func Register[N any](k Kind) Kind {
 	t := reflect.TypeFor[N]()
 	if registered, ok := kinds[t]; ok {

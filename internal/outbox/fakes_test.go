@@ -189,7 +189,7 @@ func scripted(errs map[int64][]error) func(context.Context, Message) error {
 
 var errPanic = errors.New("sender is broken")
 
-// answersAfter succeeds after a delay, or fails as a client does whose request is cancelled.
+// answersAfter succeeds after a delay, or fails as a client does whose request is canceled.
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A hanging sender is cancelled and its slot is reused, even if it ignores the cancellation.
+// A hanging sender is canceled and its slot is reused, even if it ignores the cancellation.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }

@@ -35,7 +35,7 @@ type lane struct {
 	Lane
 	state     state
 	woken     bool          // an item was added since the last take
-	summarise bool          // before the next take
+	summarize bool          // before the next take
 	level     int           // priority of an item that starts to wait now
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace

@@ -90,13 +90,13 @@ func TestLeaseIsLost(t *testing.T) {
 		inBubble(t, name, func(t *testing.T) {
 			store := newMemory()
 			const slow, quick = ChatID(1), ChatID(2)
-			var cancelledAt []time.Time
+			var canceledAt []time.Time
 			sender := newMessenger(t, func(ctx context.Context, m Message) error {
 				if m.Lane.Chat == quick {
 					return answersAfter(time.Second)(ctx, m)
 				}
 				err := hang(ctx)
-				cancelledAt = append(cancelledAt, time.Now())
+				canceledAt = append(canceledAt, time.Now())
 				return &Failure{Kind: Ambiguous, Err: err}
 			})
 			var lost atomic.Bool
@@ -117,8 +117,8 @@ func TestLeaseIsLost(t *testing.T) {
 			if !errors.Is(err, ErrLeaseLost) {
 				t.Errorf("Run: %v", err)
 			}
-			if len(cancelledAt) != 1 || time.Since(cancelledAt[0]) != 0 {
-				t.Errorf("the request in flight is cancelled at %v, want %v", cancelledAt, time.Now())
+			if len(canceledAt) != 1 || time.Since(canceledAt[0]) != 0 {
+				t.Errorf("the request in flight is cancelled at %v, want %v", canceledAt, time.Now())
 			}
 			p.Wake(slow, quick)
 			advance(t, time.Minute)

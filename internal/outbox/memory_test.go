@@ -17,7 +17,7 @@ type memory struct {
 	onWaiting   func(ctx context.Context) error
 	onRecent    func(ctx context.Context) error
 	onSurvey    func(ctx context.Context) error
-	onSummarise func(lanes []Lane) error
+	onSummarize func(lanes []Lane) error
 	onAdvance   func(ctx context.Context, results []Result, lanes []Lane) error
 	// afterAdvance runs when everything is persisted; its error means that the answer was lost
 	afterAdvance func(turns []Turn) error
@@ -256,11 +256,11 @@ func (m *memory) finish(r Result) {
 // isOver is true if a row is past its deadline.
 func (r *row) isOver() bool { return !r.expires.IsZero() && !r.expires.After(time.Now()) }
 
-// Summarise ends what is past its deadline. If too much waits, all planned items that certainly did
+// Summarize ends what is past its deadline. If too much waits, all planned items that certainly did
 // not arrive become one, the first of them.
-func (m *memory) Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
-	if m.onSummarise != nil {
-		if err := m.onSummarise(lanes); err != nil {
+func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
+	if m.onSummarize != nil {
+		if err := m.onSummarize(lanes); err != nil {
 			return s, err
 		}
 	}

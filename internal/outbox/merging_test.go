@@ -116,7 +116,7 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// A lane over its bound is summarised right before its next turn, once.
+// A lane over its bound is summarized right before its next turn, once.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -125,25 +125,25 @@ func TestOverfullLane(t *testing.T) {
 		store.add(repeat(1, items)...)
 		store.add(repeat(2, bound)...)
 		store.freeze(1, time.Minute)
-		summarised := make(chan []Lane, 10)
-		store.onSummarise = func(lanes []Lane) error {
-			summarised <- lanes
-			if len(summarised) == 1 {
+		summarized := make(chan []Lane, 10)
+		store.onSummarize = func(lanes []Lane) error {
+			summarized <- lanes
+			if len(summarized) == 1 {
 				return errUnavailable
 			}
 			return nil
 		}
 		p := dispatch(t, store, sender, Settings{Bounds: Bounds{MaxWaiting: bound}})
 		advance(t, 30*time.Second)
-		if len(summarised) > 0 {
-			t.Errorf("lanes %v are summarised although they may not send", <-summarised)
+		if len(summarized) > 0 {
+			t.Errorf("lanes %v are summarized although they may not send", <-summarized)
 		}
 		advance(t, time.Minute)
-		if len(summarised) != 2 {
-			t.Fatalf("summarised %d times, want 2, with a repetition", len(summarised))
+		if len(summarized) != 2 {
+			t.Fatalf("summarized %d times, want 2, with a repetition", len(summarized))
 		}
-		if diff := cmp.Diff([]Lane{{Chat: 1}}, <-summarised); diff != "" {
-			t.Errorf("summarised (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]Lane{{Chat: 1}}, <-summarized); diff != "" {
+			t.Errorf("summarized (-want +got):\n%s", diff)
 		}
 		if to := sender.to(1); len(to) != 1 || len(to[0].message.Items) != 1 || to[0].message.Row.Kind != kindSummary {
 			t.Errorf("sent to it: %+v", to)

@@ -15,7 +15,7 @@ type fate struct {
 	class        FailureKind   // "": success
 	lasts        time.Duration // until the answer
 	arrives      int           // when it reaches the messenger, in percent of lasts
-	delivered    bool          // it is delivered although its outcome is unknown: for Ambiguous, and if cancelled
+	delivered    bool          // it is delivered although its outcome is unknown: for Ambiguous, and if canceled
 	notAttempted bool          // it fails before it is sent
 	wait         time.Duration // for RateLimited
 	panics       bool          // for Failed, instead of an answer

@@ -214,14 +214,14 @@ func (db *database) openIn(l Lane) []*record {
 	return open
 }
 
-// summarise ends the rows of lanes that are over. If too much waits in a lane, all other messages
+// summarize ends the rows of lanes that are over. If too much waits in a lane, all other messages
 // that certainly did not arrive become one, the first of them, and so do older summaries.
-func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
+func (db *database) summarize(epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if epoch != db.epoch {
 		db.counts.add("the lease was lost")
-		return s, fmt.Errorf("summarise: %w", ErrLeaseLost)
+		return s, fmt.Errorf("summarize: %w", ErrLeaseLost)
 	}
 	for _, l := range lanes {
 		open := db.openIn(l)
@@ -248,10 +248,10 @@ func (db *database) summarise(epoch int64, lanes []Lane, bounds Bounds) (s Summa
 			first.summary, first.expires = true, time.Time{}
 			var others []int64
 			for _, r := range undelivered[1:] {
-				r.state = queuemodel.Summarised
+				r.state = queuemodel.Summarized
 				others = append(others, r.ID)
 			}
-			db.model.Summarises(first.ID, others)
+			db.model.Summarizes(first.ID, others)
 		}
 	}
 	return s, nil

@@ -300,10 +300,10 @@ func (c connection) Resume(ctx context.Context, epoch int64) error {
 	return ctx.Err()
 }
 
-func (c connection) Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarised, err error) {
+func (c connection) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	c.w.checkCallRate()
 	_, err = c.call(ctx, &c.w.summaries, func() error {
-		s, err = c.w.db.summarise(epoch, lanes, bounds)
+		s, err = c.w.db.summarize(epoch, lanes, bounds)
 		if errors.Is(err, ErrLeaseLost) {
 			c.leaseRefused(epoch)
 		}

@@ -199,8 +199,8 @@ type Turn struct {
 	Lane    Lane
 	Message *Message      // nil: nothing to send now
 	Wait    time.Duration // without a message: how long until the waiting items may be sent; 0 if none wait
-	// Over says that the first item is not to be sent any more, so that the lane has to be summarised. Wait is short then, and not 0: while
-	// somebody else is changing the item, summarising leaves it as it is.
+	// Over says that the first item is not to be sent any more, so that the lane has to be summarized. Wait is short then, and not 0: while
+	// somebody else is changing the item, summarizing leaves it as it is.
 	Over bool
 }
 
@@ -212,12 +212,12 @@ type Backlog struct {
 	Purpose notice.Purpose // of the first item
 	Age     time.Duration  // of the first item
 	Wait    time.Duration  // how long until it may send; 0: now
-	// Overfull says that more items wait than Bounds.MaxWaiting, so that the lane has to be summarised.
+	// Overfull says that more items wait than Bounds.MaxWaiting, so that the lane has to be summarized.
 	Overfull bool
 }
 
-// Summarised is how many items Store.Summarise has ended.
-type Summarised struct {
+// Summarized is how many items Store.Summarize has ended.
+type Summarized struct {
 	Expired int // that were not to be sent any more
 	Dropped int // because too many items wait: results that are in a summary now, and questions without an answer
 }
@@ -235,7 +235,7 @@ var ErrLeaseLost = errors.New("another instance has taken over")
 // Bounds limit how much is sent from a lane.
 type Bounds struct {
 	Merge      int // maximum number of items in a message, at least 1
-	MaxWaiting int // how many items may wait in a chat; if there are more, they are summarised
+	MaxWaiting int // how many items may wait in a chat; if there are more, they are summarized
 }
 
 // Store holds the items. Every method may be called again after an error.
@@ -252,12 +252,12 @@ type Store interface {
 	// been persisted before. Items that were already marked as sending are taken again as the same message and count as possible
 	// duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Summarise ends the first items of lanes that are not to be sent any more: those past their
+	// Summarize ends the first items of lanes that are not to be sent any more: those past their
 	// deadline, and all pages of a message but the newest. If more items wait than
 	// Bounds.MaxWaiting, it also ends results and answers to questions that certainly did not
 	// arrive. One item tells of the results that end, in the place of the first of them. No request
-	// for such a lane may be in flight. Summarise fails with ErrLeaseLost when the epoch is over.
-	Summarise(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarised, error)
+	// for such a lane may be in flight. Summarize fails with ErrLeaseLost when the epoch is over.
+	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists the chats with the most waiting items, at most largest of them.
 	Survey(ctx context.Context, largest int) (Survey, error)
 }

@@ -164,7 +164,7 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests for a message. Each is cancelled after the timeout. A sender that panics or does not return in time counts as a
+// request makes the requests for a message. Each is canceled after the timeout. A sender that panics or does not return in time counts as a
 // failure.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	type answer struct {
@@ -238,7 +238,7 @@ func (t *term) onResult(r result, now time.Time) {
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)
 	}
-	l.summarise = l.summarise || r.Pause > 0 // more may wait by the next attempt than the poll has seen
+	l.summarize = l.summarize || r.Pause > 0 // more may wait by the next attempt than the poll has seen
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
 		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)

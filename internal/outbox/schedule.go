@@ -66,7 +66,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 			l = t.lane(b.Lane, now)
 		} else {
 			if l.state == busy {
-				l.summarise = l.summarise || b.Overfull
+				l.summarize = l.summarize || b.Overfull
 				continue
 			}
 			t.dequeue(l)
@@ -74,7 +74,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 				since = l.since // it had a turn while this item was already waiting
 			}
 		}
-		l.summarise = l.summarise || b.Overfull
+		l.summarize = l.summarize || b.Overfull
 		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
 		l.chat.setLimits(t.settings.Limits.forChat(b.Private))
 		l.notBefore = now.Add(b.Wait)

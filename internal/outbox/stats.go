@@ -108,7 +108,7 @@ func (s *statsRecorder) taken(t Turn) {
 	}
 }
 
-func (s *statsRecorder) summarised(ended Summarised) {
+func (s *statsRecorder) summarized(ended Summarized) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stats.Expired += int64(ended.Expired)

@@ -152,7 +152,7 @@ func TestCounters(t *testing.T) {
 		want    Stats
 	}{
 		"nothing is taken":          {taken(Turn{}), Stats{}},
-		"expired and dropped":       {func(m *statsRecorder) { m.summarised(Summarised{Expired: 3, Dropped: 4}) }, Stats{Expired: 3, Dropped: 4}},
+		"expired and dropped":       {func(m *statsRecorder) { m.summarized(Summarized{Expired: 3, Dropped: 4}) }, Stats{Expired: 3, Dropped: 4}},
 		"taken for the first time":  {taken(Turn{Message: &one}), Stats{}},
 		"taken again":               {taken(repeated(message(Send, 5), true)), Stats{PossibleDuplicates: 5}},
 		"taken and exhausted":       {taken(ending(message(Send, 5))), Stats{}},

@@ -134,7 +134,7 @@ func TestStopWhilePersistingFails(t *testing.T) {
 	})
 }
 
-// The result of a request that succeeds just when it is cancelled is persisted.
+// The result of a request that succeeds just when it is canceled is persisted.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// A request in flight at the stop keeps its full timeout: no request is cancelled that would have been answered, so nothing is sent twice.
+// A request in flight at the stop keeps its full timeout: no request is canceled that would have been answered, so nothing is sent twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 // persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarisedAtOnce is how many lanes are summarised before one batch. The others wait for the next
+// summarizedAtOnce is how many lanes are summarized before one batch. The others wait for the next
 // one: results of requests must not wait for long.
-const summarisedAtOnce = 4
+const summarizedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come up
 // meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
@@ -41,14 +41,14 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	t.results = remaining
 	var later []*lane
 	for _, l := range t.takes {
-		if len(b.takes) == w.limit-len(b.results) || l.summarise && len(b.summarise) == summarisedAtOnce {
+		if len(b.takes) == w.limit-len(b.results) || l.summarize && len(b.summarize) == summarizedAtOnce {
 			later = append(later, l)
 			continue
 		}
 		l.woken = false
 		b.takes = append(b.takes, l)
-		if l.summarise {
-			b.summarise = append(b.summarise, l.Lane)
+		if l.summarize {
+			b.summarize = append(b.summarize, l.Lane)
 		}
 	}
 	t.takes = later
@@ -62,13 +62,13 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	})
 }
 
-// advance calls the store for a batch. Lanes are summarised right before they are taken: nothing of them is in flight then.
+// advance calls the store for a batch. Lanes are summarized right before they are taken: nothing of them is in flight then.
 func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	bounds := t.bounds()
-	if len(b.summarise) > 0 {
-		if b.summarised, err = t.store.Summarise(ctx, t.lease.Epoch(), b.summarise, bounds); err != nil {
+	if len(b.summarize) > 0 {
+		if b.summarized, err = t.store.Summarize(ctx, t.lease.Epoch(), b.summarize, bounds); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (t *term) bounds() Bounds {
 func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	w := &t.writer
 	w.persisting = false
-	t.stats.summarised(b.summarised)
+	t.stats.summarized(b.summarized)
 	if b.err != nil {
 		t.postpone(b, now)
 		return
@@ -114,7 +114,7 @@ func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 		turns[turn.Lane] = turn
 	}
 	for _, l := range b.takes {
-		l.summarise = turns[l.Lane].Over
+		l.summarize = turns[l.Lane].Over
 		t.startTurn(requestCtx, l, turns[l.Lane], now)
 	}
 }

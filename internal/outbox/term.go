@@ -72,9 +72,9 @@ type result struct {
 type batch struct {
 	results    []result
 	takes      []*lane
-	summarise  []Lane // before they are taken
+	summarize  []Lane // before they are taken
 	turns      []Turn
-	summarised Summarised
+	summarized Summarized
 	err        error
 }
 
@@ -110,7 +110,7 @@ func (t *term) run(ctx context.Context) error {
 
 // loop dispatches until the context ends, and then finishes what is in flight.
 func (t *term) loop(ctx context.Context) error {
-	// when stopping, requests end by their timeouts, and calls of the store are cancelled a little later
+	// when stopping, requests end by their timeouts, and calls of the store are canceled a little later
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer t.workers.Wait()
@@ -154,7 +154,7 @@ func (t *term) loop(ctx context.Context) error {
 	}
 }
 
-// stop prevents new requests. Those in flight keep their full timeout, so that no request is cancelled that would have been answered; then
+// stop prevents new requests. Those in flight keep their full timeout, so that no request is canceled that would have been answered; then
 // there is a moment to persist the results.
 func (t *term) stop(cancelStore func()) {
 	t.stopping.Store(true)

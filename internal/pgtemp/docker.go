@@ -18,7 +18,7 @@ import (
 const image = "postgres:17"
 
 // containerScript runs the server until the standard input ends: the docker command passes on the end of its own, which comes when this
-// process or the docker command ends, even by SIGKILL. While the data is being initialised, process 1 ignores SIGQUIT, and fails as soon as
+// process or the docker command ends, even by SIGKILL. While the data is being initialized, process 1 ignores SIGQUIT, and fails as soon as
 // the program that it waits for is killed.
 const containerScript = `exec 3<&0
 { cat <&3; while kill -QUIT 1; do kill -KILL -1; sleep 0.1; done; } >/dev/null &

@@ -174,7 +174,7 @@ func (f *folder) read(name string) (string, error) {
 // dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
 func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
 
-// HasData is true if a server has initialised this folder, see Options.DataDir.
+// HasData is true if a server has initialized this folder, see Options.DataDir.
 func HasData(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "data"))
 	return err == nil

@@ -33,7 +33,7 @@ const (
 
 // Options configure a server. The zero value means a temporary server.
 type Options struct {
-	// DataDir is a folder that keeps the data. Start creates and initialises it on first use, and refuses a folder with files of others. It
+	// DataDir is a folder that keeps the data. Start creates and initializes it on first use, and refuses a folder with files of others. It
 	// contains the data folder and the superuser's password. Only one process can use it at a time. If this process is root, an
 	// unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
 	DataDir string

@@ -136,7 +136,7 @@ func mustRestart(t *testing.T, server *Server) {
 	}
 }
 
-// mustStopInAnyCase checks that neither an open connection nor a cancelled context prevents a stop.
+// mustStopInAnyCase checks that neither an open connection nor a canceled context prevents a stop.
 func mustStopInAnyCase(t *testing.T, server *Server) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL())

@@ -61,7 +61,7 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 	if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
 		return err
 	}
-	if err := p.initialiseAndLaunch(ctx, s.home); err != nil {
+	if err := p.initializeAndLaunch(ctx, s.home); err != nil {
 		return fmt.Errorf("%w: %w", errNotStarted, errors.Join(err, p.stop(ctx)))
 	}
 	s.url = p.url
@@ -80,11 +80,11 @@ func (p *programs) temporaryFolder() string {
 	return filepath.Join(parent, "elobot-postgres-"+newPassword())
 }
 
-// initialiseAndLaunch initialises the data, unless there is some, and starts the server on a free port.
-func (p *programs) initialiseAndLaunch(ctx context.Context, named *folder) error {
+// initializeAndLaunch initializes the data, unless there is some, and starts the server on a free port.
+func (p *programs) initializeAndLaunch(ctx context.Context, named *folder) error {
 	password, err := named.password()
 	if err == nil && !HasData(p.home) {
-		err = p.initialise(ctx, password)
+		err = p.initialize(ctx, password)
 	}
 	if err != nil {
 		return err
@@ -119,9 +119,9 @@ func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 
 func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
 
-// initialise makes the data folder. It makes the folder under a temporary name and renames it when it is complete. Durable data is on the
+// initialize makes the data folder. It makes the folder under a temporary name and renames it when it is complete. Durable data is on the
 // disk when it returns.
-func (p *programs) initialise(ctx context.Context, password string) error {
+func (p *programs) initialize(ctx context.Context, password string) error {
 	if !p.durable {
 		if err := p.makePrivate(p.home); err != nil {
 			return err

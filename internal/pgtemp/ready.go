@@ -58,7 +58,7 @@ func onFreePort(start func(port int) error) error {
 const startTimeout = 90 * time.Second
 
 // waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it may be recovering,
-// or it may be the temporary server with which a container initialises its data. checkAlive returns an error if there is no point in
+// or it may be the temporary server with which a container initializes its data. checkAlive returns an error if there is no point in
 // waiting any longer.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {

@@ -90,7 +90,7 @@ func lookUp(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr) //nolint:gosec // it means that
 }
 
-// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behaviour, LANG may name a
+// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behavior, LANG may name a
 // missing locale, and HOME a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}

@@ -58,7 +58,7 @@ func TestUnavailable(t *testing.T) {
 			defer cancel()
 			return dbtest.Open(t, database).Ping(ctx)
 		}, false},
-		"cancelled":             {cancelled(d), false},
+		"cancelled":             {canceled(d), false},
 		"server killed at work": {killedAtWork(d), true},
 		"server killed before":  {killedBefore(d), true},
 		"cut at work":           {cutAtWork(d), true},
@@ -135,7 +135,7 @@ func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpo
 	return dbtest.Receive(t, result)
 }
 
-func cancelled(d *pgtest.Database) func(*testing.T) error {
+func canceled(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())

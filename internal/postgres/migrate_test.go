@@ -515,7 +515,7 @@ func TestMigrateUnknownVersion(t *testing.T) {
 	}
 }
 
-func TestMigrateCancelled(t *testing.T) {
+func TestMigrateCanceled(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	over, cancel := context.WithCancel(t.Context())

@@ -11,7 +11,7 @@ import (
 )
 
 // readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or it would
-// block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbour's. Without a neighbour
+// block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbor's. Without a neighbor
 // readUpdates fails, and a later poll tries again.
 func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))

@@ -26,7 +26,7 @@ func readUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// TestReadUpdates: an update without an id gets one that no neighbour has.
+// TestReadUpdates: an update without an id gets one that no neighbor has.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]int64{

@@ -143,7 +143,7 @@ var rules = []struct{ name, faults, broken string }{
 	{"ids that are unique", `[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, i, all) => all.indexOf(id) !== i)`, `<p id="a">x</p><p id="a">x</p>`},
 	{"the order of the page for the keyboard", `[...document.querySelectorAll("[tabindex]")].filter((e) => e.tabIndex > 0).map((e) => e.outerHTML)`, `<p tabindex="2">x</p>`},
 	{"zoom", `[...document.querySelectorAll("meta[name=viewport]")].filter((m) => /user-scalable|maximum/.test(m.content)).map((m) => m.content)`, `<meta name="viewport" content="maximum-scale=1">`},
-	{"colours that differ enough", `(() => {
+	{"colors that differ enough", `(() => {
 		const rgb = (c) => { const n = c.match(/[\d.]+/g).map(Number); return n.length > 3 && n[3] === 0 ? null : n.slice(0, 3) };
 		const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b };
 		const ground = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c } return [255, 255, 255] };

@@ -270,7 +270,7 @@ func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart
 		if !s.At.After(ratings[0].At) || s.At.After(ratings[len(ratings)-1].At) {
 			continue // of the ladder, before or after all that the curve shows
 		}
-		label := capitalised(v.T("season.number", "Number", s.Number))
+		label := capitalized(v.T("season.number", "Number", s.Number))
 		seasons = append(seasons, chart.Season{Starts: s.At, Match: s.Match, Label: label})
 	}
 	curve := chart.NewCurve(v.points(ratings), seasons, image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
@@ -306,9 +306,9 @@ func (v *visit) Span(s stats.SeasonTable) string {
 	}
 	switch {
 	case !s.Over:
-		return capitalised(from + v.T("web.goes_on"))
+		return capitalized(from + v.T("web.goes_on"))
 	case s.Since.IsZero():
-		return capitalised(v.T("season.until", "Date", last))
+		return capitalized(v.T("season.until", "Date", last))
 	default:
 		return from + last
 	}
@@ -317,12 +317,12 @@ func (v *visit) Span(s stats.SeasonTable) string {
 // SeasonName returns what a season is called.
 func (v *visit) SeasonName(s stats.SeasonTable) string {
 	if s.Name != "" {
-		return capitalised(v.T("season.named", "Number", s.Number, "Name", s.Name))
+		return capitalized(v.T("season.named", "Number", s.Number, "Name", s.Name))
 	}
-	return capitalised(v.T("season.number", "Number", s.Number))
+	return capitalized(v.T("season.number", "Number", s.Number))
 }
 
-func capitalised(text string) string {
+func capitalized(text string) string {
 	runes := []rune(text)
 	return strings.ToUpper(string(runes[:1])) + string(runes[1:])
 }

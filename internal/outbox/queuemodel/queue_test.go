@@ -12,7 +12,7 @@ var (
 	pages           = queuemodel.Lane{Chat: 1, Kind: queuemodel.Pages}
 )
 
-// queue is a model with a clock, and the behaviour of a correct queue.
+// queue is a model with a clock, and the behavior of a correct queue.
 type queue struct {
 	*queuemodel.Model
 	now time.Time

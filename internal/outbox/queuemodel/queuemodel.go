@@ -59,7 +59,7 @@ type Rules struct {
 	MaxFailures           int      // failed requests after which an item is dead
 	// Timeout is for one request. A request for a possible duplicate may take eight fifths of it.
 	Timeout time.Duration
-	// Grace is how long to wait for a cancelled request to return. The outcome of a request that does not return by then is unknown.
+	// Grace is how long to wait for a canceled request to return. The outcome of a request that does not return by then is unknown.
 	Grace time.Duration
 	// Prompt is true if waiting items may be delayed only by the failures that the model is notified of.
 	Prompt bool
@@ -94,8 +94,8 @@ const (
 	Expired State = "expired"
 	// Uncertain items have too many possible duplicates and are not sent again.
 	Uncertain State = "uncertain"
-	// Summarised items are told of by another one.
-	Summarised State = "summarised"
+	// Summarized items are told of by another one.
+	Summarized State = "summarized"
 )
 
 // Model is the model of a queue.
@@ -164,7 +164,7 @@ type item struct {
 }
 
 func (i *item) ended() bool {
-	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain || i.state == Summarised
+	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain || i.state == Summarized
 }
 
 // isExhausted is true if no more possible duplicates of it may be created.
@@ -182,14 +182,14 @@ type take struct {
 
 // Request is one request to the messenger.
 type Request struct {
-	epoch       int64 // of the instance that makes it
-	lane        Lane
-	items       []*item
-	private     bool
-	excused     bool
-	begun       time.Time
-	repeats     int       // number of earlier requests with an unknown outcome
-	cancelledAt time.Time // zero: not cancelled
+	epoch      int64 // of the instance that makes it
+	lane       Lane
+	items      []*item
+	private    bool
+	excused    bool
+	begun      time.Time
+	repeats    int       // number of earlier requests with an unknown outcome
+	canceledAt time.Time // zero: not canceled
 
 	delivered bool // the items can be read
 	returned  bool
@@ -282,22 +282,22 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarises notes that an item tells of these others of its lane, too, from now on. Such an item is never too late.
-func (m *Model) Summarises(id int64, others []int64) {
+// Summarizes notes that an item tells of these others of its lane, too, from now on. Such an item is never too late.
+func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("item %d summarises %v", id, others)
+	m.note("item %d summarizes %v", id, others)
 	summary := m.items[id]
 	for _, other := range append([]int64{id}, others...) {
 		i := m.items[other]
 		if i.Lane != summary.Lane || other < id {
-			m.violation("item %d of %v, which comes after others of them, summarises item %d of %v", id, summary.Lane, other, i.Lane)
+			m.violation("item %d of %v, which comes after others of them, summarizes item %d of %v", id, summary.Lane, other, i.Lane)
 		}
 		if i.state != Waits || i.repeats > 0 {
-			m.violation("item %d is summarised, but it may have arrived", other)
+			m.violation("item %d is summarized, but it may have arrived", other)
 		}
 		if other != id {
-			i.state = Summarised
+			i.state = Summarized
 		}
 	}
 	summary.Deadline = time.Time{}

@@ -28,14 +28,14 @@ func TestGoodQueues(t *testing.T) {
 			q.advance(time.Second)
 			q.persist(queuemodel.Expired, 1)
 		},
-		"summarised": func(q *queue) {
+		"summarized": func(q *queue) {
 			q.put(1)
 			q.Put(queuemodel.Item{ID: 2, Lane: chat, Deadline: q.now.Add(time.Second)})
 			q.put(3, 4)
 			q.answer(q.begin(1), queuemodel.Unreachable)
-			q.Summarises(2, []int64{3})
+			q.Summarizes(2, []int64{3})
 			q.put(5)
-			q.Summarises(2, []int64{4, 5})
+			q.Summarizes(2, []int64{4, 5})
 			q.persist(queuemodel.Waits, 1)
 			q.advance(time.Minute)
 			q.send(1)
@@ -332,34 +332,34 @@ func TestBadQueues(t *testing.T) {
 			q.Put(queuemodel.Item{ID: 1, Lane: callbackAnswers, Deadline: q.now.Add(time.Second)})
 			q.persist(queuemodel.Expired, 1)
 		}, "item 1 becomes expired"},
-		"summarises what is being sent": {func(q *queue) {
+		"summarizes what is being sent": {func(q *queue) {
 			q.put(1, 2)
 			q.begin(1, 2)
-			q.Summarises(1, []int64{2})
-		}, "item 2 is summarised, but it may have arrived"},
-		"summarises in the place of a later one": {func(q *queue) {
+			q.Summarizes(1, []int64{2})
+		}, "item 2 is summarized, but it may have arrived"},
+		"summarizes in the place of a later one": {func(q *queue) {
 			q.put(1, 2)
-			q.Summarises(2, []int64{1})
+			q.Summarizes(2, []int64{1})
 		}, "which comes after others"},
-		"summarises another lane": {func(q *queue) {
+		"summarizes another lane": {func(q *queue) {
 			q.put(1)
 			q.press("a", 2)
-			q.Summarises(1, []int64{2})
-		}, "summarises item 2 of"},
-		"sends what is summarised": {func(q *queue) {
+			q.Summarizes(1, []int64{2})
+		}, "summarizes item 2 of"},
+		"sends what is summarized": {func(q *queue) {
 			q.put(1, 2)
-			q.Summarises(1, []int64{2})
+			q.Summarizes(1, []int64{2})
 			q.send(1, 2)
 		}, "item 2 of"},
 		"loses a summary": {func(q *queue) {
 			q.put(1)
 			q.Put(queuemodel.Item{ID: 2, Lane: chat, Deadline: q.now})
-			q.Summarises(1, []int64{2})
+			q.Summarizes(1, []int64{2})
 		}, "item 1 is lost"},
 		"lets a summary expire": {func(q *queue) {
 			q.Put(queuemodel.Item{ID: 1, Lane: chat, Deadline: q.now.Add(time.Second)})
 			q.put(2)
-			q.Summarises(1, []int64{2})
+			q.Summarizes(1, []int64{2})
 			q.advance(time.Minute)
 			q.persist(queuemodel.Expired, 1)
 		}, "item 1 becomes expired"},

@@ -169,13 +169,13 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 	}
 }
 
-// Cut notes that a request is cancelled.
+// Cut notes that a request is canceled.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.note("the request of epoch %d for %v is cancelled", r.epoch, idsOf(r.items))
-	r.cancelledAt = m.now()
-	if took := r.cancelledAt.Sub(r.begun); took > m.allowed(r) {
+	r.canceledAt = m.now()
+	if took := r.canceledAt.Sub(r.begun); took > m.allowed(r) {
 		m.violation("the request for %v is cancelled after %v", idsOf(r.items), took)
 	}
 }

@@ -215,7 +215,7 @@ func (m *Model) busy(epoch int64, lane Lane) *Request {
 func (m *Model) isInFlight(r *Request) bool { return !r.returned && !m.isGivenUp(r) }
 
 func (m *Model) isGivenUp(r *Request) bool {
-	return !r.cancelledAt.IsZero() && m.now().Sub(r.cancelledAt) >= m.rules.Grace
+	return !r.canceledAt.IsZero() && m.now().Sub(r.canceledAt) >= m.rules.Grace
 }
 
 // Unwritten returns how many requests of an instance are in flight, and how many were delivered whose result it has not persisted.

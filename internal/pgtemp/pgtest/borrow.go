@@ -204,19 +204,19 @@ func (d *Database) clean() (reusable bool, err error) {
 }
 
 // fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes. It
-// contains the number of rows of most catalogues and the sum of their xmin, which each change increases, and whether an advisory lock is
+// contains the number of rows of most catalogs and the sum of their xmin, which each change increases, and whether an advisory lock is
 // held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
 		       concat_ws(' ', EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
 		           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
-	for _, catalogue := range []string{
+	for _, catalog := range []string{
 		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid",
 		"pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
 	} {
 		const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
-		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalogue, ours)
+		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalog, ours)
 	}
 	if err := pool.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {
 		return "", 0, fmt.Errorf("inspect the schema of a database: %w", err)

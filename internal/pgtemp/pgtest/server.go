@@ -145,7 +145,7 @@ func startContainer(ctx context.Context) (serverURL string, stop func() error, e
 		Path: "/postgres", RawQuery: "sslmode=disable",
 	}
 	pool.MaxWait = 90 * time.Second
-	// The server accepts no connections before its data is initialised.
+	// The server accepts no connections before its data is initialized.
 	err = pool.Retry(func() error {
 		return execute(ctx, address.String(), func(conn *pgx.Conn) error { return conn.Ping(ctx) })
 	})

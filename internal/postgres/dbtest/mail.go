@@ -84,21 +84,21 @@ func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result
 	return turns
 }
 
-// Turn advances one lane, and summarises it first if it has to be.
+// Turn advances one lane, and summarizes it first if it has to be.
 func (m Mail) Turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	t.Helper()
 	turn := m.MustAdvance(t, Bounds, nil, l)[0]
 	if turn.Over {
-		m.MustSummarise(t, Bounds, l)
+		m.MustSummarize(t, Bounds, l)
 		turn = m.MustAdvance(t, Bounds, nil, l)[0]
 	}
 	return turn
 }
 
-// MustSummarise summarises lanes.
-func (m Mail) MustSummarise(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane) outbox.Summarised {
+// MustSummarize summarizes lanes.
+func (m Mail) MustSummarize(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane) outbox.Summarized {
 	t.Helper()
-	s, err := m.Summarise(t.Context(), 1, lanes, b)
+	s, err := m.Summarize(t.Context(), 1, lanes, b)
 	Must(t, err)
 	return s
 }

@@ -62,7 +62,7 @@ func TestSaveAndNotify(t *testing.T) {
 	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, letterAndNotice)); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Chat(3), dbtest.Chat(1), dbtest.Answers(1)}, relabelled(t, w, woken)); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Chat(3), dbtest.Chat(1), dbtest.Answers(1)}, relabeled(t, w, woken)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
 	got := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
@@ -88,8 +88,8 @@ func TestSaveAndNotify(t *testing.T) {
 	}
 }
 
-// relabelled numbers the chats of lanes in order of appearance.
-func relabelled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane {
+// relabeled numbers the chats of lanes in order of appearance.
+func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane {
 	t.Helper()
 	order := dbtest.Values[outbox.ChatID](t, w.Pool, `SELECT id FROM chats ORDER BY id`)
 	for i, l := range lanes {

@@ -105,8 +105,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 1},
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2}, // three hundred notices each
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
-		{Name: "summarise", Run: func(ctx context.Context) error {
-			_, err := queue.Summarise(ctx, 1, []outbox.Lane{dbtest.Chat(6), dbtest.Chat(141), dbtest.Chat(142), dbtest.Pages(41)}, outbox.Bounds{MaxWaiting: 100})
+		{Name: "summarize", Run: func(ctx context.Context) error {
+			_, err := queue.Summarize(ctx, 1, []outbox.Lane{dbtest.Chat(6), dbtest.Chat(141), dbtest.Chat(142), dbtest.Pages(41)}, outbox.Bounds{MaxWaiting: 100})
 			return err
 		}, Want: 2 + 1},
 		{Name: "take of summaries", Run: take(141, 142, dbtest.Chat), Want: 3 + 2},
@@ -208,7 +208,7 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more waits in it than fits into a message, and summarising it
+// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more waits in it than fits into a message, and summarizing it
 // none when far more waits than it looks at.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
@@ -221,7 +221,7 @@ func TestTakeCostsByBounds(t *testing.T) {
 	rec.Take()
 	m.Take(t, 1)
 	statements := rec.Take()[3:] // the first three are about the lease and the commit
-	m.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1))
+	m.MustSummarize(t, dbtest.Bounds, dbtest.Chat(1))
 	statements = append(statements, rec.Take()[2:]...)
 	read := func() (all []int) {
 		dbtest.Exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL, finished_at = NULL, attempts = 0, kind = 'match_recorded'`)

@@ -123,7 +123,7 @@ func TestPagesOfAPausedChat(t *testing.T) {
 	}
 	dbtest.Exec(t, m.Pool, aPage, 72)
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE finished_at IS NULL`)
-	if s := m.MustSummarise(t, dbtest.Bounds, dbtest.Pages(1)); s.Expired != 1 {
+	if s := m.MustSummarize(t, dbtest.Bounds, dbtest.Pages(1)); s.Expired != 1 {
 		t.Errorf("too late: %+v", s)
 	}
 }

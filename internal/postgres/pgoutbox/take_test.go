@@ -48,7 +48,7 @@ func TestTakeTogether(t *testing.T) {
 					s += "+"
 				}
 				if turn.Over {
-					m.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1))
+					m.MustSummarize(t, dbtest.Bounds, dbtest.Chat(1))
 					continue
 				}
 				if s == "wait 0" {
@@ -124,7 +124,7 @@ func TestKeyOfTheLate(t *testing.T) {
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, board)
-	if s := m.MustSummarise(t, dbtest.Bounds, dbtest.Boards(1)); s.Expired != 1 {
+	if s := m.MustSummarize(t, dbtest.Bounds, dbtest.Boards(1)); s.Expired != 1 {
 		t.Errorf("%d have expired", s.Expired)
 	}
 	dbtest.Exec(t, m.Pool, board)

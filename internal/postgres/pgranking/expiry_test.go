@@ -131,7 +131,7 @@ func TestEditsLiveForAWeek(t *testing.T) {
 		c.change(t, key, 33)
 	}
 	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now() WHERE action = 'edit'`)
-	if s := c.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 1 {
+	if s := c.MustSummarize(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 1 {
 		t.Errorf("too late: %+v", s)
 	}
 	c.MustWait(t)
@@ -147,7 +147,7 @@ func TestPossibleDuplicatesExpire(t *testing.T) {
 	c.Finish(t, r)
 	c.change(t, "2", 22)
 	dbtest.Exec(t, c.world.Pool, `UPDATE outbox SET expires_at = now()`)
-	if s := c.MustSummarise(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 2 {
+	if s := c.MustSummarize(t, dbtest.Bounds, dbtest.Chat(1)); s.Expired != 2 {
 		t.Errorf("%d have expired", s.Expired)
 	}
 	taken := c.MustTake(t, 1, 1)

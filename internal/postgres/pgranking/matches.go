@@ -75,7 +75,7 @@ type matchRow struct {
 	Players     []playerRow      `json:"players"`
 	Chat        ranking.ChatID   `json:"chat_id"`
 	Command     string           `json:"command"`
-	Card        labelled         `json:"card"`
+	Card        labeled          `json:"card"`
 	Addressee   string           `json:"addressee"`
 	AddresseeID ranking.PlayerID `json:"addressee_id,omitzero"`
 	ReplyTo     int64            `json:"reply_to,omitzero"`
@@ -100,7 +100,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 		rows[i] = matchRow{
 			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Games: m.Games, Upset: m.Upset,
 			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy, PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
-			Chat: m.Chat, Command: m.Changes.Key, Card: labelled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
+			Chat: m.Chat, Command: m.Changes.Key, Card: labeled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
 			ReplyTo: m.ReplyTo, Thread: m.Thread,
 		}
 		if left := TimeLeft(m.SentAt, now, kind.Purpose.Lifetime()); left != nil {

@@ -32,7 +32,7 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		        THEN jsonb_set(waiting.payload, '{items}', (waiting.payload -> 'items') || (excluded.payload -> 'items'))
 		        ELSE jsonb_set(waiting.payload, '{more}',
 		            to_jsonb(coalesce((waiting.payload -> 'more')::integer, 0) + 1)) END`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{n, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
+		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{n, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), fmt.Sprintf("refused:%d:%d", c.RateEntry.Sender, c.Thread),
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 }
@@ -55,7 +55,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 		batch.Queue(`
 			INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, callback_query_id, expires_at, language)
 			VALUES ($1, $2, $3, $4, $5, 'callback_answer', $6, clock_timestamp() + $7::interval, nullif($8, ''))`,
-			c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.CallbackAnswer, c.Ladder}, c.Button,
+			c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.CallbackAnswer, c.Ladder}, c.Button,
 			TimeLeft(c.SentAt, now, ranking.CallbackLifetime), c.Language)
 	}
 	if c.Page != nil {
@@ -82,7 +82,7 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 	kind := notice.KindOf(c.Notice)
 	args := []any{
-		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.Notice, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
+		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.Notice, c.Ladder}, c.Addressee.Name, c.ReplyTo, c.Thread,
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player, kind.Alone, language,
 	}
 	if c.Asks != nil && c.Asks.ID == 0 {
@@ -107,17 +107,17 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		WHERE NOT EXISTS (SELECT FROM card WHERE state = 'planned')
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET kind = excluded.kind, payload = excluded.payload, key = excluded.key, expires_at = excluded.expires_at`,
-		chat, card.Match, kind.Name, kind.Purpose, labelled{card.Notice, ladder}, key, postgres.EditLifetime)
+		chat, card.Match, kind.Name, kind.Purpose, labeled{card.Notice, ladder}, key, postgres.EditLifetime)
 }
 
-// labelled is a notice as it is stored: with the label of its ladder, if it has one.
-type labelled struct {
+// labeled is a notice as it is stored: with the label of its ladder, if it has one.
+type labeled struct {
 	notice ranking.Notice
 	ladder *ranking.LadderLabel
 }
 
 // MarshalJSON implements json.Marshaler.
-func (l labelled) MarshalJSON() ([]byte, error) {
+func (l labeled) MarshalJSON() ([]byte, error) {
 	payload, err := json.Marshal(l.notice)
 	if err != nil || l.ladder == nil {
 		return payload, err
@@ -142,6 +142,6 @@ func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, labelled{c.Page, c.Ladder}, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
+		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.Page, c.Ladder}, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)
 }

@@ -31,7 +31,7 @@ const MaxCopies = 5
 // listKind is the kind of an answer that lists results that were not recorded.
 const listKind = "not_recorded"
 
-// Verdict is the result of a judgement.
+// Verdict is the result of a judgment.
 type Verdict struct {
 	Results, Recorded, Refused  int // numbers of reported, recorded and refused results
 	Undos, Undone, UndosRefused int // the same for undos
@@ -86,7 +86,7 @@ type matchID struct {
 	number int
 }
 
-// trial is the state of a judgement.
+// trial is the state of a judgment.
 type trial struct {
 	History
 	Verdict

@@ -60,86 +60,86 @@ func (m mail) waiting(t *testing.T) string {
 	return strings.Join(runs, ", ")
 }
 
-// TestSummarise summarises a lane in which at most 20 notices may wait.
-func TestSummarise(t *testing.T) {
+// TestSummarize summarizes a lane in which at most 20 notices may wait.
+func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
 	results := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.results(t, n) } }
 	others := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, notice.Outcome) } }
 	questions := func(n int) lane { return func(t *testing.T, m mail) { t.Helper(); m.others(t, n, notice.Answer) } }
 	sql := func(sql string) lane { return func(t *testing.T, m mail) { t.Helper(); dbtest.Exec(t, m.Pool, sql) } }
-	summarise := func(t *testing.T, m mail) {
+	summarize := func(t *testing.T, m mail) {
 		t.Helper()
-		m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+		m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
 	}
 	const late = `UPDATE outbox SET expires_at = now() WHERE id IN `
 	for name, tc := range map[string]struct {
 		fill []lane
 		want string
-		outbox.Summarised
+		outbox.Summarized
 	}{
-		"as many as may wait":   {[]lane{results(18), questions(2)}, "18 match_recorded, 2 k", outbox.Summarised{}},
-		"too many":              {[]lane{results(21)}, "1: 21 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 21}},
-		"a few among others":    {[]lane{others(18), results(2), others(1)}, "18 k, 19: 2 results, [1, 2], 0 answers, 1 k", outbox.Summarised{Dropped: 2}},
-		"after something else":  {[]lane{others(1), results(30)}, "1 k, 2: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30}},
-		"of other kinds":        {[]lane{others(50)}, "50 k", outbox.Summarised{}},
-		"questions":             {[]lane{results(4), questions(30), results(4)}, "1: 8 results, [1, 2, 3, 4, 5], 30 answers", outbox.Summarised{Dropped: 38}},
-		"nothing but questions": {[]lane{questions(30)}, "", outbox.Summarised{Dropped: 30}},
+		"as many as may wait":   {[]lane{results(18), questions(2)}, "18 match_recorded, 2 k", outbox.Summarized{}},
+		"too many":              {[]lane{results(21)}, "1: 21 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 21}},
+		"a few among others":    {[]lane{others(18), results(2), others(1)}, "18 k, 19: 2 results, [1, 2], 0 answers, 1 k", outbox.Summarized{Dropped: 2}},
+		"after something else":  {[]lane{others(1), results(30)}, "1 k, 2: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 30}},
+		"of other kinds":        {[]lane{others(50)}, "50 k", outbox.Summarized{}},
+		"questions":             {[]lane{results(4), questions(30), results(4)}, "1: 8 results, [1, 2, 3, 4, 5], 30 answers", outbox.Summarized{Dropped: 38}},
+		"nothing but questions": {[]lane{questions(30)}, "", outbox.Summarized{Dropped: 30}},
 		"those that may have arrived": {
 			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id IN (9, 31)`),
 				sql(`UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = 1`)},
-			"1 match_recorded, 2: 28 results, [2, 3, 4, 5, 6], 1 answers, 1 match_recorded, 1 k", outbox.Summarised{Dropped: 29},
+			"1 match_recorded, 2: 28 results, [2, 3, 4, 5, 6], 1 answers, 1 match_recorded, 1 k", outbox.Summarized{Dropped: 29},
 		},
 		"in two topics": {
 			[]lane{results(30), questions(3), sql(`UPDATE outbox SET thread_id = 8 WHERE id IN (2, 4, 31)`)},
-			"1: 28 results, [1, 3, 5, 6, 7], 2 answers, 2: 2 results, [2, 4], 1 answers", outbox.Summarised{Dropped: 33},
+			"1: 28 results, [1, 3, 5, 6, 7], 2 answers, 2: 2 results, [2, 4], 1 answers", outbox.Summarized{Dropped: 33},
 		},
 		"edits": {
 			[]lane{results(30), sql(`UPDATE outbox SET action = 'edit' WHERE id = 30`)},
-			"1: 29 results, [1, 2, 3, 4, 5], 0 answers, 1 match_recorded", outbox.Summarised{Dropped: 29},
+			"1: 29 results, [1, 2, 3, 4, 5], 0 answers, 1 match_recorded", outbox.Summarized{Dropped: 29},
 		},
 		"late ones": {
 			[]lane{others(2), results(3), questions(2), results(1), sql(late + `(1, 3, 5, 6)`)},
-			"1 k, 3: 2 results, [1, 3], 1 answers, 1 match_recorded, 1 k, 1 match_recorded", outbox.Summarised{Expired: 4},
+			"1 k, 3: 2 results, [1, 3], 1 answers, 1 match_recorded, 1 k, 1 match_recorded", outbox.Summarized{Expired: 4},
 		},
 		"late ones that were tried": {
 			[]lane{results(4), sql(`UPDATE outbox SET state = 'sending', attempts = 1, batch = 1`), sql(late + `(1, 3)`)},
-			"1: 2 results, [1, 3], 0 answers, 2 match_recorded", outbox.Summarised{Expired: 2},
+			"1: 2 results, [1, 3], 0 answers, 2 match_recorded", outbox.Summarized{Expired: 2},
 		},
 		"late and too many": {
 			[]lane{results(30), questions(1), sql(late + `(2, 31)`)},
-			"1: 30 results, [1, 2, 3, 4, 5], 1 answers", outbox.Summarised{Expired: 2, Dropped: 29},
+			"1: 30 results, [1, 2, 3, 4, 5], 1 answers", outbox.Summarized{Expired: 2, Dropped: 29},
 		},
 		"late edits": {
-			[]lane{results(2), sql(`UPDATE outbox SET action = 'edit', expires_at = now() WHERE id = 1`)}, "1 match_recorded", outbox.Summarised{Expired: 1},
+			[]lane{results(2), sql(`UPDATE outbox SET action = 'edit', expires_at = now() WHERE id = 1`)}, "1 match_recorded", outbox.Summarized{Expired: 1},
 		},
 		"a summary": {
-			[]lane{results(23), questions(1), summarise, results(1), sql(late + `(25)`), questions(1), sql(late + `(26)`)},
-			"1: 24 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarised{Expired: 2},
+			[]lane{results(23), questions(1), summarize, results(1), sql(late + `(25)`), questions(1), sql(late + `(26)`)},
+			"1: 24 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarized{Expired: 2},
 		},
 		"a short summary": {
-			[]lane{results(2), sql(late + `(1, 2)`), summarise, results(30)},
-			"1: 32 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30},
+			[]lane{results(2), sql(late + `(1, 2)`), summarize, results(30)},
+			"1: 32 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 30},
 		},
 		"refused ones": {
 			[]lane{results(30), questions(2), sql(`UPDATE outbox SET attempts = 1, failures = 1 WHERE id IN (1, 9, 31)`)},
-			"1: 30 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarised{Dropped: 32},
+			"1: 30 results, [1, 2, 3, 4, 5], 2 answers", outbox.Summarized{Dropped: 32},
 		},
 		"a refused summary": {
-			[]lane{results(22), summarise, sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), results(30)},
-			"1: 52 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 30},
+			[]lane{results(22), summarize, sql(`UPDATE outbox SET attempts = 1 WHERE id = 1`), results(30)},
+			"1: 52 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 30},
 		},
 		"a summary that may have arrived": {
-			[]lane{results(22), summarise, sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), results(30)},
-			"1: 22 results, [1, 2, 3, 4, 5], 0 answers, 23: 30 results, [23, 24, 25, 26, 27], 0 answers", outbox.Summarised{Dropped: 30},
+			[]lane{results(22), summarize, sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), results(30)},
+			"1: 22 results, [1, 2, 3, 4, 5], 0 answers, 23: 30 results, [23, 24, 25, 26, 27], 0 answers", outbox.Summarized{Dropped: 30},
 		},
 		"a summary after a late one": {
-			[]lane{results(30), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), summarise, sql(late + `(1)`)},
-			"1: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Expired: 1},
+			[]lane{results(30), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), summarize, sql(late + `(1)`)},
+			"1: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Expired: 1},
 		},
 		"very many": {
-			[]lane{results(2500), summarise, summarise},
-			"1: 2500 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarised{Dropped: 501},
+			[]lane{results(2500), summarize, summarize},
+			"1: 2500 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 501},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,15 +148,15 @@ func TestSummarise(t *testing.T) {
 			for _, fill := range tc.fill {
 				fill(t, m)
 			}
-			got := m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
-			if diff := cmp.Diff(tc.Summarised, got); diff != "" {
+			got := m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			if diff := cmp.Diff(tc.Summarized, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for range 2 { // whatever is not over its bound any more stays as it is
 				if got := m.waiting(t); got != tc.want {
 					t.Errorf("then there wait\n%s, want\n%s", got, tc.want)
 				}
-				m.MustSummarise(t, outbox.Bounds{MaxWaiting: 10_000}, dbtest.Chat(1))
+				m.MustSummarize(t, outbox.Bounds{MaxWaiting: 10_000}, dbtest.Chat(1))
 			}
 			lost := dbtest.Value[int](t, m.Pool, `
 				SELECT count(*) FROM outbox o WHERE kind = 'match_recorded' AND action = 'send' AND finished_at IS NOT NULL
@@ -192,7 +192,7 @@ func TestSummarySent(t *testing.T) {
 			t.Helper()
 			m.results(t, 25)
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`)
-			m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id = 1`)
 		},
 	} {
@@ -200,7 +200,7 @@ func TestSummarySent(t *testing.T) {
 			t.Parallel()
 			m := newEmptyMail(t)
 			fill(t, m)
-			m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+			m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
 			possible := 0 // of the request before, of which the late ones were a part
 			if name == "late ones of a message" {
 				possible = 1
@@ -283,8 +283,8 @@ func TestSummariesOfLateResults(t *testing.T) {
 	}
 }
 
-// TestSummariseBesideACommand: results that a command is changing are not waited for, and are told of by themselves.
-func TestSummariseBesideACommand(t *testing.T) {
+// TestSummarizeBesideACommand: results that a command is changing are not waited for, and are told of by themselves.
+func TestSummarizeBesideACommand(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 25)
@@ -292,7 +292,7 @@ func TestSummariseBesideACommand(t *testing.T) {
 	dbtest.Exec(t, undo, `UPDATE outbox SET payload = '{"number": 1, "undone": true}' WHERE id = 1`)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, err := m.Summarise(ctx, 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20})
+	_, err := m.Summarize(ctx, 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20})
 	dbtest.Must(t, err)
 	dbtest.Must(t, undo.Commit(t.Context()))
 	if got, want := m.waiting(t), "1 match_recorded, 2: 24 results, [2, 3, 4, 5, 6], 0 answers"; got != want {
@@ -300,18 +300,18 @@ func TestSummariseBesideACommand(t *testing.T) {
 	}
 }
 
-// TestSummariseIsAllOrNothing: whoever lost the lease changes nothing, and neither does a statement that fails at its end.
-func TestSummariseIsAllOrNothing(t *testing.T) {
+// TestSummarizeIsAllOrNothing: whoever lost the lease changes nothing, and neither does a statement that fails at its end.
+func TestSummarizeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 25)
-	if _, err := m.Summarise(t.Context(), 2, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); !errors.Is(err, outbox.ErrLeaseLost) {
+	if _, err := m.Summarize(t.Context(), 2, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("without the lease: %v", err)
 	}
 	dbtest.Define(t, m.Pool, "fail", `
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''disk full''; END';
 		CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`)
-	if _, err := m.Summarise(t.Context(), 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); err == nil {
+	if _, err := m.Summarize(t.Context(), 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); err == nil {
 		t.Error("it does not fail")
 	}
 	if got := m.waiting(t); got != "25 match_recorded" {
@@ -319,14 +319,14 @@ func TestSummariseIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestSummariseInSteps: each step handles a bounded number, so that other chats need not wait.
-func TestSummariseInSteps(t *testing.T) {
+// TestSummarizeInSteps: each step handles a bounded number, so that other chats need not wait.
+func TestSummarizeInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 3_000)
 	for _, want := range []int{1000, 999, 999, 2} {
-		if s := m.MustSummarise(t, outbox.Bounds{MaxWaiting: 1}, dbtest.Chat(1)); s.Dropped != want {
-			t.Errorf("%d results were summarised, want %d", s.Dropped, want)
+		if s := m.MustSummarize(t, outbox.Bounds{MaxWaiting: 1}, dbtest.Chat(1)); s.Dropped != want {
+			t.Errorf("%d results were summarized, want %d", s.Dropped, want)
 		}
 	}
 }
@@ -356,7 +356,7 @@ func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	m := newEmptyMail(t)
 	m.results(t, 25)
 	for failures := 1; failures <= 3; failures++ {
-		m.MustSummarise(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
+		m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
 		m.Finish(t, dbtest.Failed(*m.Take(t, 1), outbox.Failed))
 		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL`)
 		const first = `SELECT kind || ' ' || failures FROM outbox WHERE finished_at IS NULL`

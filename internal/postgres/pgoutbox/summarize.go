@@ -12,17 +12,17 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxSummarised is how many rows of a lane one statement looks at, so that no statement takes long.
-const maxSummarised = 1000
+// maxSummarized is how many rows of a lane one statement looks at, so that no statement takes long.
+const maxSummarized = 1000
 
-// Summarise implements outbox.Store. Of the first rows of each lane it ends those that are over. Of
+// Summarize implements outbox.Store. Of the first rows of each lane it ends those that are over. Of
 // a lane in which more rows wait than the bound, it also ends the answers to questions and the
 // results that certainly did not arrive. Results that end become one summary for each topic, with
 // the first five of them: the first one keeps its position and becomes the notice, and the others
 // keep its id as their batch, for queueSummaries. A summary that did not arrive becomes part of the
 // new one. Rows that another transaction is changing stay as they are: they are not lost, and
 // waiting for them could be a deadlock.
-func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarised, error) {
+func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarized, error) {
 	const sql = `
 		WITH lane AS (
 		    SELECT l.chat_id, l.lane, EXISTS (
@@ -46,7 +46,7 @@ func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		                FILTER (WHERE result), '$[*][*]'), '$[0 to 4]'),
 		        'answers', sum(CASE WHEN kind = $6 THEN (payload ->> 'answers')::bigint ELSE answer::integer END)) AS payload
 		    FROM ending WHERE summary IS NOT NULL GROUP BY summary
-		), summarised AS (
+		), summarized AS (
 		    UPDATE outbox o
 		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
 		        batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
@@ -67,13 +67,13 @@ func (s *Store) Summarise(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
 	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
 	args := []any{
-		chats, kinds, bounds.MaxWaiting, maxSummarised,
+		chats, kinds, bounds.MaxWaiting, maxSummarized,
 		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name, notice.Answer,
 	}
-	var ended outbox.Summarised
+	var ended outbox.Summarized
 	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&ended.Expired, &ended.Dropped) })
 	if err := s.write(ctx, &batch); err != nil {
-		return outbox.Summarised{}, fmt.Errorf("summarise lanes: %w", err)
+		return outbox.Summarized{}, fmt.Errorf("summarize lanes: %w", err)
 	}
 	return ended, nil
 }
