@@ -306,21 +306,33 @@ func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	return plain + text[end:], entities
 }
 
-// press returns the update of the press of a button with a label. If data are given instead, the
-// message has no such button.
+// press returns the update of the press of a button with a label. Instead of it, another answer to
+// the same question may be given, or the data of a button that the bot has not made.
 func (g *scripted) press(who, label string) fields {
 	g.t.Helper()
 	g.now = g.now.Add(scriptPace)
-	below, data := g.botMessage("", [][]fields{}), label
-	if _, _, isData := findCallback(label); !isData && label != unknownData {
+	label, answer, isOther := strings.Cut(label, " as ")
+	below, data := fields{}, label
+	_, _, isData := findCallback(label)
+	if isData = isData || label == unknownData; !isData {
 		below, data = g.button(label)
 	}
+	if isOther {
+		data = scriptAnswer.ReplaceAllString(data, ":"+answer+"$1")
+	}
+	if isData || isOther {
+		below = g.botMessage("", [][]fields{{{"text": label, "callback_data": data}}})
+	}
+	g.last++
 	return fields{"callback_query": fields{
 		"id": fmt.Sprint(g.chat, g.last), "from": g.member(who), "message": below, "data": data,
 	}}
 }
 
-// button returns the last message that has a button with a label, or the first one, and its data.
+// scriptAnswer is what the data of a button that cancels end with, and their ranking.
+var scriptAnswer = regexp.MustCompile(`:\w+(@\d+)?$`)
+
+// button returns the last or the first message that has a button with a label, and its data.
 func (g *scripted) button(label string) (m fields, data string) {
 	g.t.Helper()
 	var labels []string
