@@ -155,7 +155,8 @@ func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to b
 		g.paper.aside("elobot has asked %s to slow down, and answers no more questions until a minute is over. "+
 			"Results still count.", from.FirstName)
 	default:
-		g.paper.aside("elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.")
+		g.paper.aside("elobot does not answer that. It takes the commands that /help lists, " +
+			"and replies: “reply TEXT”. See “help”.")
 	}
 	return nil
 }

@@ -60,16 +60,16 @@ type heard struct {
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
-	s := &demoGroup{
+	g := &demoGroup{
 		sim: sim, clock: clock, paper: paper, last: make(map[int64]botsim.Message), user: you, ended: make(chan struct{}),
 	}
 	for _, u := range sceneMembers {
 		u.LanguageCode = "en"
-		s.members = append(s.members, sim.AddUser(u))
+		g.members = append(g.members, sim.AddUser(u))
 	}
-	s.group = sim.Group("Table tennis", s.members...)
-	s.messages, s.leave = sim.Subscribe()
-	return s
+	g.group = sim.Group("Table tennis", g.members...)
+	g.messages, g.leave = sim.Subscribe()
+	return g
 }
 
 // person returns the member with a first name, or else whoever the simulated Telegram knows by it.
@@ -84,7 +84,8 @@ func (g *demoGroup) person(name string) botsim.User {
 
 // startBot starts the real bot, which logs only warnings and errors.
 func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
-	c := app.Config{TelegramConfig: app.TelegramConfig{Token: g.sim.Token(), TelegramURL: g.sim.URL()}, DatabaseConfig: app.DatabaseConfig{DatabaseURL: databaseURL}}
+	var c app.Config
+	c.Token, c.TelegramURL, c.DatabaseURL = g.sim.Token(), g.sim.URL(), databaseURL
 	c.SendLimitPrivate, c.SendLimitGroup, c.SendLimitTotal = "off", "off", "off"
 	free, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -13,8 +13,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// Callback is a command that people give with a button. The data of a button is a version, the code of its callback, and arguments, as in
-// 1u:42:0. In a group with several ladders, the ladder follows, as in 1p:2:1001@7. The data may be forged, so it names neither the person nor the chat: these come from Telegram.
+// Callback is a command that people give with a button. The data of a button is a version, the code
+// of its callback, and arguments, as in 1u:42:0. In a group with several ladders, the ladder
+// follows, as in 1p:2:1001@7. The data may be forged, so it names neither the person nor the chat:
+// these come from Telegram.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log

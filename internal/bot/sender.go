@@ -73,7 +73,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 	case m.Action == outbox.Edit, m.Action == outbox.Page:
 		receipt, err = s.edit(ctx, m)
 	case m.Action == outbox.Ensure && m.Row.Kind == ranking.KindBoard:
-		receipt, err = s.ensure(ctx, m)
+		receipt, err = s.updateBoard(ctx, m)
 	case m.Action == outbox.Ensure && m.Row.Kind == ranking.KindSeason:
 		receipt, err = s.tellSeason(ctx, m)
 	case m.Action == outbox.CallbackAnswer:

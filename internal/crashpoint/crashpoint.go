@@ -11,7 +11,8 @@ type Point string
 const (
 	// Applying: the changes of a command are decided, and none has been written.
 	Applying Point = "applying"
-	// Batching: the batch writer has decided whether it writes a result at once or waits to write it with others. Nothing has been written.
+	// Batching: it is decided whether a result is written at once or waits to be written with
+	// others. Nothing has been written.
 	Batching Point = "batching"
 	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not commit.
 	ApplyingTogether Point = "applying together"

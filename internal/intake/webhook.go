@@ -125,7 +125,8 @@ var errWrongSecret = errors.New("missing or wrong secret")
 // refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
 func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
-		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute", "status", status, "error", reason)
+		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute",
+			"status", status, "error", reason)
 	})
 	return status
 }

@@ -131,8 +131,8 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// queuePage replaces the message with a pressed button. The newest press takes the place of one that waits for the
-// same message.
+// queuePage replaces the message with a pressed button. The newest press takes the place of one
+// that waits for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`

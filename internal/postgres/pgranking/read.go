@@ -167,11 +167,12 @@ func ladderFields(l *ranking.GroupLadder) []any {
 
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
 //
-// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with LIMIT 1, the planner looks up each row by
-// its key even in a new database, where it would scan whole groups otherwise. The first $4 people who are unknown get an id. At $5, the
-// message showed the people where $6 is true: a mention does not mean an account that it shows with another username, unless that is older
-// than the sighting. $7 is the ladder, and $8 its season, as
-// in a query.
+// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with
+// LIMIT 1, the planner looks up each row by its key even in a new database, where it would scan
+// whole groups otherwise. The first $4 people who are unknown get an id. At $5, the message showed
+// the people where $6 is true: a mention does not mean an account that it shows with another
+// username, unless that is older than the sighting. $7 is the ladder, and $8 its season, as in a
+// query.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
@@ -289,11 +290,11 @@ func playerColumns(p string) string {
 // playerFields returns the scan targets for playerColumns.
 func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
 
-// everybodyIn is the end of a query for those who are in a season of a group that goes on, or in a
-// given one, with their names there and how they were seen in the group, but for those who came
-// only by being named in matches that are all undone. s is their standing in one of them, in the
-// given one if they have one there: then here is true. Who has just been merged into another player
-// is that one.
+// everybodyIn is the FROM clause that lists the members of a group's current seasons and of one
+// given season, with their names there and how they were seen in the group. It leaves out players
+// who came only by being named in matches that are all undone. s is a member's standing in one of
+// the seasons, the given one if possible: then here is true. A player who has just been merged is
+// the other player.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (

@@ -20,9 +20,10 @@ import (
 // deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
 const lookEvery = 50 * time.Minute
 
-// ensure brings a message up to date that exists once in a chat. It edits the known message. If that one is unknown or gone, it edits the
-// chat's pinned message if that is marked as the same object. Otherwise it sends a new message and pins it.
-func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
+// updateBoard updates the chat's message of a board, which exists once. It edits the known message.
+// If that one is unknown or gone, it edits the chat's pinned message if that is marked as the same
+// object. Otherwise it sends a new message and pins it.
+func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := s.readBoard(ctx, m)
 	switch {
 	case err != nil:
@@ -39,13 +40,13 @@ func (s *Sender) ensure(ctx context.Context, m outbox.Message) (outbox.Receipt, 
 		return e.receipt, nil
 	}
 	if look || board.ToPin {
-		if err := s.look(ctx, &e); err != nil {
+		if err := s.findPinned(ctx, &e); err != nil {
 			return outbox.Receipt{}, err
 		}
 	}
 	// a message that is not pinned may have been deleted, which only an edit tells
 	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
-		if err := s.show(ctx, &e); err != nil {
+		if err := s.editOrPost(ctx, &e); err != nil {
 			return outbox.Receipt{}, err
 		}
 	} else {
@@ -67,9 +68,10 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// look looks at the chat's pinned message, which is the one to edit if the message is not known. Of two messages, the newer one is kept: it
-// was made when the other one was gone or too old, even if no process lived to persist it. The other one is a copy, and is unpinned.
-func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
+// findPinned looks at the chat's pinned message, which is the one to edit if the message is not
+// known. Of two messages, the newer one is kept: it was made when the other one was gone or too
+// old, even if no process lived to persist it. The other one is a copy, and is unpinned.
+func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err
 	}
@@ -89,8 +91,8 @@ func (s *Sender) look(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// show edits the message. If there is none, or it is gone or too old, it makes a new one.
-func (s *Sender) show(ctx context.Context, e *boardUpdate) error {
+// editOrPost edits the message. If there is none, or it is gone or too old, it posts a new one.
+func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
 		_, err := s.deliver(ctx, draft{message: e.Message, out: e.out, edited: e.id})
