@@ -224,8 +224,9 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]string{
-		"/match @bob": "", "/match @bob 3": "match", "/match x": "match", "/undo x": "undo", "/fix": "fix", "/fix x": "fix",
-		"/match @bob 3:1": "", "/undo": "", "/fix 3:2": "", "/match help": "", "/help match": "", "/ranking": "", "/join": "",
+		"/match @bob": "", "/match @bob 3": "match", "/match x": "match", "/undo x": "undo", "/fix x": "fix",
+		"/match @bob 3:1": "", "/undo": "", "/fix": "", "/fix 3:2": "",
+		"/match help": "", "/help match": "", "/ranking": "", "/join": "",
 	} {
 		w.group.Say(w.alice, text)
 		if got := w.handle()[0].origin.Malformed; got != want {

@@ -62,7 +62,8 @@ func TestNoticesOfALadder(t *testing.T) {
 		ranking.MatchRecorded{Number: 42, Tag: "abc", Sides: aliceAndBob(3, 1, 16)}, goldenUndone()["win"], goldenRestored()["win"],
 		goldenFixed()["no_score"], stats.RankingPage{Title: "Club", Rows: []stats.Row{{Name: called("Alice"), Elo: 1516, Won: 1}}, Total: 30, Page: 2},
 		goldenOdds()["singles"], stats.HeadToHead{A: called("Alice"), B: called("Bob")}, stats.Chart{Title: "Club", Period: stats.Month}, ranking.SettingsPage{}, ranking.BoardState{On: true},
-		goldenUndoPrompts()["prompt"], goldenWhich()["two"], winner, goldenWizards()["opponent"], goldenWizards()["score"],
+		goldenUndoPrompts()["prompt"], goldenUndoPrompts()["fix"], goldenWhich()["two"], winner,
+		goldenWizards()["opponent"], goldenWizards()["score"],
 		stats.RankingPage{}, stats.MatchPage{}, ranking.SettingChanged{Name: "k", Before: "32", After: "24"},
 	} {
 		if n == nil {

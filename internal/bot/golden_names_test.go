@@ -42,6 +42,7 @@ var goldenWithNames = map[string]string{
 	"not_recorded":    "not_recorded/each",
 	"undo_prompt":     "undo/prompt",
 	"winner_offer":    "fix_offer/winner",
+	"fix_prompt":      "undo/fix",
 	"which_prompt":    "which/two",
 	"undo_dropped":    "undo/cancelled",
 	"report_prompt":   "report/winner_teams",

@@ -145,6 +145,10 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 		Was: ranking.OldScore{Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)},
 	}
 	send(offer)
+	send(ranking.FixPrompt{
+		Number: 999_999_999, Sets: offer.Sets,
+		Sides: [2]ranking.Side{members(25, 16, ten...), members(24, -16, otherTen...)},
+	})
 	send(ranking.WinnerOffer{Number: 999_999_999, Sides: [2]ranking.Side{members(4, 16, ten...), members(3, -16, otherTen...)}, Sets: offer.Sets[:7]})
 	for _, raw := range longestNames {
 		send(CommandFailed{Command: raw})

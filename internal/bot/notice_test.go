@@ -18,7 +18,8 @@ func TestPurposes(t *testing.T) {
 			ranking.UndoPrompt{}, ranking.UndoDropped{}, ranking.WhichPrompt{}, ranking.ReportPrompt{}, ranking.ReportDropped{},
 		},
 		notice.Answer: {
-			stats.RankingPage{}, stats.PlayerStanding{}, stats.MyStandings{}, ranking.FixOffer{}, ranking.WinnerOffer{}, ranking.ReportChosen{},
+			stats.RankingPage{}, stats.PlayerStanding{}, stats.MyStandings{}, ranking.FixOffer{}, ranking.WinnerOffer{},
+			ranking.FixPrompt{}, ranking.ReportChosen{},
 			ranking.Refusal{Code: ranking.TooManyQuestions}, Greeting{Private: true}, Help{}, GroupOnly{}, UnknownCommand{},
 		},
 		notice.Notification: {ranking.PlayersMerged{}},

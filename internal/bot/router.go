@@ -93,7 +93,6 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
 		if r.asksForFix(m.replied()) {
 			m := *m
-			m.ReplyTo = nil // it is no match: the last one is meant
 			fix := command.Text(command.NameFix, m.Text, m.commandEntities(), r.self.Username)
 			return r.dispatch(ctx, newRequest(&m, req.origin, fix))
 		}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -19,6 +18,7 @@ const (
 	undoCode    = "u"
 	restoreCode = "b" // back
 	fixCode     = "f"
+	askedCode   = "uf" // as undoCode, below a FixPrompt
 )
 
 func amendmentFeature() feature {
@@ -30,6 +30,7 @@ func amendmentFeature() feature {
 		},
 		callbacks: []Callback{
 			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},
+			{Code: askedCode, Command: command.NameUndo, Handle: pressingCard(undo)},
 			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restore)},
 			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
 		},
@@ -49,11 +50,6 @@ func amending(amend func(ranking.Amendment) ranking.Operation) func(*Router, con
 
 // fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
 func (r *Router) fixOrMove(ctx context.Context, req request) error {
-	if req.command.Args == "" && req.message.replied() != nil {
-		// The reply to a question would not say which match is meant.
-		form := WrongForm{Command: command.NameFix, Reason: command.ReasonNoScore}
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: form})
-	}
 	_, err := command.ParseFix(req.command)
 	number, ladder, ok := command.LadderAfter(req.command)
 	form, malformed := wrongForm(req.command, err)
@@ -64,14 +60,11 @@ func (r *Router) fixOrMove(ctx context.Context, req request) error {
 	return r.rankings.Do(ctx, req.origin, ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form})
 }
 
-// asksForFix reports whether a message of this bot answers a /fix without anything else, perhaps
-// among other answers. It has no button to tell that by.
+// asksForFix reports whether a message of this bot is a FixPrompt.
 func (r *Router) asksForFix(m *message) bool {
-	if m == nil || m.From == nil || m.From.ID != r.self.ID {
-		return false
-	}
-	return slices.ContainsFunc(catalog.All(), func(l catalog.Language) bool {
-		return strings.Contains(m.Text, plain(l.Text("form.empty_fix", nil)))
+	return m != nil && slices.ContainsFunc(r.buttonsBelow(m), func(data string) bool {
+		_, ok := argsOf(askedCode, data)
+		return ok
 	})
 }
 
@@ -166,7 +159,7 @@ func parseCardArgs(args string) (b cardButton, ok bool) {
 // parseCardData reads the data of a button below a card. ok is false for all others.
 func parseCardData(data string) (b cardButton, ok bool) {
 	c, args, found := findCallback(data)
-	if !found || c.Code != undoCode && c.Code != restoreCode {
+	if !found || !slices.Contains([]string{undoCode, restoreCode, askedCode}, c.Code) {
 		return cardButton{}, false
 	}
 	return parseCardArgs(args)
@@ -395,6 +388,18 @@ func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 		scores = w.scoreAlone(score)
 	}
 	return w.Text("button.fix", args{"Scores": scores})
+}
+
+var _ = shows(view[ranking.FixPrompt]{text: words.fixPrompt, buttons: fixPromptButtons})
+
+// fixPromptButtons returns the button that undoes the match. It tells which match a reply corrects.
+func fixPromptButtons(n ranking.FixPrompt, _ outbox.Item, w words) [][]button {
+	card := cardButton{n.Number, n.Changes, n.Tag}
+	return [][]button{{{text: w.Text("button.undo", nil), data: card.data(askedCode)}}}
+}
+
+func (w words) fixPrompt(n ranking.FixPrompt) string {
+	return w.inLadder(w.Text("prompt.fix", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}))
 }
 
 var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winnerOfferButtons})

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
-	"elobot/internal/catalog"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -56,7 +55,7 @@ func TestUndoAndFixInAGroup(t *testing.T) {
 
 		"/fix 42 11:7 9:11 11:5": "fix #42 11:7 9:11 11:5",
 		"/fix@other_bot 3:2":     ignored,
-		"/fix":                   `answer wrong_form {"command":"fix","reason":"empty"}`,
+		"/fix":                   "fix last ",
 		"/fix 13 :3":             `answer wrong_form {"command":"fix","reason":"incomplete_score","detail":"3"}`,
 		"/fix 42":                `answer wrong_form {"command":"fix","reason":"no_score"}`,
 		"/fix @bob 3:2":          `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
@@ -235,29 +234,32 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	}
 }
 
-// TestFixAlone: a /fix without anything else asks for a score, which a reply gives, in every
-// language. A /fix about a certain match does not ask, because the reply would not say which one it
-// was.
+// TestFixAlone: a /fix without anything else asks for the score of a match, and a reply to the
+// question gives it. Its button undoes that match.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	for _, l := range catalog.All() {
-		asks := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: plain(l.Text("form.empty_fix", nil))})
-		w.group.Reply(w.alice, asks, "3:2")
-		w.expect("in "+l.Tag(), "fix last 3:2")
-		w.group.Reply(w.alice, asks, "11:7 9:11 11:5")
-		w.expect("sets in "+l.Tag(), "fix last 11:7 9:11 11:5")
-		among := w.group.Post(botsim.Post{From: w.sim.Bot(), Text: "#42 Alice 3:1 Bob\nAlice: " + asks.Text + "\n\n/undo 42"})
-		w.group.Reply(w.alice, among, "3:2")
-		w.expect("among other answers in "+l.Tag(), "fix last 3:2")
-		w.group.Reply(w.alice, asks, "@bob")
-		w.expect("no score", `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`)
-		w.group.Reply(w.alice, w.group.Post(botsim.Post{From: w.bob, Text: asks.Text}), "3:2")
-		w.expect("a question of Bob")
+	question := func(from botsim.User) botsim.Message {
+		markup := keyboard("1uf:42:0:Aa0_-zZ9@7")
+		return w.group.Post(botsim.Post{From: from, Text: "Match #42?", Extra: map[string]any{"reply_markup": markup}})
 	}
+	asks := question(w.sim.Bot())
+	for text, want := range map[string]string{
+		"3:2":            "fix #42 Aa0_-zZ9 3:2",
+		"11:7 9:11 11:5": "fix #42 Aa0_-zZ9 11:7 9:11 11:5",
+		"/undo":          "undo #42 Aa0_-zZ9",
+		"@bob":           `answer wrong_form {"command":"fix","reason":"unexpected_word","detail":"@bob"}`,
+	} {
+		w.group.Reply(w.alice, asks, text)
+		w.expect(text, want)
+	}
+	w.sim.Press(w.alice, asks, "1uf:42:0:Aa0_-zZ9@7")
+	w.expect("the button", "undo #42 Aa0_-zZ9")
+	w.group.Reply(w.alice, question(w.bob), "3:2")
+	w.expect("a question of Bob")
 	card := w.card(w.group, 0)
 	w.group.Reply(w.alice, card, "3:2")
 	w.expect("a reply to a card")
 	w.group.Reply(w.alice, card, "/fix")
-	w.expect("about a certain match", `answer wrong_form {"command":"fix","reason":"no_score"}`)
+	w.expect("about a certain match", fmt.Sprintf("fix message %d or m:%d:%d ", card.ID, w.group.ID(), card.ID))
 }

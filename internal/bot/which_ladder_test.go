@@ -304,6 +304,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	edited := c.edit(report, "/match @bobby 3:1")
 	edited.to = report
 	look(edited)
+	look(c.say(ownTopic, nil, "/fix"))
 	for _, text := range []string{
 		"/match zorb", "/match zorb @bobby", "/ranking zorb", "/stats zorb", "/stats zorb @bobby", "/records zorb", "/matches zorb",
 		"/history zorb", "/chart zorb", "/teams zorb @alice @bobby @player1 @player2", "/settings zorb", "/h2h zorb @bobby", "/fix 2 2:6",

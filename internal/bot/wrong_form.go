@@ -79,8 +79,6 @@ func (w words) wrongForm(n WrongForm) string {
 	}
 	id := "form." + string(n.Reason)
 	switch {
-	case n.Reason == command.ReasonEmpty && n.Command == command.NameFix:
-		id = "form.empty_fix"
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:

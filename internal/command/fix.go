@@ -42,7 +42,7 @@ func matchNumber(word string) (int, error) {
 // Fix is the right result of a match that was recorded with a wrong one.
 type Fix struct {
 	Number int     // number of the match; 0 if it is not given
-	Scores []Score // as in Match
+	Scores []Score // as in Match; nil if nothing is given
 }
 
 // ParseFix reads the arguments of /fix. Every error is a *FormError.
@@ -51,7 +51,7 @@ func ParseFix(c Command) (Fix, error) {
 		return Fix{}, formError(ReasonUnexpectedWord, c.Mentions[0].label())
 	}
 	if c.Args == "" {
-		return Fix{}, formError(ReasonEmpty, "")
+		return Fix{}, nil
 	}
 	var f Fix
 	words := fields(c.Args)

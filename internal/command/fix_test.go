@@ -171,13 +171,14 @@ func TestParseFix(t *testing.T) {
 
 func TestParseFixErrors(t *testing.T) {
 	t.Parallel()
+	if f, err := command.ParseFix(read(t, "/fix \n\u200f")); err != nil || f.Number != 0 || f.Scores != nil {
+		t.Errorf("nothing: %+v, %v", f, err)
+	}
 	cases := []struct {
 		args   string
 		reason command.Reason
 		detail string
 	}{
-		{"", command.ReasonEmpty, ""},
-		{"\n\u200f", command.ReasonEmpty, ""},
 		{",", command.ReasonNoScore, ""},
 		{"-", command.ReasonNoScore, ""},
 		{"42", command.ReasonNoScore, ""},

@@ -16,6 +16,7 @@ import (
 //   - as the sender's last match: the sender's own score first if they played, else the order of the command.
 //
 // A fix that makes the loser the winner is probably a mistake, so it is offered first, unless Sure is true.
+// Without Scores, the sender is asked for them.
 type FixMatch struct {
 	Amendment
 	Scores []Score
@@ -24,7 +25,7 @@ type FixMatch struct {
 
 func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
 	op := f.operation(s, o)
-	op.asks = s.settings.AskUnusual && !f.Sure
+	op.isOpen, op.asks = len(f.Scores) == 0, s.settings.AskUnusual && !f.Sure
 	return s.amend(ctx, "fix match", o, f.Amendment, op)
 }
 
@@ -89,6 +90,7 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 type fixOperation struct {
 	amendOperation
 	result Result
+	isOpen bool // the result is to be asked for
 	asks   bool // before it makes the loser the winner
 }
 
@@ -112,7 +114,7 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 // refuse returns why the match cannot be fixed, nil if it can.
 func (f fixOperation) refuse(snap Snapshot) Notice {
 	m := f.found(snap)
-	if n := f.refusal(m); n != nil {
+	if n := f.refusal(m); n != nil || f.isOpen {
 		return n
 	}
 	switch corrected := f.corrected(snap); {
@@ -126,6 +128,9 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 
 func (f fixOperation) decide(snap Snapshot) (Decision, error) {
 	m, corrected := f.found(snap), f.corrected(snap)
+	if f.isOpen {
+		return Decision{Notice: FixPrompt(m.winnerOffer(m.Result))}, nil
+	}
 	if f.asks && (m.Result.A-m.Result.B)*(corrected.A-corrected.B) < 0 {
 		return Decision{Notice: m.winnerOffer(corrected)}, nil
 	}
@@ -155,3 +160,8 @@ type WinnerOffer struct {
 }
 
 var _ = notice.Register[WinnerOffer](notice.Kind{Name: "winner_offer", Purpose: notice.Answer, Alone: true})
+
+// FixPrompt asks for the right score of a match. Its Sides and Sets are those of the card.
+type FixPrompt WinnerOffer
+
+var _ = notice.Register[FixPrompt](notice.Kind{Name: "fix_prompt", Purpose: notice.Answer, Alone: true})

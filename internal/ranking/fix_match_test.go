@@ -46,6 +46,26 @@ func TestFixMatch(t *testing.T) {
 	}
 }
 
+// TestFixWithoutScore: it asks for the score of the match that it means, in the order of the card,
+// and changes nothing.
+func TestFixWithoutScore(t *testing.T) {
+	t.Parallel()
+	g := newGame(t)
+	g.record(t, &alice, bob, alice, 1, 3)
+	sides := [2]ranking.Side{
+		{Score: 3, Players: []ranking.RatingChange{{Name: ranking.Name{Name: "Alice"}}}},
+		{Score: 1, Players: []ranking.RatingChange{{Name: ranking.Name{Name: "Bob"}}}},
+	}
+	asked := ranking.FixPrompt{Number: 1, Tag: ranking.TagOf("m:1"), Sides: sides}
+	for _, meant := range []ranking.Amendment{{}, matchNumber(1), {Match: ranking.MatchRef{Message: 5, Key: "m:1"}}} {
+		meant.IsAdmin = nobodyIsAdmin
+		checkNotice(t, g.fix(t, &bob, meant), asked)
+	}
+	checkNotice(t, g.fix(t, &carol, matchNumber(1)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
+	checkNotice(t, g.fix(t, &carol, matchNumber(2)), ranking.Refusal{Code: ranking.NoSuchMatch, Number: 2})
+	g.hasMatches(t, "m:1 Bob Alice 1:3")
+}
+
 // TestFixThatChangesTheWinner: it is offered first. The button fixes the match as long as that has not changed.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()

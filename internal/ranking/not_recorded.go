@@ -109,7 +109,7 @@ func (u undoOperation) rejectedResults(snap Snapshot) []RejectedResult {
 
 func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	rejected := f.amendOperation.rejectedResults(snap)
-	rejected[0].NamedResult = f.result.named()
+	rejected[0].NamedResult, rejected[0].Malformed = f.result.named(), f.isOpen
 	return rejected
 }
 

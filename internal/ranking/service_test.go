@@ -210,6 +210,8 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[ranking.FirstLadderPrompt](t, g, payload)
 	case "match_moved":
 		return decode[ranking.MatchMoved](t, g, payload)
+	case "fix_prompt":
+		return decode[ranking.FixPrompt](t, g, payload)
 	case "winner_offer":
 		return decode[ranking.WinnerOffer](t, g, payload)
 	}
