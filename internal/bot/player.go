@@ -31,7 +31,7 @@ const nameMe = "me"
 // player handles "/stats", "/stats @bobby" and "/me".
 func (r *Router) player(ctx context.Context, req request) error {
 	if !req.origin.Chat.IsGroup() {
-		if len(req.command.Mentions) > 0 || req.command.MayNamePlayers() {
+		if req.command.Args != "" {
 			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: "stats @bobby"}})
 		}
 		return r.stats.Show(ctx, req.origin, stats.StandingsQuery{})

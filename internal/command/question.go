@@ -41,7 +41,7 @@ var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
 // CutSpan returns the question without the words for a span, and the span. It is empty if none is
-// named.
+// named. The words for one that is over, as in "last year", stay.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {
@@ -49,7 +49,8 @@ func (c Command) CutSpan() (Command, Span) {
 		span = cmp.Or(span, spans[word])
 		return spans[word] != "" || besideSpans[word]
 	})
-	if span != "" {
+	isLast := func(word string) bool { return dateWords[strings.ToLower(word)] == "l" }
+	if span != "" && !slices.ContainsFunc(others, isLast) {
 		c.Args = strings.Join(others, " ")
 	}
 	return c, span

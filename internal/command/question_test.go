@@ -48,7 +48,7 @@ func TestParseQuestion(t *testing.T) {
 		{"за этот год", nil, Question{Span: Year}},
 		{"de la semana", nil, Question{Span: Week}},
 		{"de la", nil, named("de la")},
-		{"last week", nil, named("last")},
+		{"last week", nil, named("last week")},
 		{"2025", nil, Question{Number: 2025}},
 		{"МІСЯЦЬ", nil, Question{Span: Month}},
 		{"month 2", nil, Question{Unknown: "2"}},
@@ -69,6 +69,7 @@ func TestCutSpan(t *testing.T) {
 	for args, want := range map[string]string{
 		placeholder + " this YEAR " + placeholder: placeholder + " " + placeholder + " year", "alles": " all", "@bob, month": "@bob, month",
 		"the  bob": "the  bob ", "": " ",
+		"last year": "last year year", placeholder + " прошлый месяц": placeholder + " прошлый месяц month",
 	} {
 		if rest, span := (Command{Args: args}).CutSpan(); rest.Args+" "+string(span) != want {
 			t.Errorf("%q: %q without %q", args, rest.Args, span)
