@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/elo"
-	"elobot/internal/ranking"
+	"elobot/internal/ladder"
 )
 
 const (
@@ -135,7 +135,7 @@ func (h *history) play(first, last int) []*rows {
 		message := 1_000_000_000 + 2*number
 		before := [2]int{members[one].elo, members[other].elo}
 		var upset any // nil for none
-		if n := ranking.Upset(ranking.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ranking.MinUpset {
+		if n := ladder.Upset(ladder.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ladder.MinUpset {
 			upset = n
 		}
 		matches.add(id, group+1, group+1, season, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/app"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
@@ -33,11 +33,11 @@ func (c *adoptCommand) adopt(ctx context.Context, pool *pgxpool.Pool) error {
 		if err != nil {
 			return fmt.Errorf("ask Telegram who the bot is: %w\nNothing was changed", err)
 		}
-		before, err := postgres.AdoptBot(ctx, pool, ranking.UserID(self.ID))
+		before, err := postgres.AdoptBot(ctx, pool, ladder.UserID(self.ID))
 		switch {
 		case err != nil:
 			return adoptError(before, err)
-		case before == ranking.UserID(self.ID):
+		case before == ladder.UserID(self.ID):
 			fmt.Printf("The database already belongs to @%s (%d).\n", self.Username, self.ID)
 		case before == 0:
 			fmt.Printf("The database now belongs to @%s (%d).\n", self.Username, self.ID)
@@ -51,7 +51,7 @@ func (c *adoptCommand) adopt(ctx context.Context, pool *pgxpool.Pool) error {
 }
 
 // adoptError explains an expected error of AdoptBot and says what to do.
-func adoptError(before ranking.UserID, err error) error {
+func adoptError(before ladder.UserID, err error) error {
 	var deadUpdates *postgres.DeadUpdatesError
 	switch {
 	case errors.Is(err, postgres.ErrInstanceRuns):

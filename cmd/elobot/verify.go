@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/app"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -73,7 +74,7 @@ func (v *verifyCommand) with(ctx context.Context, pool *pgxpool.Pool) error {
 // season is a season of a ladder with differences that can be repaired.
 type season struct {
 	chat  ranking.ExternalChatID
-	id    ranking.SeasonID
+	id    ladder.SeasonID
 	label string
 }
 
@@ -138,7 +139,7 @@ func counted(n int, one, many string) string {
 func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
 	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
-		case errors.Is(err, ranking.ErrInconsistent):
+		case errors.Is(err, ladder.ErrInconsistent):
 			fmt.Printf("%s: cannot be repaired: a match has a side without players, or a player without a standing\n", l.label)
 		case errors.Is(err, ranking.ErrConflict), errors.Is(err, ranking.ErrLocked):
 			return n, fmt.Errorf("%s is busy right now, try again: %w", l.label, err)

@@ -6,23 +6,23 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
 // claimDatabase makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot would
 // send to chats that it is not in, and edit messages that are not its own.
 func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
-	owner, err := postgres.ClaimBot(ctx, pool, ranking.UserID(self.ID))
-	if err != nil || owner == ranking.UserID(self.ID) {
+	owner, err := postgres.ClaimBot(ctx, pool, ladder.UserID(self.ID))
+	if err != nil || owner == ladder.UserID(self.ID) {
 		return err
 	}
 	return &otherBotError{owner, self}
 }
 
 type otherBotError struct {
-	owner ranking.UserID
+	owner ladder.UserID
 	self  telegram.Self
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"elobot/internal/bot"
 	"elobot/internal/botsim"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
@@ -65,12 +67,12 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	})
 	const settled = `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`
 	group := sim.Group("Club", sim.User("alice"))
-	alice := ranking.Person{ID: 1, Name: "Alice"}
+	alice := command.Person{ID: 1, Name: "Alice"}
 	by := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: ranking.Chat{ID: ranking.ExternalChatID(group.ID()), Kind: ranking.Supergroup}, Sender: &alice, SentAt: time.Now()}
 	}
 	err = errors.Join(
-		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, ranking.Person{ID: 2, Name: "Bob"}, ranking.Score{A: 3, B: 1}))),
+		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, command.Person{ID: 2, Name: "Bob"}, ladder.Score{A: 3, B: 1}))),
 		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only(), Period: stats.Month}))
 	if err != nil {
 		t.Fatal(err)

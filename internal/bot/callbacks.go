@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -49,7 +50,7 @@ func callbackData(code, args string) string {
 const ladderMark = "@"
 
 // dataInLadder adds a ladder to the data of a button, if there is room. Where there is none, the button acts on a match, whose ladder counts.
-func dataInLadder(data string, ladder ranking.LadderID) string {
+func dataInLadder(data string, ladder ladder.ID) string {
 	in := data + ladderMark + strconv.FormatInt(int64(ladder), 10)
 	if data == "" || len(in) > maxData {
 		return data
@@ -58,9 +59,9 @@ func dataInLadder(data string, ladder ranking.LadderID) string {
 }
 
 // ladderOf returns the ladder in the data of a button, 0 for none.
-func ladderOf(data string) ranking.LadderID {
+func ladderOf(data string) ladder.ID {
 	_, id, _ := strings.Cut(data, ladderMark)
-	ladder, _ := parseID[ranking.LadderID](id)
+	ladder, _ := parseID[ladder.ID](id)
 	return ladder
 }
 
@@ -129,7 +130,7 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 		sent = shown
 	}
 	o = q.Message.replyTarget()
-	sender := person(q.From.mentioned())
+	sender := q.From.mentioned()
 	o.Key, o.Button, o.Pressed, o.Sender, o.SentAt = "c:"+q.ID, q.ID, q.Message.ID, &sender, sent.UTC()
 	o.Chat.Language, o.Command = languageTag(q.From.LanguageCode), "unknown"
 	if c, _, ok := findCallback(q.Data); ok {
@@ -179,7 +180,7 @@ func asking[Q stats.Query](code, command string, parse func(args string) (Q, boo
 }
 
 // askingAbout is asking for a question about a player.
-func askingAbout(code, command string, query func(ranking.PlayerID) stats.Query) Callback {
+func askingAbout(code, command string, query func(ladder.PlayerID) stats.Query) Callback {
 	return asking(code, command, func(args string) (stats.Query, bool) {
 		player, ok := parsePlayer(args)
 		return query(player), ok

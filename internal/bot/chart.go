@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elobot/internal/chart"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -28,7 +29,7 @@ func chartFeature() feature {
 		callbacks: []Callback{
 			pageButton(chartCode, "chart", parseChart, (*Router).turnChart),
 			// a page cannot become a picture and turn back, so the chart is a message of its own
-			askingAbout(postChartCode, "chart", func(p ranking.PlayerID) stats.Query { return stats.PlayerChartQuery{Player: p} }),
+			askingAbout(postChartCode, "chart", func(p ladder.PlayerID) stats.Query { return stats.PlayerChartQuery{Player: p} }),
 		},
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/chart"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -201,7 +203,7 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	longest := strings.Repeat("@", 64)
 	n := stats.Chart{Title: longest, Period: stats.ThreeMonths}
 	for i := range stats.MaxCharted {
-		n.Players = append(n.Players, ranking.Name{Player: ranking.PlayerID(i + 1), Name: longest + "🎾", Mark: strings.Repeat("#", 64)})
+		n.Players = append(n.Players, ranking.Name{Player: ladder.PlayerID(i + 1), Name: longest + "🎾", Mark: strings.Repeat("#", 64)})
 		if i%2 == 0 {
 			n.Players[i].Name = "é" + strings.Repeat("\u0301", 100)
 		}
@@ -221,7 +223,7 @@ func TestLettersInChartsAreExplained(t *testing.T) {
 	long := "Maximiliana Alexandra "
 	n := stats.Chart{Period: stats.Month}
 	for i, name := range []string{long + "Smith", "Alice", long + "Jones"} {
-		n.Players = append(n.Players, ranking.Name{Player: ranking.PlayerID(i + 1), Name: name})
+		n.Players = append(n.Players, ranking.Name{Player: ladder.PlayerID(i + 1), Name: name})
 	}
 	m := messageOf(t, p.group.ID(), n)
 	shown := func(i int) string { return "\n" + "ABC"[i:i+1] + ": " + isolate + n.Players[i].Name + endIsolate }
@@ -257,8 +259,8 @@ func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for text, want := range map[string]string{
-		"/chart": "chart of ", "/chart @bob": "chart of " + team([]ranking.Person{{Username: "bob"}}),
-		"/graph @bob @carol":                        "chart of " + team([]ranking.Person{{Username: "bob"}, {Username: "carol"}}),
+		"/chart": "chart of ", "/chart @bob": "chart of " + team([]command.Person{{Username: "bob"}}),
+		"/graph @bob @carol":                        "chart of " + team([]command.Person{{Username: "bob"}, {Username: "carol"}}),
 		"/chart @a_a_a @b_b_b @c_c_c @d_d_d @e_e_e": `answer unclear_people {"reason":"too_many","command":"chart"}`,
 	} {
 		w.group.Say(w.alice, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -121,7 +122,7 @@ func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
 func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	t.Parallel()
 	club := ranking.Chat{ID: -100, Kind: ranking.Supergroup, Title: "Club"}
-	alice := &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}
+	alice := &command.Person{ID: 1001, Username: "alice", Name: "Alice"}
 	sent := time.Unix(1_700_000_000, 0).UTC()
 	const text = `,"text":"/top","entities":5`
 	for what, tc := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -36,8 +37,8 @@ func TestEditedMatch(t *testing.T) {
 		Key: fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit, Message: message,
 		Update: edited.origin.Update, Command: "match",
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
-		Sender: &ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
-		Mentioned: []ranking.Person{{Username: "bob"}},
+		Sender: &command.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime, ReplyTo: int64(m.ID),
+		Mentioned: []command.Person{{Username: "bob"}},
 	}
 	if diff := cmp.Diff(want, edited.origin); diff != "" {
 		t.Errorf("origin (-want +got):\n%s", diff)

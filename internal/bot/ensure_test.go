@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -33,8 +34,8 @@ type fakeViews struct {
 }
 
 func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, error) {
-	names := map[ranking.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}
-	ranking.FillNames(&f.ended, func(player ranking.PlayerID) (ranking.Name, bool) {
+	names := map[ladder.PlayerID]ranking.Name{1: {Name: "Alice"}, 2: {Name: "Bob"}, 3: {Name: "Carol"}}
+	ranking.FillNames(&f.ended, func(player ladder.PlayerID) (ranking.Name, bool) {
 		name, ok := names[player]
 		return name, ok
 	})

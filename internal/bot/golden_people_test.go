@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -76,7 +77,7 @@ func goldenRecords() map[string]notice.Notice {
 }
 
 func goldenCharts() map[string]notice.Notice {
-	numbered := func(id ranking.PlayerID, name, mark string) ranking.Name {
+	numbered := func(id ladder.PlayerID, name, mark string) ranking.Name {
 		return ranking.Name{Player: id, Name: name, Mark: mark}
 	}
 	return map[string]notice.Notice{
@@ -95,7 +96,7 @@ func goldenUnclearPeople() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"unknown_name": stats.UnclearPeople{Reason: stats.UnknownName, Command: "stats", Word: "golf"},
 		"similar_name": stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "robert", People: near},
-		"several":      stats.WhoMeant{Doubt: command.DoubtName, Word: "bob", People: same, Picked: []ranking.PlayerID{3}},
+		"several":      stats.WhoMeant{Doubt: command.DoubtName, Word: "bob", People: same, Picked: []ladder.PlayerID{3}},
 		"nobody":       stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"},
 		"name_both":    stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"},
 		"too_many":     stats.UnclearPeople{Reason: stats.TooManyNamed, Command: "h2h"},

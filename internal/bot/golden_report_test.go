@@ -2,6 +2,7 @@ package bot
 
 import (
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -16,7 +17,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 	who := func(n ranking.Name, isNew bool) ranking.ReportOption {
 		return ranking.ReportOption{Results: []ranking.NamedResult{result(alice, n, 3, 1)}, Who: &n, New: isNew}
 	}
-	asks := func(doubt ranking.Doubt, word string, options ...ranking.ReportOption) ranking.ReportPrompt {
+	asks := func(doubt command.Doubt, word string, options ...ranking.ReportOption) ranking.ReportPrompt {
 		return ranking.ReportPrompt{Doubt: doubt, Word: word, Options: options}
 	}
 	repeats := func(earlier ranking.EarlierReport) ranking.ReportPrompt {
@@ -43,7 +44,7 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"total": asks(command.DoubtTotal, "", option(result(alice, bob, 3, 1, sets...)),
 			option(result(alice, bob, 4, 1, append([]ranking.SetScore{{3, 1}}, sets...)...))),
 		"counts":               asks(command.DoubtCounts, "", option(result(alice, bob, 5, 4)), option(result(alice, bob, 2, 2))),
-		"half":                 asks(command.DoubtHalf, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, ranking.Half, ranking.Half))),
+		"half":                 asks(command.DoubtHalf, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, ladder.Half, ladder.Half))),
 		"winner":               asks(command.DoubtWinner, "", option(result(alice, bob, 3, 1)), option(result(alice, bob, 1, 3))),
 		"winner_no_score":      asks(command.DoubtWinner, "", option(result(alice, bob, 1, 2)), option(result(alice, bob, -1, -1)), option(result(alice, bob, 0, -1))),
 		"duplicate_completes":  completes,

@@ -3,6 +3,7 @@ package bot
 import (
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -62,8 +63,8 @@ func goldenBoards() map[string]notice.Notice {
 }
 
 func goldenSettings() map[string]notice.Notice {
-	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, SeasonMonths: 3, RatingRules: ranking.RatingRules{
-		K: 40, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true,
+	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, SeasonMonths: 3, RatingRules: ladder.RatingRules{
+		K: 40, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true,
 	}}
 	alice, hostileName := called("Alice"), called(hostile)
 	page := func(rules ranking.Rules, display ranking.Display, by *ranking.Reporter) ranking.SettingsPage {

@@ -13,6 +13,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -346,25 +347,25 @@ func goldenMatches() map[string]notice.Notice {
 		"new_and_reported": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 		}),
-		"number_one":    with(celebrating(ranking.NewNumberOne, 0, alice)),
-		"upset":         with(celebrating(ranking.UpsetOfMonth, 214, alice)),
-		"personal_best": with(celebrating(ranking.PersonalBest, 1516, alice)),
-		"streak":        with(celebrating(ranking.WinningStreak, 15, alice)),
+		"number_one":    with(celebrating(ladder.NewNumberOne, 0, alice)),
+		"upset":         with(celebrating(ladder.UpsetOfMonth, 214, alice)),
+		"personal_best": with(celebrating(ladder.PersonalBest, 1516, alice)),
+		"streak":        with(celebrating(ladder.WinningStreak, 15, alice)),
 		"streak_and_notes": with(func(m *ranking.MatchRecorded) {
-			celebrating(ranking.WinningStreak, 5, alice)(m)
+			celebrating(ladder.WinningStreak, 5, alice)(m)
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 		}),
 		"upset_of_doubles": with(func(m *ranking.MatchRecorded) {
 			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
-			celebrating(ranking.UpsetOfMonth, 120, alice, bob)(m)
+			celebrating(ladder.UpsetOfMonth, 120, alice, bob)(m)
 		}),
 		"upset_and_notes": with(func(m *ranking.MatchRecorded) { // with all names that a card can have
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
-			celebrating(ranking.UpsetOfMonth, 120, alice)(m)
+			celebrating(ladder.UpsetOfMonth, 120, alice)(m)
 		}),
-		"upset_of_teams":      with(celebrating(ranking.UpsetOfMonth, 120, alice, bob, carol, called("Dave"), called("Eve"))),
+		"upset_of_teams":      with(celebrating(ladder.UpsetOfMonth, 120, alice, bob, carol, called("Dave"), called("Eve"))),
 		"celebration_unknown": with(celebrating("of tomorrow", 5, alice)),
-		"celebration_hostile": with(celebrating(ranking.NewNumberOne, 0, called(hostile))),
+		"celebration_hostile": with(celebrating(ladder.NewNumberOne, 0, called(hostile))),
 		"doubles":             sides(double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)),
 		"hostile_new_and_report": with(func(m *ranking.MatchRecorded) {
 			h := called(hostile)
@@ -374,7 +375,7 @@ func goldenMatches() map[string]notice.Notice {
 }
 
 // celebrating returns a change that makes a card celebrate.
-func celebrating(kind ranking.CelebrationKind, number int, players ...ranking.Name) func(*ranking.MatchRecorded) {
+func celebrating(kind ladder.CelebrationKind, number int, players ...ranking.Name) func(*ranking.MatchRecorded) {
 	return func(m *ranking.MatchRecorded) {
 		m.Celebration = &ranking.Celebration{Kind: kind, Players: players, Number: number}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -96,8 +97,8 @@ func goldenTeamsAndSets() map[string]notice.Notice {
 		"no_score": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16)},
 		"early":    ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(0, -1, 16), Games: "7-6(5) 2-1"},
 		"halves": ranking.MatchRecorded{
-			Number: 7, Sides: aliceAndBob(ranking.Half+2, ranking.Half, 16),
-			Sets: []ranking.SetScore{{1, 0}, {1, 0}, {ranking.Half, ranking.Half}},
+			Number: 7, Sides: aliceAndBob(ladder.Half+2, ladder.Half, 16),
+			Sets: []ranking.SetScore{{1, 0}, {1, 0}, {ladder.Half, ladder.Half}},
 		},
 		"no_score_drew": ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(-1, -1, 0)},
 		"sets":          ranking.MatchRecorded{Number: 7, Sides: aliceAndBob(2, 1, 16), Sets: three},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -18,7 +19,7 @@ type GroupLife interface {
 	BotRemoved(ctx context.Context, o ranking.Origin) error
 	Renamed(ctx context.Context, o ranking.Origin) error
 	MembersSeen(ctx context.Context, o ranking.Origin) error
-	MemberLeft(ctx context.Context, o ranking.Origin, who ranking.Person) error
+	MemberLeft(ctx context.Context, o ranking.Origin, who command.Person) error
 }
 
 // WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it handles the
@@ -56,12 +57,12 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
 		return nil
 	}
-	o, who := u.origin("member"), person(u.New.User.mentioned())
+	o, who := u.origin("member"), u.New.User.mentioned()
 	switch {
 	case u.New.isOut() && !u.Old.isOut():
 		return r.rankings.MemberLeft(ctx, o, who)
 	case u.New.isIn():
-		o.VisibleUsers = []ranking.Person{who}
+		o.VisibleUsers = []command.Person{who}
 		return r.rankings.MembersSeen(ctx, o)
 	default:
 		return nil
@@ -101,7 +102,7 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 	r.membersChanged(m.Chat)
 	for _, u := range m.NewChatMembers {
 		if u.isPerson() {
-			o.VisibleUsers = append(o.VisibleUsers, person(u.mentioned()))
+			o.VisibleUsers = append(o.VisibleUsers, u.mentioned())
 		}
 	}
 	if len(o.VisibleUsers) > 0 {
@@ -110,7 +111,7 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 	if !m.LeftChatMember.isPerson() {
 		return nil
 	}
-	return r.rankings.MemberLeft(ctx, o, person(m.LeftChatMember.mentioned()))
+	return r.rankings.MemberLeft(ctx, o, m.LeftChatMember.mentioned())
 }
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})

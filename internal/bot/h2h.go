@@ -3,9 +3,10 @@ package bot
 import (
 	"context"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
@@ -18,14 +19,14 @@ func headToHeadFeature() feature {
 			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, OfLadder: true,
 		}},
 		callbacks: []Callback{
-			askingAbout(againstCode, "h2h", func(p ranking.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
+			askingAbout(againstCode, "h2h", func(p ladder.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
 		},
 	}
 }
 
 // headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
 func (r *Router) headToHead(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []command.Person) ([]command.Person, notice.Notice) {
 		people, unclear := req.meant(2, nil)(everybody)
 		switch {
 		case unclear != nil || len(people) == 2:
@@ -35,7 +36,7 @@ func (r *Router) headToHead(ctx context.Context, req request) error {
 		case req.message.isAnonymousAdmin():
 			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"}
 		default:
-			return []ranking.Person{person(req.sender()), people[0]}, nil
+			return []command.Person{req.sender(), people[0]}, nil
 		}
 	}})
 }

@@ -9,6 +9,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -41,7 +42,7 @@ func longestMatches(a, b int, raw string) map[string]notice.Notice {
 		},
 		"celebrating card": ranking.MatchRecorded{ // never amended
 			Number: number, Sides: sides, Sets: sets, NewPlayers: players, ReportedBy: &by,
-			Celebration: &ranking.Celebration{Kind: ranking.UpsetOfMonth, Players: players[:a], Number: 10000},
+			Celebration: &ranking.Celebration{Kind: ladder.UpsetOfMonth, Players: players[:a], Number: 10000},
 		},
 		"undone card": ranking.MatchRecorded{Number: number, Sides: sides, Sets: sets, Undone: true, UndoneBy: &by},
 		"undone":      ranking.MatchUndone{Number: number, Sides: sides, Sets: sets, By: by, Moved: m},

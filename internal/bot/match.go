@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -117,7 +118,7 @@ func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) s
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
 
 // hasPoints is true if a score is more than who has won.
-func hasPoints(score [2]int) bool { return ranking.Score{A: score[0], B: score[1]}.HasPoints() }
+func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
 // showScore returns what stands between two sides: their score, or a trophy next to the one that has won.
 func showScore(score [2]int) string {
@@ -136,7 +137,7 @@ func (w words) scoreAlone(score [2]int) string {
 }
 
 // writtenScore returns a score as commands have it.
-func writtenScore(score [2]int) string { return ranking.Score{A: score[0], B: score[1]}.String() }
+func writtenScore(score [2]int) string { return ladder.Score{A: score[0], B: score[1]}.String() }
 
 // brackets returns the non-empty texts in brackets, or an empty string.
 func brackets(all ...string) string {
@@ -251,13 +252,13 @@ func (w words) celebration(c *ranking.Celebration) string {
 	// above them, the card has already named all players
 	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
 	switch c.Kind {
-	case ranking.NewNumberOne:
+	case ladder.NewNumberOne:
 		return w.Text("celebration.number_one", args{"Name": names}) + "\n"
-	case ranking.UpsetOfMonth:
+	case ladder.UpsetOfMonth:
 		return w.Text("celebration.upset", args{"Names": names, "Points": c.Number}) + "\n"
-	case ranking.PersonalBest:
+	case ladder.PersonalBest:
 		return w.Text("celebration.best", args{"Name": names, "Rating": c.Number}) + "\n"
-	case ranking.WinningStreak:
+	case ladder.WinningStreak:
 		return w.Text("celebration.streak", args{"Name": names, "Wins": c.Number}) + "\n"
 	default:
 		return ""

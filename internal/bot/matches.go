@@ -39,7 +39,7 @@ func (r *Router) matches(ctx context.Context, req request) error {
 	if q == (command.Question{Number: q.Number, Span: q.Span}) && q.Span != command.Year {
 		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{At: stats.Paging{Page: q.Number}, Span: q.Span})
 	}
-	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
+	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []command.Person) ([]command.Person, notice.Notice) {
 		if _, err := req.parseNames(everybody); err == nil {
 			return nil, UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 		}

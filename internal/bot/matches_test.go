@@ -5,14 +5,14 @@ import (
 	"math"
 	"testing"
 
-	"elobot/internal/ranking"
+	"elobot/internal/command"
 	"elobot/internal/stats"
 )
 
 func TestHistoryCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rankings.people = []ranking.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
+	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
 	for text, want := range map[string]string{
 		"/matches":          "matches",
 		"/games":            "matches",

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"elobot/internal/catalog"
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -29,7 +30,7 @@ func TestMissingLadder(t *testing.T) {
 	for _, text := range []string{"/match tennis @bobby", "/match tennis @carol beat 3:1 @bobby", "/match zorbb @carol 3:1 last friday"} {
 		s := c.say(0, nil, text)
 		to, presses := s.to, 0
-		var asked []ranking.Doubt
+		var asked []command.Doubt
 		for len(s.items) > 0 && ranking.IsPrompt(s.items[len(s.items)-1].Kind) {
 			out, n := question(s)
 			asked = append(asked, n.Doubt)

@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -414,8 +415,8 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 // TestNamesAreFilledIn: wherever a notice names a player by the id, the rendered text has the name and the mark.
 func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
-	id := func(n ranking.PlayerID) ranking.Name { return ranking.Name{Player: n} }
-	side := func(n ranking.PlayerID) ranking.Side {
+	id := func(n ladder.PlayerID) ranking.Name { return ranking.Name{Player: n} }
+	side := func(n ladder.PlayerID) ranking.Side {
 		return ranking.Side{Score: int(n), Players: []ranking.RatingChange{{Name: id(n)}}}
 	}
 	two := id(2)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -38,7 +39,7 @@ func (r *Router) odds(ctx context.Context, req request) error {
 }
 
 // sides returns the players that an /odds names.
-func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
+func (req request) sides(everybody []command.Person) (sides [2][]command.Person, unclear notice.Notice) {
 	m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
 	if unclear := req.unclear(err); unclear != nil {
 		return sides, unclear
@@ -46,7 +47,7 @@ func (req request) sides(everybody []ranking.Person) (sides [2][]ranking.Person,
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
 	}
-	return [2][]ranking.Person{peopleOf(m.A), peopleOf(m.B)}, nil
+	return [2][]command.Person{m.A, m.B}, nil
 }
 
 // teams handles "/teams @a @b @c @d".
@@ -55,7 +56,7 @@ func (r *Router) teams(ctx context.Context, req request) error {
 }
 
 // players returns the players that a /teams names, in their order, on the first side.
-func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Person, unclear notice.Notice) {
+func (req request) players(everybody []command.Person) (sides [2][]command.Person, unclear notice.Notice) {
 	players, err := command.ParsePlayers(req.command, req.sender(), req.names(everybody))
 	if unclear := req.unclear(err); unclear != nil {
 		return sides, unclear
@@ -63,7 +64,7 @@ func (req request) players(everybody []ranking.Person) (sides [2][]ranking.Perso
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return sides, form
 	}
-	return [2][]ranking.Person{peopleOf(players)}, nil
+	return [2][]command.Person{players}, nil
 }
 
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
@@ -83,11 +84,11 @@ func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 // someTeams are teams that a button means: the number of a division, and the players whom the unclear names of the command mean.
 type someTeams struct {
 	number int
-	picked []ranking.PlayerID
+	picked []ladder.PlayerID
 }
 
 // teamsData returns the data of a button about teams, as in 1n:2 or 1n:2:1a,1b.
-func teamsData(code string, number int, picked []ranking.PlayerID) string {
+func teamsData(code string, number int, picked []ladder.PlayerID) string {
 	if len(picked) == 0 {
 		return callbackData(code, strconv.Itoa(number))
 	}
@@ -112,7 +113,7 @@ func parseCount(args string) (n int, ok bool) {
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
 func (r *Router) turnTeams(ctx context.Context, p press, t someTeams) error {
 	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
-		return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
+		return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []command.Person) ([2][]command.Person, notice.Notice) {
 			sides, unclear := req.players(everybody)
 			if unclear != nil || t.number > stats.Splits(len(sides[0])) {
 				return sides, ranking.Refusal{Code: ranking.UnknownButton}
@@ -125,7 +126,7 @@ func (r *Router) turnTeams(ctx context.Context, p press, t someTeams) error {
 // reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
 func (r *Router) reportTeams(ctx context.Context, p press, t someTeams) error {
 	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
-		teams := func(everybody []ranking.Person) ([2][]ranking.Person, notice.Notice) {
+		teams := func(everybody []command.Person) ([2][]command.Person, notice.Notice) {
 			sides, unclear := req.players(everybody)
 			split, valid := stats.SplitOf(t.number, len(sides[0]))
 			if unclear != nil || !valid {
@@ -138,7 +139,7 @@ func (r *Router) reportTeams(ctx context.Context, p press, t someTeams) error {
 }
 
 // teamsBelow handles the /teams that the message with a pressed button replies to. If it is gone, the button is unknown.
-func (r *Router) teamsBelow(ctx context.Context, p press, picked []ranking.PlayerID, handle func(request) error) error {
+func (r *Router) teamsBelow(ctx context.Context, p press, picked []ladder.PlayerID, handle func(request) error) error {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {
 		return r.unknownButton(ctx, p.origin)

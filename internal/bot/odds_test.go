@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -12,7 +14,7 @@ func TestOddsCommands(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
 	w := newWorld(t)
-	w.rankings.people = []ranking.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
+	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
 	for text, want := range map[string]string{
 		"/odds @bob":                         "odds " + me + " @bob",
 		"/odds carol":                        "odds " + me + " Carol@carol#1003",
@@ -101,10 +103,10 @@ func TestTeamWizardReplies(t *testing.T) {
 		"zorb":      `answer wrong_form {"command":"match","reason":"unexpected_word","detail":"zorb"}`,
 	} {
 		w := newWorld(t)
-		w.rankings.wizard = &ranking.WizardRequest{Teams: [2][]ranking.Person{
+		w.rankings.wizard = &ranking.WizardRequest{Teams: [2][]command.Person{
 			{{Username: "bob"}, {Username: "eve"}}, {{ID: 1003, Name: "Carol"}, {Username: "dave"}},
 		}}
-		w.group.Reply(w.alice, w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})), text)
+		w.group.Reply(w.alice, w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})), text)
 		w.expect(text, want)
 	}
 }

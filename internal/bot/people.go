@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -23,13 +24,13 @@ func peopleFeature() feature {
 
 // meant returns the people whom a question in a group is about, at most so many: those whom it names, or else the author of the message
 // that it replies to, or else the one that is given, if any.
-func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
+func (req request) meant(most int, otherwise *command.Person) ranking.Meant {
 	_, span := req.command.CutSpan()
 	reply := req.repliedPerson()
 	if req.command.Written == nameMe { // that is the sender
 		reply = nil
 	}
-	return func(everybody []ranking.Person) ([]ranking.Person, notice.Notice) {
+	return func(everybody []command.Person) ([]command.Person, notice.Notice) {
 		named, err := command.ParsePeople(req.command, req.sender(), reply, req.names(everybody))
 		switch unclear := req.unclear(err); {
 		case span != "" && span != command.All:
@@ -43,9 +44,9 @@ func (req request) meant(most int, otherwise *ranking.Person) ranking.Meant {
 		case slices.Contains(named, command.Person{}): // an anonymous admin
 			return nil, ranking.Refusal{Code: ranking.NobodyToShow}
 		case len(named) == 0 && otherwise != nil:
-			return []ranking.Person{*otherwise}, nil
+			return []command.Person{*otherwise}, nil
 		default:
-			return peopleOf(named), nil
+			return named, nil
 		}
 	}
 }
@@ -61,12 +62,8 @@ func numberIn(args string) string {
 }
 
 // names returns the names by which a question can mean players, with the picked ones.
-func (req request) names(everybody []ranking.Person) *command.Names {
-	picked := make([]int64, len(req.picked))
-	for i, p := range req.picked {
-		picked[i] = int64(p)
-	}
-	return namesOf(everybody).Picking(picked)
+func (req request) names(everybody []command.Person) *command.Names {
+	return command.NewNames(everybody).Picking(req.picked)
 }
 
 // unclear says whom a question may mean if a name in it does not tell, or that nobody is called so. It returns nil if err says neither.
@@ -83,7 +80,7 @@ func (req request) unclear(err error) notice.Notice {
 		n.Doubt = command.DoubtName
 	}
 	for _, p := range wrong.People {
-		n.People = append(n.People, ranking.Name{Player: ranking.PlayerID(p.Player)})
+		n.People = append(n.People, ranking.Name{Player: p.Player})
 	}
 	return n
 }
@@ -121,7 +118,7 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 }
 
 // pick handles the buttons that say whom an unclear name in a question means: it answers the question, or asks about the next such name.
-func (r *Router) pick(ctx context.Context, p press, picked []ranking.PlayerID) error {
+func (r *Router) pick(ctx context.Context, p press, picked []ladder.PlayerID) error {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Topic != aboutStatistics { // the message may have been edited since
 		return r.unknownButton(ctx, p.origin)
@@ -145,7 +142,7 @@ func (r *Router) commandBelow(p press) (req request, known Command, ok bool) {
 	}
 	c.Name = known.Name
 	req = newRequest(to, p.origin, c)
-	req.origin.Mentioned = append(req.origin.Mentioned, person(to.From.mentioned())) // by "me"
+	req.origin.Mentioned = append(req.origin.Mentioned, to.From.mentioned()) // by "me"
 	return req, known, true
 }
 
@@ -153,7 +150,7 @@ func (r *Router) commandBelow(p press) (req request, known Command, ok bool) {
 const idBase = 36
 
 // showIDs writes the ids of players in the data of a button, as in 1a,1b.
-func showIDs(players []ranking.PlayerID) string {
+func showIDs(players []ladder.PlayerID) string {
 	ids := make([]string, len(players))
 	for i, p := range players {
 		ids[i] = strconv.FormatInt(int64(p), idBase)
@@ -162,13 +159,13 @@ func showIDs(players []ranking.PlayerID) string {
 }
 
 // parseIDs reads what showIDs writes of at least one player. ok is false for all else.
-func parseIDs(text string) (players []ranking.PlayerID, ok bool) {
+func parseIDs(text string) (players []ladder.PlayerID, ok bool) {
 	for id := range strings.SplitSeq(text, ",") {
 		player, err := strconv.ParseInt(id, idBase, 64)
 		if err != nil || player <= 0 {
 			return nil, false
 		}
-		players = append(players, ranking.PlayerID(player))
+		players = append(players, ladder.PlayerID(player))
 	}
 	return players, showIDs(players) == text
 }

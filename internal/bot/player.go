@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -20,7 +21,7 @@ func playerFeature() feature {
 			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, OfLadder: true,
 		}},
 		callbacks: []Callback{
-			askingAbout(playerCode, "stats", func(p ranking.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
+			askingAbout(playerCode, "stats", func(p ladder.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
 		},
 	}
 }
@@ -40,13 +41,13 @@ func (r *Router) player(ctx context.Context, req request) error {
 }
 
 // playerData returns the data of a button that is about a player.
-func playerData(code string, player ranking.PlayerID) string {
+func playerData(code string, player ladder.PlayerID) string {
 	return callbackData(code, strconv.FormatInt(int64(player), 10))
 }
 
 // parsePlayer reads the arguments that playerData writes. ok is false for all others.
-func parsePlayer(args string) (player ranking.PlayerID, ok bool) {
-	player, ok = parseID[ranking.PlayerID](args)
+func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
+	player, ok = parseID[ladder.PlayerID](args)
 	return player, ok && player > 0
 }
 

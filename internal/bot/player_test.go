@@ -19,7 +19,7 @@ import (
 // TestQuestionsAboutPeople: players are meant by name, by mention or by a reply, and nobody is guessed.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
-	people := []ranking.Person{
+	people := []command.Person{
 		{ID: 1002, Username: "bob", Name: "Bob", Player: 12}, {ID: 1003, Name: "José Müller", Player: 13},
 		{Username: "zoe_b", Name: "zoe_b", Player: 14}, {ID: 1005, Username: "ann", Name: "Ann", Player: 15}, {ID: 1006, Name: "Ann", Player: 16},
 	}
@@ -60,7 +60,7 @@ func TestQuestionsAboutPeople(t *testing.T) {
 func TestUnclearNamesGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rankings.people = []ranking.Person{
+	w.rankings.people = []command.Person{
 		{ID: 1003, Username: "carol", Name: "Carol", Player: 13}, {ID: 1005, Name: "Ann", Player: 15}, {ID: 1006, Name: "Ann", Player: 16},
 		{ID: 1007, Name: "Dan", Player: 37}, {ID: 1008, Name: "Dan", Player: 38},
 	}

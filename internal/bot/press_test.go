@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/ranking"
 )
@@ -33,7 +34,7 @@ func TestPress(t *testing.T) {
 	want := ranking.Origin{
 		Key: "c:" + id, Button: id, Update: c.origin.Update, Command: "undo", Instead: "/undo 42",
 		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
-		Sender: &ranking.Person{ID: 1002, Username: "bob", Name: "Bob"},
+		Sender: &command.Person{ID: 1002, Username: "bob", Name: "Bob"},
 		SentAt: worldTime.Add(time.Minute), ReplyTo: int64(card.ID), Pressed: int64(card.ID),
 	}
 	if diff := cmp.Diff(want, c.origin); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -52,7 +53,7 @@ func optionData(option ranking.PromptOption) string {
 func optionOf(text string) ranking.PromptOption {
 	var choice ranking.Choice
 	var page ranking.OpponentPage
-	var score ranking.Score
+	var score ladder.Score
 	if _, err := fmt.Sscanf(text, "s%d-%d:%d", &choice, &score.A, &score.B); err == nil {
 		return ranking.ScoreAgainst{Opponent: choice, Score: score}
 	}
@@ -170,7 +171,7 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // others are listed.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	one := []ranking.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
+	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
 	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -92,7 +93,7 @@ func parsePage(args string) (q stats.RankingQuery, ok bool) {
 	if q.Page, ok = parseCount(page); !ok {
 		return q, false
 	}
-	q.Asker, ok = parseID[ranking.UserID](asker)
+	q.Asker, ok = parseID[ladder.UserID](asker)
 	return q, ok
 }
 

@@ -24,6 +24,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
@@ -118,7 +119,7 @@ func newScripted(t *testing.T, pool *pgxpool.Pool, number int64) *scripted {
 }
 
 // IsAdmin implements Admins.
-func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	if g.adminsUnknown {
 		return false, errors.New("no answer from Telegram")
 	}

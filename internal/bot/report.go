@@ -29,16 +29,18 @@ func (r *Router) match(ctx context.Context, req request) error {
 	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == command.DoubtLine
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
 		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
-		read := func(everybody []ranking.Person) ranking.Reading { return req.reading(everybody, namesOf(everybody)) }
+		read := func(everybody []command.Person) ranking.Reading {
+			return req.reading(everybody, command.NewNames(everybody))
+		}
 		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: read, NoScore: noScore})
 	}
 	req.origin.Names = false
-	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return said }})
+	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return said }})
 }
 
 // reading returns what a result says. If names is nil, only people who are mentioned are read; a group without players has names, but none
 // that is known.
-func (req request) reading(everybody []ranking.Person, names *command.Names) ranking.Reading {
+func (req request) reading(everybody []command.Person, names *command.Names) ranking.Reading {
 	report, err := req.parse(names)
 	if err != nil {
 		form, _ := wrongForm(req.command, err)
@@ -46,16 +48,15 @@ func (req request) reading(everybody []ranking.Person, names *command.Names) ran
 		reading := ranking.Reading{Malformed: form}
 		if form.Reason == command.ReasonNoScore {
 			if m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), names); err == nil {
-				reading.Unscored = new(reportOf(m))
+				reading.Unscored = &m
 			}
 		}
 		return reading
 	}
-	readings := readingsOf(report)
 	if report.Doubt == command.DoubtNone {
-		return ranking.Reading{Reports: readings[0]}
+		return ranking.Reading{Reports: report.Readings[0]}
 	}
-	return ranking.Reading{Ambiguous: &ranking.AmbiguousReport{Doubt: report.Doubt, Word: report.Word, Readings: readings}}
+	return ranking.Reading{Ambiguous: &report}
 }
 
 // parse reads the result in a command. Every error is a *command.FormError.
@@ -64,13 +65,13 @@ func (req request) parse(names *command.Names) (command.Report, error) {
 }
 
 // parseNames does what parse does. A word such as "gg" is a name only if the result cannot be read otherwise.
-func (req request) parseNames(everybody []ranking.Person) (command.Report, error) {
+func (req request) parseNames(everybody []command.Person) (command.Report, error) {
 	if !req.command.LikelyNamesPlayers() {
 		if report, err := req.parse(nil); err == nil && report.Doubt != command.DoubtLine {
 			return report, nil
 		}
 	}
-	return req.parse(namesOf(everybody))
+	return req.parse(command.NewNames(everybody))
 }
 
 // sender returns who sent the command, whoever presses a button below its answer; the zero Person for an anonymous admin.
@@ -87,45 +88,6 @@ func (req request) repliedPerson() *command.Person {
 		return req.opponent
 	}
 	return req.message.repliedPerson()
-}
-
-// namesOf returns the names by which players can be meant. In a group without players, a name is unknown.
-func namesOf(players []ranking.Person) *command.Names {
-	all := make([]command.Person, len(players))
-	for i, p := range players {
-		all[i] = namedPlayer(p)
-	}
-	return command.NewNames(all)
-}
-
-// namedPlayer converts a player who is meant by name.
-func namedPlayer(p ranking.Person) command.Person {
-	return command.Person{
-		UserID: int64(p.ID), Username: p.Username, Name: p.Name, Player: int64(p.Player), Former: p.Former, Left: p.Left,
-	}
-}
-
-// readingsOf converts the readings of a report for the ranking service.
-func readingsOf(report command.Report) [][]ranking.Report {
-	all := make([][]ranking.Report, len(report.Readings))
-	for i, reading := range report.Readings {
-		for _, m := range reading {
-			all[i] = append(all[i], reportOf(m))
-		}
-	}
-	return all
-}
-
-// reportOf converts a match for the ranking service.
-func reportOf(m command.Match) ranking.Report {
-	return ranking.Report{A: peopleOf(m.A), B: peopleOf(m.B), Scores: m.Scores, Games: m.Games, When: m.When}
-}
-
-func peopleOf(all []command.Person) (people []ranking.Person) {
-	for _, p := range all {
-		people = append(people, person(p))
-	}
-	return people
 }
 
 var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})

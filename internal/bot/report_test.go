@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -13,7 +14,7 @@ import (
 func TestReports(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
-	people := []ranking.Person{
+	people := []command.Person{
 		{ID: 1002, Username: "bob", Name: "Bob", Player: 2}, {ID: 1003, Name: "Béla Kovács", Player: 3}, {Username: "kim", Name: "kim", Player: 4},
 		{ID: 1005, Username: "bob_2", Name: "Bob", Player: 5}, {ID: 1006, Name: "Carol", Player: 6},
 	}
@@ -75,7 +76,7 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rankings.people = []ranking.Person{{ID: 1005, Name: "GG", Player: 5}, {ID: 1006, Name: "Kim", Player: 6}}
+			w.rankings.people = []command.Person{{ID: 1005, Name: "GG", Player: 5}, {ID: 1006, Name: "Kim", Player: 6}}
 			w.group.Say(w.alice, text)
 			w.expect(text, tc.want)
 			if n := w.rankings.reads; n != tc.reads {
@@ -89,9 +90,9 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
-	opponents := []ranking.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
+	opponents := []command.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
 	opponent := []string{promptData(promptNine, ranking.Choice(0)), promptData(promptNine, ranking.Cancel{})}
-	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})}
+	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})}
 	for name, tc := range map[string]struct {
 		below  []string // the buttons below the message
 		wizard bool     // it is open, and asks Alice
@@ -121,7 +122,7 @@ func TestWizardReplies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rankings.people = append(opponents, ranking.Person{ID: 1005, Name: "Kim", Player: 5}, ranking.Person{ID: 1006, Name: "Kim", Player: 6})
+			w.rankings.people = append(opponents, command.Person{ID: 1005, Name: "Kim", Player: 5}, command.Person{ID: 1006, Name: "Kim", Player: 6})
 			if tc.wizard {
 				w.rankings.wizard = &ranking.WizardRequest{Opponents: opponents}
 			}
@@ -138,9 +139,9 @@ var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rankings.people = []ranking.Person{{Username: "Kim", Name: "Kim", Player: 4}, {ID: 1006, Name: "Kim", Player: 6}}
-	w.rankings.wizard = &ranking.WizardRequest{Opponents: []ranking.Person{{ID: 1005, Username: "kim", Name: "Kimberly"}}}
-	asks := w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ranking.Score{A: 1}}), promptData(promptNine, ranking.Cancel{}))
+	w.rankings.people = []command.Person{{Username: "Kim", Name: "Kim", Player: 4}, {ID: 1006, Name: "Kim", Player: 6}}
+	w.rankings.wizard = &ranking.WizardRequest{Opponents: []command.Person{{ID: 1005, Username: "kim", Name: "Kimberly"}}}
+	asks := w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{}))
 	w.group.Reply(w.alice, asks, "kim 3:1")
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"strings"
 	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
@@ -29,7 +29,7 @@ type Stats interface {
 
 // Admins knows who is an admin of a chat.
 type Admins interface {
-	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error)
+	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error)
 }
 
 // Router turns updates into calls of the ranking service.
@@ -114,14 +114,14 @@ type request struct {
 	message  *message
 	command  command.Command
 	origin   ranking.Origin
-	opponent *command.Person    // whom the message is about if it names nobody, nil for the author of the message that it replies to
-	picked   []ranking.PlayerID // whom the first unclear names in a question mean
+	opponent *command.Person   // whom the message is about if it names nobody, nil for the author of the message that it replies to
+	picked   []ladder.PlayerID // whom the first unclear names in a question mean
 }
 
 // newRequest returns a request with the command in a message, or that a message stands for.
 func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	o.Command = loggedName(c.Name)
-	o.Mentioned, o.Names = peopleOf(c.Mentions), c.MayNamePlayers() && o.Chat.IsGroup()
+	o.Mentioned, o.Names = c.Mentions, c.MayNamePlayers() && o.Chat.IsGroup()
 	return request{message: m, command: c, origin: o}
 }
 
@@ -171,7 +171,7 @@ func (m *message) origin() ranking.Origin {
 		o.Replied = ranking.MatchRef{Message: to.ID, Key: to.key(m.Chat.ID)}
 	}
 	if m.SenderChat == nil {
-		sender := person(m.From.mentioned())
+		sender := m.From.mentioned()
 		o.Sender, o.Chat.Language = &sender, languageTag(m.From.LanguageCode)
 	}
 	o.VisibleUsers = m.shown()
@@ -179,13 +179,13 @@ func (m *message) origin() ranking.Origin {
 }
 
 // shown returns the people that a message shows with their ids, apart from its sender.
-func (m *message) shown() (shown []ranking.Person) {
+func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
-		shown = append(shown, person(*p))
+		shown = append(shown, *p)
 	}
 	for _, e := range m.Entities {
 		if e.User.isPerson() {
-			shown = append(shown, person(e.User.mentioned()))
+			shown = append(shown, e.User.mentioned())
 		}
 	}
 	return shown
@@ -260,14 +260,5 @@ func (m *message) commandEntities() []command.Entity {
 }
 
 func (u *user) mentioned() command.Person {
-	return command.Person{UserID: u.ID, Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
-}
-
-// person converts a person for the ranking service. Telegram does not say whose account a mentioned username is; but the usernames of all
-// bots end in "bot", and hardly any others do.
-func person(p command.Person) ranking.Person {
-	return ranking.Person{
-		ID: ranking.UserID(p.UserID), Username: p.Username, Name: p.Name, Player: ranking.PlayerID(p.Player),
-		MaybeBot: p.UserID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot"),
-	}
+	return command.Person{ID: ladder.UserID(u.ID), Username: u.Username, Name: displayName(*u), IsBot: u.IsBot}
 }

@@ -17,6 +17,7 @@ import (
 	"elobot/internal/botsim"
 	"elobot/internal/command"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -27,15 +28,15 @@ import (
 type call struct {
 	method  string
 	origin  ranking.Origin
-	report  ranking.Report
-	more    []ranking.Report // of the same message
+	report  command.Match
+	more    []command.Match // of the same message
 	take    ranking.Amendment
-	scores  []ranking.Score // of a fix
+	scores  []ladder.Score // of a fix
 	setting ranking.ChangeSetting
 	notice  notice.Notice
-	who     ranking.Person // who has left, or the opponent of a wizard
+	who     command.Person // who has left, or the opponent of a wizard
 
-	ambiguous ranking.AmbiguousReport
+	ambiguous command.Report
 	offer     int64 // the message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
@@ -88,12 +89,12 @@ func (c call) String() string {
 }
 
 // reported formats a reported match.
-func reported(r ranking.Report) string {
+func reported(r command.Match) string {
 	return fmt.Sprintf("%s %s %s", team(r.A), team(r.B), points(r.Scores))
 }
 
 // points formats scores as in "3:1".
-func points(scores []ranking.Score) string {
+func points(scores []ladder.Score) string {
 	var all []string
 	for _, s := range scores {
 		all = append(all, fmt.Sprintf("%d:%d", s.A, s.B))
@@ -114,7 +115,7 @@ func which(ref ranking.MatchRef) string {
 }
 
 // team lists the people of a side, joined by "+".
-func team(people []ranking.Person) string {
+func team(people []command.Person) string {
 	var all []string
 	for _, p := range people {
 		all = append(all, who(p))
@@ -123,7 +124,7 @@ func team(people []ranking.Person) string {
 }
 
 // who describes a person as "Name@username#id", without unknown parts, and with a "?" if it may be a bot.
-func who(p ranking.Person) string {
+func who(p command.Person) string {
 	s := strings.ReplaceAll(p.Name, " ", "_")
 	if p.Username != "" {
 		s += "@" + p.Username
@@ -131,7 +132,7 @@ func who(p ranking.Person) string {
 	if p.ID != 0 {
 		s += fmt.Sprintf("#%d", p.ID)
 	}
-	if p.MaybeBot {
+	if p.MayBeBot() {
 		s += "?"
 	}
 	return s
@@ -141,7 +142,7 @@ func who(p ranking.Person) string {
 type fakeRankings struct {
 	calls  []call
 	err    error
-	people []ranking.Person       // of the group
+	people []command.Person       // of the group
 	reads  int                    // of the people
 	wizard *ranking.WizardRequest // an open wizard of the sender
 }
@@ -154,7 +155,7 @@ func (f *fakeRankings) add(c call) error {
 }
 
 // everybody returns who is in the group, nobody unless the message may name them.
-func (f *fakeRankings) everybody(o ranking.Origin) []ranking.Person {
+func (f *fakeRankings) everybody(o ranking.Origin) []command.Person {
 	if !o.Names {
 		return nil
 	}
@@ -364,7 +365,7 @@ func rankingOf(q stats.RankingQuery) string {
 func answered(o ranking.Origin, a ranking.PromptAnswer) string {
 	method := fmt.Sprintf("prompt %d %s %T %v in %d", a.Prompt.ID, a.Prompt.Tag, a.Option, a.Option, o.Pressed)
 	switch typed := a.Option.(type) {
-	case ranking.Person:
+	case command.Person:
 		method = "typed against " + who(typed)
 	case ranking.UnclearOpponent:
 		method = fmt.Sprintf("typed %s %s:", typed.Doubt, typed.Word)
@@ -374,7 +375,7 @@ func answered(o ranking.Origin, a ranking.PromptAnswer) string {
 		if s := typed.Score; s != nil {
 			method += fmt.Sprintf(" %d:%d", s.A, s.B)
 		}
-	case []ranking.Report:
+	case command.Reading:
 		method = "typed " + reported(typed[0])
 	}
 	return method
@@ -400,7 +401,7 @@ func (f *fakeRankings) MembersSeen(_ context.Context, o ranking.Origin) error {
 	return f.add(call{method: "seen", origin: o})
 }
 
-func (f *fakeRankings) MemberLeft(_ context.Context, o ranking.Origin, who ranking.Person) error {
+func (f *fakeRankings) MemberLeft(_ context.Context, o ranking.Origin, who command.Person) error {
 	return f.add(call{method: "left", origin: o, who: who})
 }
 
@@ -426,7 +427,7 @@ var worldTime = time.Date(2026, 5, 4, 12, 30, 15, 0, time.UTC)
 // uncached are the admins as they are now.
 type uncached struct{ *telegram.Client }
 
-func (u uncached) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+func (u uncached) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	admins, err := u.Admins(ctx, chat)
 	return slices.Contains(admins, user), err
 }
@@ -686,7 +687,7 @@ func TestCommandsInAPrivateChat(t *testing.T) {
 func TestOrigin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	alice := ranking.Person{ID: 1001, Username: "alice", Name: "Alice"}
+	alice := command.Person{ID: 1001, Username: "alice", Name: "Alice"}
 	check := func(what string, want ranking.Origin) {
 		t.Helper()
 		calls := w.handle()
@@ -715,7 +716,7 @@ func TestOrigin(t *testing.T) {
 	check("basic group with a title to be cleaned", ranking.Origin{
 		Command: "match",
 		Key:     fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
-		SentAt: worldTime, ReplyTo: int64(m.ID), Mentioned: []ranking.Person{{Username: "bob"}},
+		SentAt: worldTime, ReplyTo: int64(m.ID), Mentioned: []command.Person{{Username: "bob"}},
 	})
 	private := w.sim.Private(w.alice)
 	m = private.Say(w.alice, "/start")
@@ -727,7 +728,7 @@ func TestOrigin(t *testing.T) {
 	check("somebody without a username, an hour ago", ranking.Origin{
 		Command: "join",
 		Key:     fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
-		Sender: &ranking.Person{ID: 1004, Name: "Dan 2"}, SentAt: worldTime.Add(-time.Hour), ReplyTo: int64(m.ID),
+		Sender: &command.Person{ID: 1004, Name: "Dan 2"}, SentAt: worldTime.Add(-time.Hour), ReplyTo: int64(m.ID),
 	})
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
 	m = w.group.Say(robot, "/join")
@@ -736,7 +737,7 @@ func TestOrigin(t *testing.T) {
 	check("a person whose username looks like a bot's", ranking.Origin{
 		Command: "join",
 		Key:     fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
-		Sender: &ranking.Person{ID: ranking.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
+		Sender: &command.Person{ID: ladder.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime, ReplyTo: int64(m.ID),
 	})
 }
 
@@ -1140,7 +1141,7 @@ func checkCall(t *testing.T, c call) {
 		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
 	}
 	checkName(t, c.origin.Chat.Title)
-	people := []ranking.Person{}
+	people := []command.Person{}
 	if c.origin.Sender != nil {
 		people = append(people, *c.origin.Sender)
 	}
@@ -1182,7 +1183,7 @@ func checkCall(t *testing.T, c call) {
 	}
 }
 
-func checkScores(t *testing.T, scores []ranking.Score) {
+func checkScores(t *testing.T, scores []ladder.Score) {
 	t.Helper()
 	if len(scores) == 0 || len(scores) > 25 {
 		t.Errorf("%d scores", len(scores))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -124,7 +125,7 @@ func (w words) seasonEnd(n stats.SeasonEnd) string {
 	}
 	podium := n.SeasonTable
 	podium.More, podium.Played, podium.Upset, podium.Streak = 0, nil, nil, nil
-	podium.Rows = slices.DeleteFunc(slices.Clone(n.Rows), func(r stats.SeasonRow) bool { return r.Place == 0 || r.Place > ranking.MinPlaces })
+	podium.Rows = slices.DeleteFunc(slices.Clone(n.Rows), func(r stats.SeasonRow) bool { return r.Place == 0 || r.Place > ladder.MinPlaces })
 	return w.Text("season.corrected", nil) + "\n" + w.seasonTable(podium)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/botsim"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -98,7 +99,7 @@ func TestForgedPages(t *testing.T) {
 func TestRankingTurn(t *testing.T) {
 	t.Parallel()
 	for _, page := range []int{1, 9, 10, math.MaxInt32} {
-		for _, asker := range []ranking.UserID{0, 1, 1<<52 - 1, math.MaxInt64} {
+		for _, asker := range []ladder.UserID{0, 1, 1<<52 - 1, math.MaxInt64} {
 			for _, all := range []bool{false, true} {
 				want := stats.RankingQuery{Page: page, Asker: asker, All: all}
 				args, _ := argsOf(pageCode, pageData(want))

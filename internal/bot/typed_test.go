@@ -22,6 +22,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/pgranking"
@@ -356,7 +357,7 @@ type hall struct {
 	labels   map[string]string     // the names of rankings in English, by those in the language
 }
 
-func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ranking.UserID) (bool, error) {
+func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (bool, error) {
 	return true, nil
 }
 

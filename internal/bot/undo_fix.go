@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -197,9 +198,9 @@ func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) 
 }
 
 // scoreArgs reads a list of scores as the data of a button has it. ok is false for scores that no command can have.
-func scoreArgs(list string) (scores []ranking.Score, ok bool) {
+func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	for one := range strings.SplitSeq(list, ",") {
-		var s ranking.Score
+		var s ladder.Score
 		_, err := fmt.Sscanf(one, "%d:%d", &s.A, &s.B)
 		if err != nil || !s.IsValid() || !s.HasPoints() && list != one || scoreData([2]int{s.A, s.B}) != one {
 			return nil, false

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"elobot/internal/botsim"
-	"elobot/internal/ranking"
+	"elobot/internal/command"
 	"elobot/internal/telegram"
 )
 
@@ -229,7 +229,7 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	w := newWorld(t)
 	w.group.Say(w.nameless, "/undo")
 	o := w.expect("undo", "undo last")[0].origin
-	if o.Sender == nil || *o.Sender != (ranking.Person{ID: 1004, Name: "Dan 2"}) || !o.SentAt.Equal(worldTime) {
+	if o.Sender == nil || *o.Sender != (command.Person{ID: 1004, Name: "Dan 2"}) || !o.SentAt.Equal(worldTime) {
 		t.Errorf("origin %+v", o)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -78,7 +79,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 }
 
 // inLadder returns the message with buttons that are about a ladder, unless it is 0.
-func (o outgoing) inLadder(ladder ranking.LadderID) outgoing {
+func (o outgoing) inLadder(ladder ladder.ID) outgoing {
 	if ladder == 0 {
 		return o
 	}
@@ -92,27 +93,27 @@ func (o outgoing) inLadder(ladder ranking.LadderID) outgoing {
 
 // render decodes a notice and renders it.
 func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
-	n, ladder, err := read[N](item)
+	n, in, err := read[N](item)
 	if err != nil {
 		return outgoing{}, err
 	}
-	w.ladder = ladder.Name
-	return v.show(n, item, w).inLadder(ladder.ID), nil
+	w.ladder = in.Name
+	return v.show(n, item, w).inLadder(in.ID), nil
 }
 
 // read decodes a notice, with the names of its players, and the label of its ladder, zero if its
 // group has no other one. The label is stored among the fields of the notice, which has no such
 // field itself.
-func read[N any](item outbox.Item) (n N, ladder ranking.LadderLabel, err error) {
-	label := struct{ Ladder *ranking.LadderLabel }{&ladder}
+func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
+	label := struct{ Ladder *ranking.LadderLabel }{&in}
 	if err := cmp.Or(json.Unmarshal(item.Payload, &label), json.Unmarshal(item.Payload, &n)); err != nil {
-		return n, ladder, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
+		return n, in, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
-	ranking.FillNames(&n, func(player ranking.PlayerID) (name ranking.Name, ok bool) {
+	ranking.FillNames(&n, func(player ladder.PlayerID) (name ranking.Name, ok bool) {
 		known, ok := item.Names[int64(player)]
 		return ranking.Name{Name: known.Name, Mark: known.Mark}, ok
 	})
-	return n, ladder, nil
+	return n, in, nil
 }
 
 // show renders a notice.

@@ -15,6 +15,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
@@ -48,7 +49,7 @@ const (
 	clubID        = -1002000000001
 )
 
-func (c *club) IsAdmin(context.Context, ranking.ExternalChatID, ranking.UserID) (bool, error) {
+func (c *club) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (bool, error) {
 	return true, nil
 }
 
@@ -315,7 +316,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	// what is only sent to be edited, or pinned
 	c.say(0, nil, "/undo 2")
 	var card ranking.MatchRecorded
-	var zorb ranking.LadderID
+	var zorb ladder.ID
 	row := c.pool.QueryRow(t.Context(), `SELECT o.payload, m.ladder_id FROM outbox o, matches m WHERE o.key = m.idempotency_key AND m.number = 2`)
 	if err := row.Scan(&card, &zorb); err != nil {
 		t.Fatal(err)

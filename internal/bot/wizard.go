@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -15,8 +16,8 @@ import (
 // to is the opponent.
 func (r *Router) startWizard(ctx context.Context, req request) error {
 	wizard := ranking.StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
-	if p := req.message.repliedPerson(); p != nil && p.UserID != req.message.From.ID {
-		wizard.Opponent = new(person(*p))
+	if p := req.message.repliedPerson(); p != nil && p.ID != req.sender().ID {
+		wizard.Opponent = p
 	}
 	return r.rankings.Do(ctx, req.origin, wizard)
 }
@@ -45,9 +46,9 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 	}
 	req.origin.Pressed = to.ID
 	req = newRequest(req.message, req.origin, command.Text(command.NameMatch, req.message.Text, req.message.commandEntities(), r.self.Username))
-	read := func(w ranking.WizardRequest, everybody []ranking.Person) (o ranking.PromptOption, malformed ranking.Notice) {
+	read := func(w ranking.WizardRequest, everybody []command.Person) (o ranking.PromptOption, malformed ranking.Notice) {
 		if 0 <= asked && int(asked) < len(w.Opponents) {
-			req.opponent = new(namedPlayer(w.Opponents[asked]))
+			req.opponent = new(w.Opponents[asked])
 		}
 		if w.HasTeams() {
 			return req.teamScore(w)
@@ -58,13 +59,13 @@ func (r *Router) wizardReply(ctx context.Context, req request) error {
 }
 
 // wizardAnswer returns the answer to a wizard that somebody typed.
-func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOption, malformed ranking.Notice) {
+func (req request) wizardAnswer(everybody []command.Person) (o ranking.PromptOption, malformed ranking.Notice) {
 	report, unclear, err := req.certain(everybody)
 	switch {
 	case unclear != nil:
 		return *unclear, nil
 	case err == nil:
-		return readingsOf(report)[0], nil
+		return report.Readings[0], nil
 	}
 	if req.opponent == nil {
 		if o = req.opponentAlone(everybody); o != nil {
@@ -77,7 +78,7 @@ func (req request) wizardAnswer(everybody []ranking.Person) (o ranking.PromptOpt
 
 // certain reads a report that has one reading, or returns the name that does not tell who is the
 // sender's opponent.
-func (req request) certain(everybody []ranking.Person) (command.Report, *ranking.UnclearOpponent, error) {
+func (req request) certain(everybody []command.Person) (command.Report, *ranking.UnclearOpponent, error) {
 	report, err := req.parseNames(everybody)
 	unclear := unclearOpponent(report, err, req.sender())
 	if err == nil {
@@ -92,11 +93,11 @@ func (req request) teamScore(w ranking.WizardRequest) (o ranking.PromptOption, m
 	if form, malformed := wrongForm(req.command, err); malformed {
 		return nil, form
 	}
-	return []ranking.Report{{A: w.Teams[0], B: w.Teams[1], Scores: typed}}, nil
+	return command.Reading{{A: w.Teams[0], B: w.Teams[1], Scores: typed}}, nil
 }
 
 // opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
-func (req request) opponentAlone(everybody []ranking.Person) ranking.PromptOption {
+func (req request) opponentAlone(everybody []command.Person) ranking.PromptOption {
 	req.command.Args += " 1:0"
 	report, unclear, err := req.certain(everybody)
 	switch {
@@ -107,7 +108,7 @@ func (req request) opponentAlone(everybody []ranking.Person) ranking.PromptOptio
 		return nil
 	}
 	if opponent, ok := opponentOf(report.Readings[0], req.sender()); ok {
-		return person(opponent)
+		return opponent
 	}
 	return nil
 }
@@ -127,8 +128,8 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 		if !ok {
 			continue
 		}
-		if p := person(opponent); !slices.Contains(u.People, p) {
-			u.People = append(u.People, p)
+		if !slices.Contains(u.People, opponent) {
+			u.People = append(u.People, opponent)
 		}
 		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 && scores[0].HasPoints() {
 			u.Score = &scores[0]
@@ -144,7 +145,7 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 // are others, or of another day, which an opponent does not tell.
 func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
 	m := reading[0]
-	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].UserID == sender.UserID
+	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].ID == sender.ID
 	return m.B[0], isAlone && len(reading) == 1 && m.When == command.When{}
 }
 
@@ -209,7 +210,7 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button
 	for _, s := range n.Scores {
-		option := ranking.ScoreAgainst{Opponent: n.At, Score: ranking.Score{A: s[0], B: s[1]}}
+		option := ranking.ScoreAgainst{Opponent: n.At, Score: ladder.Score{A: s[0], B: s[1]}}
 		b := button{text: w.scoreLabel(n, s), data: promptData(ref, option)}
 		if !hasPoints(s) {
 			without = append(without, b)

@@ -28,7 +28,7 @@ func TestReportsProperty(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q is no command", text)
 		}
-		checkReports(t, c, sender(), rapid.SampledFrom([]*command.Person{nil, {UserID: 11, Username: "rita"}}).Draw(t, "reply"))
+		checkReports(t, c, sender(), rapid.SampledFrom([]*command.Person{nil, {ID: 11, Username: "rita"}}).Draw(t, "reply"))
 	})
 }
 
@@ -129,6 +129,6 @@ func samePeople(a, b []command.Person) bool {
 		if p.Username != "" || q.Username != "" {
 			return strings.EqualFold(p.Username, q.Username)
 		}
-		return p.UserID == q.UserID
+		return p.ID == q.ID
 	})
 }

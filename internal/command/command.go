@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"elobot/internal/ladder"
 )
 
 // The names of the commands whose arguments have a grammar of their own.
@@ -116,26 +118,39 @@ const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 // isWord is true if s consists of the characters of commands and usernames.
 func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" }
 
-// Person is a person in a message: named by username (a mention), or known as a Telegram user (a text mention, the sender, the author of a
-// replied-to message). The zero Person is nobody.
+// Person is a person in a message: named by username (a mention), known as a Telegram user (a text
+// mention, the sender, the author of a replied-to message), or a player whom the store knows. The
+// zero Person is nobody. In JSON it is what a stored report says about who plays.
 type Person struct {
-	UserID   int64  // 0 if unknown
-	Username string // without the @, in the original letter case
-	Name     string // the display name, empty for a mention
-	IsBot    bool
-	Player   int64  // the player, if meant by name; the message shows nothing about them then
-	Former   string // the usernames that a player had in the group before, in lower case, with spaces between
-	Left     bool   // a player has left the group: their names mean somebody else, if anybody else has them
-	Oblique  bool   // the name stands in a case that the subject of a sentence cannot have
-	Whom     bool   // that case is the accusative
+	ID       ladder.UserID   `json:"id,omitempty"`       // 0 if unknown
+	Username string          `json:"username,omitempty"` // without the @, in the original letter case
+	Name     string          `json:"name,omitempty"`     // the display name, empty for a mention
+	Player   ladder.PlayerID `json:"player,omitempty"`   // the player, if the store says who it is: the message shows nothing about them then
+	IsBot    bool            `json:"-"`
+	Former   string          `json:"-"` // the usernames that a Player had in the group before, in lower case, with spaces between
+	Left     bool            `json:"-"` // a Player has left the group: their names mean somebody else, if anybody else has them
+	// Earlier reports whether an earlier message has shown the person, so that nothing about somebody
+	// who is known is new.
+	Earlier bool `json:"-"`
+	Oblique bool `json:"-"` // the name stands in a case that the subject of a sentence cannot have
+	Whom    bool `json:"-"` // that case is the accusative
 }
 
+// MayBeBot reports whether a mention may not refer to a person at all: Telegram does not say whose
+// account it is, but the usernames of all bots end in "bot", and hardly any others do.
+func (p Person) MayBeBot() bool {
+	return p.ID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot")
+}
+
+// IsShownNow reports whether it is the command's message that shows the person.
+func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
+
 // isKnown is true if p is identified by an id or a username.
-func (p Person) isKnown() bool { return p.UserID != 0 || p.Username != "" }
+func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" }
 
 // isSame is true if p and q have the same id or username.
 func (p Person) isSame(q Person) bool {
-	return p.UserID != 0 && p.UserID == q.UserID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
+	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
 // identify returns known instead of p if they are the same person: a sender has more data than a mention.

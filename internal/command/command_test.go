@@ -171,7 +171,7 @@ func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19
 	good := command.Entity{Kind: command.KindMention, Offset: 10, Length: 6}
-	user := &command.Person{UserID: 7, Name: "Dave"}
+	user := &command.Person{ID: 7, Name: "Dave"}
 	textMention := func(offset, length int) command.Entity {
 		return command.Entity{Kind: command.KindTextMention, Offset: offset, Length: length, User: user}
 	}
@@ -193,7 +193,7 @@ func TestParseBadEntities(t *testing.T) {
 		"overlaps the mention":     textMention(12, 8),
 		"no user":                  {Kind: command.KindTextMention, Offset: 17, Length: 3},
 		"user without id":          {Kind: command.KindTextMention, Offset: 17, Length: 3, User: &command.Person{Name: "Dave"}},
-		"user with a negative id":  {Kind: command.KindTextMention, Offset: 17, Length: 3, User: &command.Person{UserID: -7}},
+		"user with a negative id":  {Kind: command.KindTextMention, Offset: 17, Length: 3, User: &command.Person{ID: -7}},
 		"mention without @":        mention(17, 3),
 		"mention of a score":       mention(21, 3),
 		"another command":          {Kind: command.KindBotCommand, Offset: 17, Length: 3},
@@ -221,7 +221,7 @@ func TestParseBadEntities(t *testing.T) {
 
 func TestParseOverlap(t *testing.T) {
 	t.Parallel()
-	user := &command.Person{UserID: 7, Name: "Dave"}
+	user := &command.Person{ID: 7, Name: "Dave"}
 	for name, tc := range map[string]struct {
 		mentions []command.Entity
 		want     command.Command

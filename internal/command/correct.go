@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"elobot/internal/ladder"
 )
 
 // Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
@@ -77,7 +79,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 }
 
 // outcomeCommands are the commands that report a score without points.
-var outcomeCommands = map[Score]string{Win: NameWon, Loss: NameLost, Draw: NameDraw}
+var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
 // command returns the command that reports a match in a ladder, empty for the one that applies. It returns nothing if one of the players cannot
 // be written so that the same person is meant.
@@ -109,7 +111,7 @@ func (m Match) command(sender Person, ladder string) string {
 }
 
 // writtenScores returns scores with a space before each.
-func writtenScores(all []Score) (written string) {
+func writtenScores(all []ladder.Score) (written string) {
 	for _, s := range all {
 		written += " " + s.String()
 	}

@@ -9,7 +9,7 @@ import (
 // TestCorrect: the corrected form of what people write, if one can be made that leaves out nothing but fillers.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
-	names := command.NewNames([]command.Person{{UserID: 7, Name: "Béla Kovács", Player: 1}, {UserID: 8, Username: "kim", Name: "Kim", Player: 2}})
+	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1}, {ID: 8, Username: "kim", Name: "Kim", Player: 2}})
 	for text, want := range map[string]string{
 		"/match @bob -3:1":                      "/match @bob 3:1",
 		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",

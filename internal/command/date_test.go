@@ -12,8 +12,8 @@ var blanks = regexp.MustCompile(` +`)
 // TestDates: what of a text is a date, which day it is, and what is left of it.
 func TestDates(t *testing.T) {
 	t.Parallel()
-	names := NewNames([]Person{{UserID: 1, Name: "April"}, {UserID: 2, Name: "Domingo"}, {UserID: 3, Name: "Bob"},
-		{UserID: 4, Name: "Anna Freitag"}, {UserID: 5, Name: "Anna"}})
+	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
+		{ID: 4, Name: "Anna Freitag"}, {ID: 5, Name: "Anna"}})
 	for _, c := range []struct{ text, want string }{
 		{"bob 3:1 yesterday", "bob 3:1 yesterday"}, // a word of the vocabulary
 		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},

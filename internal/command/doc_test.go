@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // TestDoc parses every example of the package's doc, and compares the outcome with the doc.
@@ -90,7 +91,7 @@ func describeMatch(m command.Match) string {
 	return strings.Join(parts, " ")
 }
 
-func describeScore(s command.Score) string {
+func describeScore(s ladder.Score) string {
 	switch {
 	case s.HasPoints():
 		return s.String()
@@ -106,7 +107,7 @@ func describeScore(s command.Score) string {
 // describe returns the outcome of a command in the form of the doc, if sam replies with it to rita.
 func describe(c command.Command) string {
 	var parts []string
-	scores := func(scores []command.Score) {
+	scores := func(scores []ladder.Score) {
 		for _, s := range scores {
 			parts = append(parts, describeScore(s))
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+
+	"elobot/internal/ladder"
 )
 
 // MaxReadings is the maximum number of readings of a report.
@@ -91,15 +93,15 @@ func (l line) likely(m Match, claim meaning) Report {
 	possible, doubt := l.possible(m.Scores, claim)
 	for _, scores := range possible {
 		m.Scores = scores
-		a, b := Total(scores).A, Total(scores).B
+		total := ladder.ResultOf(scores).Score
 		readings := []Reading{{m}}
 		switch {
-		case a == b && claim != drew && claim != unknown: // "won 2:2"
+		case total.A == total.B && claim != drew && claim != unknown: // "won 2:2"
 			all.Doubt = DoubtWinner
-		case a == b:
-		case claim == drew, !isClear, claim == won && a < b: // "draw 3:1", "won 1:3"
+		case total.A == total.B:
+		case claim == drew, !isClear, claim == won && total.A < total.B: // "draw 3:1", "won 1:3"
 			readings, all.Doubt = append(readings, Reading{m.mirrored()}), DoubtWinner
-		case claim != unknown && (a > b) != isFirst:
+		case claim != unknown && (total.A > total.B) != isFirst:
 			readings = []Reading{{m.mirrored()}}
 		}
 		all.Readings = append(all.Readings, readings...)
@@ -114,7 +116,7 @@ func (l line) likely(m Match, claim meaning) Report {
 }
 
 // unclearTotal returns the first score that the first of two ways to read scores leaves out.
-func unclearTotal(without, with []Score) string {
+func unclearTotal(without, with []ladder.Score) string {
 	at := 0
 	for at < len(without) && without[at] == with[at] {
 		at++
@@ -139,80 +141,59 @@ func (l line) outcome() (meaning, error) {
 }
 
 // withoutPoints are the scores of a match of which only the outcome is known.
-var withoutPoints = map[meaning]Score{won: Win, lost: Loss, drew: Draw}
+var withoutPoints = map[meaning]ladder.Score{won: ladder.Win, lost: ladder.Loss, drew: ladder.Draw}
 
 // scoresOf returns the scores of a line, or the outcome if it has none.
-func (l line) scoresOf(outcome meaning) ([]Score, error) {
+func (l line) scoresOf(outcome meaning) ([]ladder.Score, error) {
 	hasScore := len(l.scores.numbers) > 0 || l.scores.stray != "" || l.scores.open != ""
 	if s, ok := withoutPoints[outcome]; ok && !hasScore {
-		return []Score{s}, nil
+		return []ladder.Score{s}, nil
 	}
 	return l.scores.scores()
 }
 
 // mirrored returns the match with the scores of the sides exchanged.
 func (m Match) mirrored() Match {
-	scores := make([]Score, len(m.Scores))
+	scores := make([]ladder.Score, len(m.Scores))
 	for i, s := range m.Scores {
-		scores[i] = Score{A: s.B, B: s.A}
+		scores[i] = ladder.Score{A: s.B, B: s.A}
 	}
 	m.Scores = scores
 	return m
 }
 
-// Total returns the score of a match: the only score, or how many sets each side won. A drawn set
-// counts for neither side, but a drawn game, ½:½, is half a point for each.
-func Total(scores []Score) (total Score) {
-	if len(scores) == 1 {
-		return scores[0]
-	}
-	drawn := 0
-	for _, s := range scores {
-		switch {
-		case s == drawnGame:
-			drawn++
-		case s.A > s.B:
-			total.A++
-		case s.A < s.B:
-			total.B++
-		}
-	}
-	shared := drawn/2 + drawn%2*Half
-	return Score{total.A + shared, total.B + shared}
-}
-
 // drawn returns the scores with each "1/2" as a drawn game. isSure reports whether it can be
 // nothing else: beside games that were won, lost or drawn, or if the words say that nobody has won.
-func (l line) drawn(scores []Score, claim meaning) (drawn []Score, isSure bool) {
+func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score, isSure bool) {
 	drawn, others := slices.Clone(scores), len(scores)
 	for i := range len(l.scores.numbers) / 2 {
 		if l.scores.numbers[2*i].word == oneTwo {
-			drawn[i], others = drawnGame, others-1
+			drawn[i], others = ladder.DrawnGame, others-1
 		}
 	}
-	isOther := func(s Score) bool { return !s.isGame() }
+	isOther := func(s ladder.Score) bool { return !s.IsGame() }
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
 // possible returns what several scores can mean: all of them, or without what may be a total or an
 // aside. If the first or the last one is the total of the others, it is left out; if it does not
 // equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
-func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
+func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1
 	switch {
 	case isSure:
 		scores = drawn
 	case !slices.Equal(drawn, scores):
-		return [][]Score{scores, drawn}, DoubtHalf
+		return [][]ladder.Score{scores, drawn}, DoubtHalf
 	case l.scores.hasHalf: // "3:1 ½"
-		return [][]Score{scores}, DoubtResults
+		return [][]ladder.Score{scores}, DoubtResults
 	case l.isLate && last > 0:
-		return [][]Score{scores[last:], scores[last-1 : last]}, DoubtCounts
+		return [][]ladder.Score{scores[last:], scores[last-1 : last]}, DoubtCounts
 	}
-	var sets []Score
-	var total Score
-	isHalves := func(s Score) bool { return s.A >= Half && s != drawnGame }
+	var sets []ladder.Score
+	var total ladder.Score
+	isHalves := func(s ladder.Score) bool { return s.A >= ladder.Half && s != ladder.DrawnGame }
 	switch {
 	case last > 0 && isHalves(scores[0]), last > 1 && isTotal(scores[0], scores[1:]):
 		sets, total = scores[1:], scores[0]
@@ -223,15 +204,15 @@ func (l line) possible(scores []Score, claim meaning) ([][]Score, Doubt) {
 	default:
 		sets = l.withoutAsides(scores)
 	}
-	if len(sets) == len(scores) || total == Total(sets) {
-		return [][]Score{sets}, DoubtNone
+	if len(sets) == len(scores) || total == ladder.ResultOf(sets).Score {
+		return [][]ladder.Score{sets}, DoubtNone
 	}
-	return [][]Score{sets, scores}, DoubtTotal
+	return [][]ladder.Score{sets, scores}, DoubtTotal
 }
 
 // withoutAsides leaves out scores in brackets that may be those of a half-time or a tie-break: "5:3 (3:1)", "7:6 (7:4) 6:4".
-func (l line) withoutAsides(scores []Score) []Score {
-	var all []Score
+func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
+	var all []ladder.Score
 	numbers := l.scores.numbers
 	for i, s := range scores {
 		if i == 0 || numbers[0].isEnclosed || !numbers[2*i].isEnclosed || !isAside(s, scores[i-1]) {
@@ -242,18 +223,18 @@ func (l line) withoutAsides(scores []Score) []Score {
 }
 
 // isAside is true if a score in brackets may be that of the first half of another one, or of its tie-break.
-func isAside(s, of Score) bool {
+func isAside(s, of ladder.Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
 
 // isBeforeSet is true if a score may be the total of sets of which only one is named: "3:2, 11:9 in the fifth".
-func isBeforeSet(total, set Score) bool {
+func isBeforeSet(total, set ladder.Score) bool {
 	const mostSets = 4 // that a side has to win
-	return total.A != total.B && total.most() <= mostSets && set.most() > mostSets
+	return total.A != total.B && total.Most() <= mostSets && set.Most() > mostSets
 }
 
 // isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.
-func isTotal(total Score, sets []Score) bool {
-	isSmall := func(s Score) bool { return s.most() <= len(sets) }
+func isTotal(total ladder.Score, sets []ladder.Score) bool {
+	isSmall := func(s ladder.Score) bool { return s.Most() <= len(sets) }
 	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)
 }

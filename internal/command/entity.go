@@ -67,7 +67,7 @@ func (e Entity) person(piece, botUsername string) (Person, bool) {
 	switch {
 	case e.Kind == KindMention && isMarked && isWord(username) && len(username) <= longest:
 		p.Username = username
-	case e.Kind == KindTextMention && e.User != nil && e.User.UserID > 0:
+	case e.Kind == KindTextMention && e.User != nil && e.User.ID > 0:
 		p = *e.User
 	default:
 		return Person{}, false

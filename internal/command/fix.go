@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+
+	"elobot/internal/ladder"
 )
 
 // maxNumberDigits is the maximum number of digits of a match number.
@@ -41,8 +43,8 @@ func matchNumber(word string) (int, error) {
 
 // Fix is the right result of a match that was recorded with a wrong one.
 type Fix struct {
-	Number int     // number of the match; 0 if it is not given
-	Scores []Score // as in Match; nil if nothing is given
+	Number int            // number of the match; 0 if it is not given
+	Scores []ladder.Score // as in Match; nil if nothing is given
 }
 
 // ParseFix reads the arguments of /fix. Every error is a *FormError.
@@ -63,7 +65,7 @@ func ParseFix(c Command) (Fix, error) {
 		f.Number, words = n, words[1:]
 	}
 	if len(words) == 1 && meaningOf(words[0]) == drew {
-		f.Scores = []Score{Draw}
+		f.Scores = []ladder.Score{ladder.Draw}
 		return f, nil
 	}
 	var text scoreText

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // parse fills a template and parses its command.
@@ -117,9 +118,9 @@ func TestParseNumberErrors(t *testing.T) {
 
 func TestParseFix(t *testing.T) {
 	t.Parallel()
-	one := []command.Score{{A: 3, B: 2}}
-	three := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
-	drawnGame := command.Score{A: command.Half, B: command.Half}
+	one := []ladder.Score{{A: 3, B: 2}}
+	three := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	drawnGame := ladder.Score{A: ladder.Half, B: ladder.Half}
 	for template, want := range map[string]command.Fix{
 		"/fix 42 3:2":               {Number: 42, Scores: one},
 		"/fix #42 3:2":              {Number: 42, Scores: one},
@@ -148,12 +149,12 @@ func TestParseFix(t *testing.T) {
 		"/fix 3:,\n2.":              {Scores: one},
 		"/fix 3\u200e:2":            {Scores: one},
 		"/fix \u20683\u2069: 2":     {Scores: one},
-		"/fix 0:0":                  {Scores: []command.Score{{}}},
-		"/fix 42 2½ ½":              {Number: 42, Scores: []command.Score{{A: command.Half + 2, B: command.Half}}},
-		"/fix 42 ½ 2½":              {Number: 42, Scores: []command.Score{{A: command.Half, B: command.Half + 2}}},
-		"/fix 42 ½":                 {Number: 42, Scores: []command.Score{drawnGame}},
-		"/fix 42 ½ - ½":             {Number: 42, Scores: []command.Score{drawnGame}},
-		"/fix 42 1:0 ½":             {Number: 42, Scores: []command.Score{{A: 1}, drawnGame}},
+		"/fix 0:0":                  {Scores: []ladder.Score{{}}},
+		"/fix 42 2½ ½":              {Number: 42, Scores: []ladder.Score{{A: ladder.Half + 2, B: ladder.Half}}},
+		"/fix 42 ½ 2½":              {Number: 42, Scores: []ladder.Score{{A: ladder.Half, B: ladder.Half + 2}}},
+		"/fix 42 ½":                 {Number: 42, Scores: []ladder.Score{drawnGame}},
+		"/fix 42 ½ - ½":             {Number: 42, Scores: []ladder.Score{drawnGame}},
+		"/fix 42 1:0 ½":             {Number: 42, Scores: []ladder.Score{{A: 1}, drawnGame}},
 	} {
 		c := parse(t, namings()[0], template)
 		if c.Name != command.NameFix {

@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // FuzzParse parses any text with any entities; its corpus is in testdata.
@@ -56,7 +57,7 @@ func FuzzArgs(f *testing.F) {
 		if !ok {
 			return // the text continues the command
 		}
-		checkParsers(t, c, sender(), &command.Person{UserID: 11, Username: "rita"})
+		checkParsers(t, c, sender(), &command.Person{ID: 11, Username: "rita"})
 	})
 }
 
@@ -108,7 +109,7 @@ func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 }
 
 // checkNumbers compares all numbers in the arguments with those that were parsed.
-func checkNumbers(t *testing.T, args string, match int, scores []command.Score) {
+func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	t.Helper()
 	var want []int
 	if match != 0 {
@@ -161,7 +162,7 @@ func decodeEntities(data []byte) []command.Entity {
 		}
 		usernames := []string{"", "alice", "Alice", "EloBot"}
 		if b[1] > 0 {
-			e.User = &command.Person{UserID: int64(i + 1), Username: usernames[int(b[1])%len(usernames)]}
+			e.User = &command.Person{ID: ladder.UserID(i + 1), Username: usernames[int(b[1])%len(usernames)]}
 		}
 		entities = append(entities, e)
 	}
@@ -170,8 +171,8 @@ func decodeEntities(data []byte) []command.Entity {
 
 func decodePeople(data []byte) (command.Person, *command.Person) {
 	pool := []command.Person{
-		{}, {UserID: 1}, {UserID: 2, Username: "ALICE"}, {UserID: 50, Username: "sam"}, {Username: "sam"},
-		{UserID: 51, Username: "EloBot", IsBot: true}, {UserID: 50},
+		{}, {ID: 1}, {ID: 2, Username: "ALICE"}, {ID: 50, Username: "sam"}, {Username: "sam"},
+		{ID: 51, Username: "EloBot", IsBot: true}, {ID: 50},
 	}
 	if len(data) < 2 {
 		return pool[3], nil
@@ -239,8 +240,8 @@ func entityOf(p command.Person, text []uint16, entities []command.Entity, from i
 		if e.Offset < from || e.Length <= 0 || e.Offset+e.Length > len(text) || found && e.Offset >= best.Offset {
 			continue
 		}
-		isTextMention := e.Kind == command.KindTextMention && e.User != nil && p.UserID == int64(i+1)
-		isMention := e.Kind == command.KindMention && p.UserID == 0 &&
+		isTextMention := e.Kind == command.KindTextMention && e.User != nil && p.ID == ladder.UserID(i+1)
+		isMention := e.Kind == command.KindMention && p.ID == 0 &&
 			string(utf16.Decode(text[e.Offset:e.Offset+e.Length])) == "@"+p.Username
 		if isTextMention || isMention {
 			best, found = e, true
@@ -274,11 +275,11 @@ func checkMatch(t *testing.T, c command.Command, m command.Match) {
 		t.Fatalf("%d players, %d mentions, %+v", len(people), len(c.Mentions), m)
 	}
 	for i, p := range people {
-		if p.UserID == 0 && p.Username == "" || p.IsBot {
+		if p.ID == 0 && p.Username == "" || p.IsBot {
 			t.Fatalf("%+v plays", p)
 		}
 		for _, q := range people[:i] {
-			isSameID := p.UserID != 0 && p.UserID == q.UserID
+			isSameID := p.ID != 0 && p.ID == q.ID
 			if isSameID || p.Username != "" && strings.EqualFold(p.Username, q.Username) {
 				t.Fatalf("%+v and %+v play", p, q)
 			}

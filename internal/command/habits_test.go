@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // TestHabits reads what people type; testdata/habits/en.txt says in which form the cases are written. At least half of the cases of each
@@ -67,7 +68,7 @@ func checkHabits(t *testing.T, file string) (cases, found int) {
 		}
 		if who, ok := strings.CutPrefix(line, "reply: "); ok {
 			if reply = nil; who != "nobody" {
-				reply = &command.Person{UserID: 11, Username: who}
+				reply = &command.Person{ID: 11, Username: who}
 			}
 			continue
 		}
@@ -105,7 +106,7 @@ func parseHabit(text string) (command.Command, bool) {
 			m.mark(command.KindMention, piece, nil)
 		default:
 			name := strings.Trim(piece, "[]")
-			m.mark(command.KindTextMention, name, &command.Person{UserID: int64(201 + i), Name: name})
+			m.mark(command.KindTextMention, name, &command.Person{ID: ladder.UserID(201 + i), Name: name})
 		}
 	}
 	m.plain(text[end:])

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // lineup returns the labels of people.
@@ -37,8 +38,8 @@ func fault(err error) string {
 // clubNames are the names of the players in these tests. One of them is called as people say that they won.
 func clubNames() *command.Names {
 	return command.NewNames([]command.Person{
-		{UserID: 1, Name: "Ann Lee"}, {UserID: 2, Name: "Ben"}, {UserID: 3, Name: "Cid 2"}, {UserID: 4, Name: "Dan"}, {UserID: 5, Name: "Dan"},
-		{UserID: 6, Name: "Gano"},
+		{ID: 1, Name: "Ann Lee"}, {ID: 2, Name: "Ben"}, {ID: 3, Name: "Cid 2"}, {ID: 4, Name: "Dan"}, {ID: 5, Name: "Dan"},
+		{ID: 6, Name: "Gano"},
 	})
 }
 
@@ -92,7 +93,7 @@ func TestParseSides(t *testing.T) {
 			t.Errorf("%q: %q, want %q", args, got, want)
 		}
 	}
-	rita := &command.Person{UserID: 11, Name: "Rita"}
+	rita := &command.Person{ID: 11, Name: "Rita"}
 	m, err := command.ParseSides(read(t, "/odds"), sender(), rita, nil)
 	if err != nil || lineup(m.A) != "Sam S." || lineup(m.B) != "Rita" {
 		t.Errorf("in reply: %v, %v", m, err)
@@ -147,7 +148,7 @@ func TestParsePlayers(t *testing.T) {
 
 func TestParseScores(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string][]command.Score{
+	for args, want := range map[string][]ladder.Score{
 		"10:8": {{A: 10, B: 8}}, "10 8": {{A: 10, B: 8}}, "8-10!": {{A: 8, B: 10}}, "11:7 9:11 11:5": {{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}},
 	} {
 		if got, err := command.ParseScores(command.Text("match", args, nil, botUsername)); err != nil {
@@ -203,11 +204,11 @@ func checkLineupError(t *testing.T, err error) {
 func checkLineup(t *testing.T, people []command.Person) {
 	t.Helper()
 	for i, p := range people {
-		if p.UserID == 0 && p.Username == "" || p.IsBot {
+		if p.ID == 0 && p.Username == "" || p.IsBot {
 			t.Fatalf("%+v plays", p)
 		}
 		for _, q := range people[:i] {
-			if p.UserID != 0 && p.UserID == q.UserID || p.Username != "" && strings.EqualFold(p.Username, q.Username) {
+			if p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username) {
 				t.Fatalf("%+v and %+v play", p, q)
 			}
 		}

@@ -3,8 +3,9 @@ package command
 import (
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"elobot/internal/ladder"
 )
 
 const (
@@ -12,69 +13,18 @@ const (
 	MaxTeam = 10 // the maximum number of people on one side of a match
 )
 
-// Match is a reported result. Each side has at least one person. All people are different, and none of them is a bot.
+// Match is a reported result. Each side has at least one person. All people are different, and none
+// of them is a bot. In JSON it is what a stored question says about a report.
 type Match struct {
-	A, B   []Person
-	Self   bool    // A is the sender alone, without being mentioned
-	When           // it was played, if the report tells
-	Scores []Score // one, or the sets in the order in which they were played
-	Games  string  // the games of a match that ended early, as typed; they do not count
-}
-
-// Score is the score of a match or a set: the points of A and B, each from 0 to 999, with Half
-// added to both if each has half a point more. The only score of a match may be a win, a loss or a
-// draw of A without points.
-type Score struct {
-	A int `json:"a"`
-	B int `json:"b"`
-}
-
-// Half stands in the points of both sides for half a point more: after two wins and a draw, 2½:½ is
-// {Half+2, Half}. A drawn game gives half a point to each, so points with halves compare and differ
-// as whole ones do. The database, buttons and notices have it so too.
-const Half = 1000
-
-// NoPoints stands for the points of a side where nobody counted any. The winner then has 0, and
-// after a draw both have NoPoints.
-const NoPoints = -1
-
-// The scores without points.
-var (
-	Win  = Score{0, NoPoints}
-	Loss = Score{NoPoints, 0}
-	Draw = Score{NoPoints, NoPoints}
-)
-
-// drawnGame is the score of a drawn game in a series.
-var drawnGame = Score{Half, Half}
-
-// String returns the score as it is typed.
-func (s Score) String() string {
-	if s == Draw {
-		return "="
-	}
-	return typedPoints(s.A) + ":" + typedPoints(s.B)
-}
-
-func typedPoints(n int) string {
-	if n < Half {
-		return strconv.Itoa(n)
-	}
-	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + half
-}
-
-// most returns the larger number of whole points.
-func (s Score) most() int { return max(s.A, s.B) % Half }
-
-// isGame reports whether the score can be that of a game in a series: somebody won it, or nobody.
-func (s Score) isGame() bool { return s == drawnGame || s.A+s.B == 1 }
-
-// HasPoints is true if the score is more than who has won.
-func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
-
-// IsValid is true if a match can have the score.
-func (s Score) IsValid() bool {
-	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
+	// Key is the idempotency key of the match. Parsing leaves it empty: that of the message, to which
+	// the next matches of a message add #2, #3 and so on.
+	Key    string         `json:"key,omitempty"`
+	A      []Person       `json:"a"` // side A's scores come first
+	B      []Person       `json:"b"`
+	Self   bool           `json:"-"`               // A is the sender alone, without being mentioned
+	Scores []ladder.Score `json:"scores"`          // one, or the sets in the order in which they were played
+	Games  string         `json:"games,omitempty"` // those of a match that ended early, as typed; they do not count
+	When                  // it was played, if the report tells
 }
 
 // Reading is one way to read a report: the matches that it reports, in their order. There is at least one.
@@ -154,11 +104,11 @@ func (t text) mayTouchScore() bool {
 }
 
 // ParseScores reads the scores of a match with known sides, those of the first side first. Every error is a *FormError.
-func ParseScores(c Command) ([]Score, error) {
+func ParseScores(c Command) ([]ladder.Score, error) {
 	if len(c.Mentions) > 0 {
 		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())
 	}
-	first, second := Person{UserID: -1}, Person{UserID: -2} // nobody has such an id
+	first, second := Person{ID: -1}, Person{ID: -2} // nobody has such an id
 	report, err := parser{}.parse(text{placeholder + placeholder + c.text().written, []Person{first, second}})
 	if err != nil {
 		return nil, err

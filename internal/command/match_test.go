@@ -10,57 +10,58 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 func TestParseMatch(t *testing.T) {
 	t.Parallel()
-	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	replied := command.Person{ID: 11, Username: "rita", Name: "Rita"}
 	const reply, me = "{reply}", "{sender}"
 	for _, tc := range []struct {
 		template string
 		a, b     string
-		score    command.Score
+		score    ladder.Score
 	}{
-		{"/match {a} {b} 3 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3:1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3-1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {b} {a} 3–1", "{b}", "{a}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3—1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3−1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} ３:１", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} ٣ ١", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3️⃣:1️⃣", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 𝟛:𝟙", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3/1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 7-6(5)", "{a}", "{b}", command.Score{A: 7, B: 6}},
-		{"/match {a} {b} 3：1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3 ： 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3 : 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3 :1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3: 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3 - 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3- 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3 – 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/Match@EloBot {a}\n{b}\n3\n1\n", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a}{b} 3:1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 3:1.", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a}, {b}, 3:1;", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match \u200f{a} {b} \u2068 3\u200e:1\u2069", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b}\u00a03\u30001", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match 3:1 {a} {b}", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} 3:1 {b}", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} 3 {b} 1", "{a}", "{b}", command.Score{A: 3, B: 1}},
-		{"/match {a} {b} 2:2", "{a}", "{b}", command.Score{A: 2, B: 2}},
-		{"/match {a} {b} 0:0", "{a}", "{b}", command.Score{}},
-		{"/match {a} {b} 0:999", "{a}", "{b}", command.Score{B: 999}},
-		{"/match {a} {b} 007:010", "{a}", "{b}", command.Score{A: 7, B: 10}},
-		{"/match {a} {me} 3:1", "{a}", me, command.Score{A: 3, B: 1}},
-		{"/match {me} {b} 3:1", me, "{b}", command.Score{A: 3, B: 1}},
-		{"/match {b} 3:1", "", "{b}", command.Score{A: 3, B: 1}},
-		{"/match 3:1 {b}", "", "{b}", command.Score{A: 3, B: 1}},
-		{"/match 3 {b} 1", "", "{b}", command.Score{A: 3, B: 1}},
-		{"/match 3:1", "", reply, command.Score{A: 3, B: 1}},
-		{"/match 3 1", "", reply, command.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3:1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3-1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {b} {a} 3–1", "{b}", "{a}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3—1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3−1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} ３:１", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} ٣ ١", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3️⃣:1️⃣", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 𝟛:𝟙", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3/1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 7-6(5)", "{a}", "{b}", ladder.Score{A: 7, B: 6}},
+		{"/match {a} {b} 3：1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 ： 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 : 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 :1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3: 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 - 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3- 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3 – 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/Match@EloBot {a}\n{b}\n3\n1\n", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a}{b} 3:1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 3:1.", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a}, {b}, 3:1;", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match \u200f{a} {b} \u2068 3\u200e:1\u2069", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b}\u00a03\u30001", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match 3:1 {a} {b}", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} 3:1 {b}", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} 3 {b} 1", "{a}", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {a} {b} 2:2", "{a}", "{b}", ladder.Score{A: 2, B: 2}},
+		{"/match {a} {b} 0:0", "{a}", "{b}", ladder.Score{}},
+		{"/match {a} {b} 0:999", "{a}", "{b}", ladder.Score{B: 999}},
+		{"/match {a} {b} 007:010", "{a}", "{b}", ladder.Score{A: 7, B: 10}},
+		{"/match {a} {me} 3:1", "{a}", me, ladder.Score{A: 3, B: 1}},
+		{"/match {me} {b} 3:1", me, "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match {b} 3:1", "", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match 3:1 {b}", "", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match 3 {b} 1", "", "{b}", ladder.Score{A: 3, B: 1}},
+		{"/match 3:1", "", reply, ladder.Score{A: 3, B: 1}},
+		{"/match 3 1", "", reply, ladder.Score{A: 3, B: 1}},
 	} {
 		for _, n := range namings() {
 			t.Run(n.name+" "+tc.template, func(t *testing.T) {
@@ -87,7 +88,7 @@ func TestParseMatch(t *testing.T) {
 				}
 				want := command.Match{
 					A: []command.Person{person(tc.a)}, B: []command.Person{person(tc.b)},
-					Self: tc.a == "", Scores: []command.Score{tc.score},
+					Self: tc.a == "", Scores: []ladder.Score{tc.score},
 				}
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("-want +got:\n%s", diff)
@@ -165,7 +166,7 @@ func TestParseMatchScoreErrors(t *testing.T) {
 func TestParseMatchPeopleErrors(t *testing.T) {
 	t.Parallel()
 	samReplied := sender()
-	bot := command.Person{UserID: 5, Username: botUsername, IsBot: true}
+	bot := command.Person{ID: 5, Username: botUsername, IsBot: true}
 	nobody := command.Person{}
 	for _, tc := range []struct {
 		template string
@@ -186,7 +187,7 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 		{"/match {b} 3:1", nobody, nil, command.ReasonNameBothPlayers, ""},
 		{"/match 3:1", nobody, nil, command.ReasonNameBothPlayers, ""},
 		{"/match 3:1", nobody, &samReplied, command.ReasonNameBothPlayers, ""},
-		{"/match {b} 3:1", command.Person{UserID: 1087968824, IsBot: true}, nil, command.ReasonNameBothPlayers, ""},
+		{"/match {b} 3:1", command.Person{ID: 1087968824, IsBot: true}, nil, command.ReasonNameBothPlayers, ""},
 		{"/match {a} {b} {c} 3:1", sender(), nil, command.ReasonNoVersus, ""},
 		{"/match {a} {b} {a} 3:1", nobody, nil, command.ReasonNoVersus, ""},
 		{"/match {b} {b} 3:1", sender(), nil, command.ReasonSamePerson, "{b}"},
@@ -218,9 +219,9 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
-	byID := command.Person{UserID: known.UserID, Name: "🏓"}
+	byID := command.Person{ID: known.ID, Name: "🏓"}
 	byUsername := command.Person{Username: "SAM"}
-	other := command.Person{UserID: 10, Username: "other"}
+	other := command.Person{ID: 10, Username: "other"}
 	for name, tc := range map[string]struct {
 		mentions []command.Person
 		sender   command.Person
@@ -229,7 +230,7 @@ func TestParseMatchSameByTwoNames(t *testing.T) {
 	}{
 		"through the sender":     {[]command.Person{byID, byUsername}, known, nil, command.ReasonSamePerson},
 		"through the reply":      {[]command.Person{byUsername, byID}, other, &known, command.ReasonSamePerson},
-		"through the username":   {[]command.Person{byUsername, {UserID: 9, Username: "sam"}}, other, nil, command.ReasonSamePerson},
+		"through the username":   {[]command.Person{byUsername, {ID: 9, Username: "sam"}}, other, nil, command.ReasonSamePerson},
 		"the sender by id":       {[]command.Person{byID}, known, nil, command.ReasonOnlyYourself},
 		"the sender by username": {[]command.Person{byUsername}, known, nil, command.ReasonOnlyYourself},
 	} {
@@ -252,7 +253,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	m.plain(" ")
 	m.mark(command.KindMention, "@helper", nil)
 	m.plain(" 3:1")
-	helper := command.Person{UserID: 6, Username: "Helper", IsBot: true}
+	helper := command.Person{ID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
 	// IsBot is kept if only Parse knows of it, and not the reply.
@@ -261,7 +262,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	own.plain(" ")
 	own.mark(command.KindMention, "@elobot", nil)
 	own.plain(" 3:1")
-	replied := command.Person{UserID: 5, Username: botUsername}
+	replied := command.Person{ID: 5, Username: botUsername}
 	wantFormError(t, own, sender(), &replied, command.ReasonBot, "@EloBot")
 }
 

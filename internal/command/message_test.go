@@ -5,6 +5,7 @@ import (
 	"unicode/utf16"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 const botUsername = "EloBot"
@@ -47,11 +48,11 @@ func mentioned(username string) called {
 	}
 }
 
-func textMentioned(id int64, name string) called {
+func textMentioned(id ladder.UserID, name string) called {
 	return called{
 		kind:   command.KindTextMention,
 		piece:  name,
-		person: command.Person{UserID: id, Name: name, IsBot: id == 5},
+		person: command.Person{ID: id, Name: name, IsBot: id == 5},
 	}
 }
 
@@ -83,7 +84,7 @@ func namings() []naming {
 }
 
 func sender() command.Person {
-	return command.Person{UserID: 9, Username: "Sam", Name: "Sam S."}
+	return command.Person{ID: 9, Username: "Sam", Name: "Sam S."}
 }
 
 // fill returns the message of a template, with its people. A template begins with its command, which ends at the first white space.

@@ -2,11 +2,12 @@ package command_test
 
 import (
 	"errors"
-	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its player, and
@@ -17,9 +18,9 @@ func group(names string) *command.Names {
 		name, former, _ := strings.Cut(name, " was ")
 		name, username, _ := strings.Cut(name, "@")
 		name, left := strings.CutSuffix(name, " -")
-		n := int64(len(people) + 1)
+		n := len(people) + 1
 		people = append(people, command.Person{
-			UserID: 100 + n, Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: n, Former: former, Left: left,
+			ID: ladder.UserID(100 + n), Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: ladder.PlayerID(n), Former: former, Left: left,
 		})
 	}
 	return command.NewNames(people)
@@ -159,7 +160,7 @@ func TestPlainNames(t *testing.T) {
 			t.Errorf("%q is no command", tc.text)
 			continue
 		}
-		if got := describeReadings(c, &command.Person{UserID: 11, Username: "rita"}, group(tc.group)); got != tc.want {
+		if got := describeReadings(c, &command.Person{ID: 11, Username: "rita"}, group(tc.group)); got != tc.want {
 			t.Errorf("%s: %q: %s, want %s", tc.group, tc.text, got, tc.want)
 		}
 	}
@@ -228,17 +229,20 @@ func TestNamed(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")
 	names := command.NewNames([]command.Person{
-		{UserID: 9, Username: "Sam", Name: "Sam", Player: 1}, {UserID: 11, Name: "Rita", Player: 2}, {UserID: 12, Name: "Bob", Player: 3},
-		{UserID: 13, Username: "alice", Player: 4},
+		{ID: 9, Username: "Sam", Name: "Sam", Player: 1}, {ID: 11, Name: "Rita", Player: 2}, {ID: 12, Name: "Bob", Player: 3},
+		{ID: 13, Username: "alice", Player: 4},
 	})
-	report, err := command.ParseMatch(c, sender(), &command.Person{UserID: 11, Name: "Rita R."}, names)
+	report, err := command.ParseMatch(c, sender(), &command.Person{ID: 11, Name: "Rita R."}, names)
 	m, err2 := command.Certain(report)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	want := "[{0 alice  false 0  false false false} {11  Rita R. false 0  false false false}] [{12  Bob false 3  false false false} {9 Sam Sam S. false 0  false false false}]"
-	if got := fmt.Sprint(m.A, m.B); got != want {
-		t.Errorf("got %s, want %s", got, want)
+	want := [2][]command.Person{
+		{{Username: "alice"}, {ID: 11, Name: "Rita R."}},
+		{{ID: 12, Name: "Bob", Player: 3}, {ID: 9, Username: "Sam", Name: "Sam S."}},
+	}
+	if got := [2][]command.Person{m.A, m.B}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

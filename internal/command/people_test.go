@@ -54,7 +54,7 @@ func TestParsePeople(t *testing.T) {
 		if got := peopleOf(t, c, players, nil); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.text, got, tc.want)
 		}
-		rita := command.Person{UserID: 42, Username: "rita", Name: "rita"}
+		rita := command.Person{ID: 42, Username: "rita", Name: "rita"}
 		if got := peopleOf(t, c, players, &rita); tc.replying != "" && got != tc.replying {
 			t.Errorf("%s in a reply: %s, want %s", tc.text, got, tc.replying)
 		}
@@ -76,7 +76,7 @@ func peopleOf(t *testing.T, c command.Command, players string, reply *command.Pe
 	if players != "" {
 		names = group(players)
 	}
-	people, err := command.ParsePeople(c, command.Person{UserID: 7, Username: "sam", Name: "Sam"}, reply, names)
+	people, err := command.ParsePeople(c, command.Person{ID: 7, Username: "sam", Name: "Sam"}, reply, names)
 	all := func(people []command.Person) string {
 		var names []string
 		for _, p := range people {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"elobot/internal/ladder"
 )
 
 // MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
@@ -67,7 +69,7 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 	withStrangers, withNear := slices.Clone(found), slices.Clone(found)
 	for i, n := range found {
 		if isUnknown(n) {
-			withStrangers[i].people = []Person{{UserID: -1 - int64(i)}}
+			withStrangers[i].people = []Person{{ID: -1 - ladder.UserID(i)}}
 		}
 	}
 	if _, err := p.tryAll(t, withStrangers); err != nil {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/rapidtest"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+		replied := command.Person{ID: 11, Username: "rita", Name: "Rita"}
 		from := sender()
 		want := command.Match{Scores: drawScores(t)}
 		sizeA, sizeB := rapid.IntRange(0, 10).Draw(t, "side a"), rapid.IntRange(0, 10).Draw(t, "side b")
@@ -149,9 +150,9 @@ func drawSpace(t *rapid.T) string {
 }
 
 // drawScores draws a single score as often as several. None of them can be the total of the others.
-func drawScores(t *rapid.T) []command.Score {
+func drawScores(t *rapid.T) []ladder.Score {
 	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
-	scores := make([]command.Score, count)
+	scores := make([]ladder.Score, count)
 	for i := range scores {
 		scores[i].A = rapid.IntRange(min(count-1, 1)*(command.MaxSets+1), 999).Draw(t, "score of a")
 		scores[i].B = rapid.IntRange(0, 999).Draw(t, "score of b")
@@ -160,7 +161,7 @@ func drawScores(t *rapid.T) []command.Score {
 }
 
 // drawScoreTexts formats scores, in pieces that white space may separate.
-func drawScoreTexts(t *rapid.T, scores []command.Score) []string {
+func drawScoreTexts(t *rapid.T, scores []ladder.Score) []string {
 	if len(scores) == 1 {
 		separator := rapid.SampledFrom([]string{":", " ", "\n"}).Draw(t, "separator of one score")
 		if separator != ":" {
@@ -185,7 +186,7 @@ func drawScoreTexts(t *rapid.T, scores []command.Score) []string {
 // isTight is true if a score is one word, so that a comma may join it to another.
 func isTight(score string) bool { return !strings.Contains(score, " ") }
 
-func drawSet(t *rapid.T, score command.Score) string {
+func drawSet(t *rapid.T, score ladder.Score) string {
 	separator := rapid.SampledFrom([]string{
 		":", "-", "–", "：", " : ", " - ", " – ", " ： ", ": ", "- ", " :",
 	}).Draw(t, "separator")
@@ -200,7 +201,7 @@ func drawMention(t *rapid.T, m *message, i int) command.Person {
 		m.mark(command.KindMention, "@"+username, nil)
 		return command.Person{Username: username}
 	}
-	p := command.Person{UserID: int64(100 + i), Name: drawName(t)}
+	p := command.Person{ID: ladder.UserID(100 + i), Name: drawName(t)}
 	if rapid.Bool().Draw(t, "user has a username") {
 		p.Username = username
 	}
@@ -221,7 +222,7 @@ func drawName(t *rapid.T) string {
 
 // addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a user, or inside an earlier mention.
 func addNoise(t *rapid.T, m *message) {
-	user := &command.Person{UserID: 777, Name: "Nobody"}
+	user := &command.Person{ID: 777, Name: "Nobody"}
 	end := units(m.text)
 	noise := []command.Entity{
 		{Kind: "bold", Offset: 0, Length: end},

@@ -9,7 +9,7 @@ import (
 
 func TestParseQuestion(t *testing.T) {
 	t.Parallel()
-	bob, carol := Person{Username: "bob"}, Person{UserID: 7, Name: "Carol"}
+	bob, carol := Person{Username: "bob"}, Person{ID: 7, Name: "Carol"}
 	named := func(name string) Question { return Question{Who: Person{Name: name}} }
 	for _, tc := range []struct {
 		args     string

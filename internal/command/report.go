@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"elobot/internal/ladder"
 )
 
 // parser reads a report.
@@ -66,9 +68,9 @@ func table(lines []line) (m Match, ok bool) {
 	}
 	a, b := lines[0], lines[1]
 	for i, n := range a.scores.numbers {
-		m.Scores = append(m.Scores, Score{A: value(n.text), B: value(b.scores.numbers[i].text)})
+		m.Scores = append(m.Scores, ladder.Score{A: value(n.text), B: value(b.scores.numbers[i].text)})
 	}
-	isTie := func(s Score) bool { return s.A == s.B }
+	isTie := func(s ladder.Score) bool { return s.A == s.B }
 	m.A, m.B = a.people, b.people
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }

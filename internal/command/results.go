@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"elobot/internal/ladder"
 )
 
 // readings returns the ways to read a line.
@@ -38,7 +40,7 @@ func (p parser) one(l line) (Report, error) {
 	}
 	m.Scores = scores
 	report := l.likely(m, outcome)
-	total := Total(scores)
+	total := ladder.ResultOf(scores).Score
 	switch {
 	case total.A != total.B && p.maybeEach(l):
 		return report.orResults(p.againstEach), nil
@@ -62,19 +64,19 @@ func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	if len(m.Games) > longest {
 		return Report{}, formError(ReasonTooManySets, "")
 	}
-	l.scores, m.Scores = scoreText{}, []Score{withoutPoints[outcome]}
+	l.scores, m.Scores = scoreText{}, []ladder.Score{withoutPoints[outcome]}
 	if outcome != unknown {
 		return l.likely(m, outcome), nil
 	}
-	m.Scores = []Score{Win}
+	m.Scores = []ladder.Score{ladder.Win}
 	return Report{Readings: []Reading{{m}, {m.mirrored()}}, Doubt: DoubtWinner}, nil
 }
 
 // mayBeMatches is true if scores are hardly those of sets, but each that of a match: "3:1 2:3".
-func mayBeMatches(scores []Score) bool {
+func mayBeMatches(scores []ladder.Score) bool {
 	const fewest, most = 2, 5 // points of who wins a match of several sets
-	isOfMatch := func(s Score) bool { return fewest <= s.most() && s.most() <= most }
-	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s Score) bool { return !isOfMatch(s) })
+	isOfMatch := func(s ladder.Score) bool { return fewest <= s.Most() && s.Most() <= most }
+	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s ladder.Score) bool { return !isOfMatch(s) })
 }
 
 // orResults adds to each reading of one match that it is several results.
@@ -89,7 +91,7 @@ func (r Report) orResults(results func(Match) Reading) Report {
 // separate returns each score of a match as a match.
 func separate(m Match) (each Reading) {
 	for _, s := range m.Scores {
-		m.Scores = []Score{s}
+		m.Scores = []ladder.Score{s}
 		each = append(each, m)
 	}
 	return each
@@ -154,7 +156,7 @@ func (l line) isTotalBetween() (is, maybe bool) {
 		return false, false
 	}
 	maybe = isTotal(scores[0], scores[1:])
-	return maybe && len(scores) > 2 && scores[0] == Total(scores[1:]), maybe || all[2].isEnclosed
+	return maybe && len(scores) > 2 && scores[0] == ladder.ResultOf(scores[1:]).Score, maybe || all[2].isEnclosed
 }
 
 // hasTotal is true if the score of a match may be the total of the next one: "@a 2:1 @b (6:4 4:6 6:2), @c 2:0 @d (6:4 6:3)".

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"elobot/internal/ladder"
 )
 
 // number is one of the two numbers of a score.
@@ -85,8 +87,8 @@ func (t *scoreText) addSeparator(separator string) {
 
 // scores returns the scores that were read. Several scores need a separator each. If a number lacks its other half, it is the only one
 // outside of scores with a separator, or else the last one.
-func (t *scoreText) scores() ([]Score, error) {
-	var scores []Score
+func (t *scoreText) scores() ([]ladder.Score, error) {
+	var scores []ladder.Score
 	var alone []number
 	stray, count := cmp.Or(t.stray, t.open), len(t.numbers)
 	for i := 0; i < count; i++ {
@@ -96,7 +98,7 @@ func (t *scoreText) scores() ([]Score, error) {
 			continue
 		}
 		i++
-		scores = append(scores, Score{A: value(a.text), B: value(t.numbers[i].text)})
+		scores = append(scores, ladder.Score{A: value(a.text), B: value(t.numbers[i].text)})
 		stray = cmp.Or(stray, a.separator) // between two scores
 	}
 	switch {
@@ -115,9 +117,9 @@ func (t *scoreText) scores() ([]Score, error) {
 	case stray != "":
 		return nil, formError(ReasonUnexpectedWord, stray)
 	case len(alone) > 0:
-		scores = []Score{{A: value(alone[0].text), B: value(alone[1].text)}}
+		scores = []ladder.Score{{A: value(alone[0].text), B: value(alone[1].text)}}
 	}
-	isMixed := func(s Score) bool { return s.A/Half != s.B/Half }
+	isMixed := func(s ladder.Score) bool { return s.A/ladder.Half != s.B/ladder.Half }
 	if i := slices.IndexFunc(scores, isMixed); i >= 0 { // half a point for one side alone
 		return nil, formError(ReasonUnexpectedWord, t.numbers[2*i].word)
 	}
@@ -161,7 +163,7 @@ func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)
 	if isHalf {
-		n += Half
+		n += ladder.Half
 	}
 	return n
 }

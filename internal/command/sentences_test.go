@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/sentences"
 )
 
@@ -74,10 +75,10 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	if !ok {
 		t.Fatalf("%s is no command", s.Text)
 	}
-	sender := command.Person{UserID: 1, Username: "the_sender", Name: "The Sender"}
+	sender := command.Person{ID: 1, Username: "the_sender", Name: "The Sender"}
 	var people []command.Person
 	for i, p := range sentences.People(language) {
-		people = append(people, command.Person{UserID: int64(100 + i), Username: p.Username, Name: p.Name, Player: int64(i + 1)})
+		people = append(people, command.Person{ID: ladder.UserID(100 + i), Username: p.Username, Name: p.Name, Player: ladder.PlayerID(i + 1)})
 	}
 	names := command.NewNames(people)
 	report, err := command.ParseMatch(c, sender, nil, names)
@@ -112,7 +113,7 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 		for _, p := range of {
 			name := ""
 			for _, known := range people {
-				if p.UserID == known.UserID || p.Username == known.Username {
+				if p.ID == known.ID || p.Username == known.Username {
 					name = known.Name
 				}
 			}
@@ -125,7 +126,7 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 	straight := slices.Equal(side(m.A), won) && slices.Equal(side(m.B), lost)
 	turned := slices.Equal(side(m.A), lost) && slices.Equal(side(m.B), won)
 	if len(s.Scores) == 0 { // somebody won, and nobody counted
-		s.Scores = [][2]int{{0, command.NoPoints}}
+		s.Scores = [][2]int{{0, ladder.NoPoints}}
 	}
 	if !straight && !turned || len(m.Scores) != len(s.Scores) {
 		return false

@@ -7,19 +7,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 func TestParseMatchSets(t *testing.T) {
 	t.Parallel()
-	two := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}}
-	three := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
-	most := make([]command.Score, command.MaxSets)
+	two := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}}
+	three := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	most := make([]ladder.Score, command.MaxSets)
 	for i := range most {
-		most[i] = command.Score{A: 11, B: 5}
+		most[i] = ladder.Score{A: 11, B: 5}
 	}
 	for _, tc := range []struct {
 		scores string
-		want   []command.Score
+		want   []ladder.Score
 	}{
 		{"11:7 9:11", two},
 		{"11-7 9-11", two},
@@ -58,7 +59,7 @@ func TestParseMatchSets(t *testing.T) {
 					if !ok {
 						t.Fatal("no command")
 					}
-					got, err := parseOne(c, sender(), &command.Person{UserID: 11, Name: "Rita"})
+					got, err := parseOne(c, sender(), &command.Person{ID: 11, Name: "Rita"})
 					if err != nil {
 						t.Fatalf("%q: %v, %+v", m.text, err, err)
 					}
@@ -73,7 +74,7 @@ func TestParseMatchSets(t *testing.T) {
 
 func TestParseMatchSetsAmongPeople(t *testing.T) {
 	t.Parallel()
-	want := []command.Score{{A: 11, B: 7}, {A: 9, B: 11}}
+	want := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}}
 	for _, template := range []string{
 		"/match 11:7 9:11 {a} {b}", "/match {a} 11:7 9:11 {b}", "/match 11:7 9:11{a}{b}", "/match 11:7 {b} 9:11",
 		"/match {a} 11:7 9:11 vs {b}", "/match {a} vs 11:7 9:11 {b}",

@@ -8,12 +8,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 func TestParseMatchTeams(t *testing.T) {
 	t.Parallel()
-	score := []command.Score{{A: 10, B: 8}}
-	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	score := []ladder.Score{{A: 10, B: 8}}
+	replied := command.Person{ID: 11, Username: "rita", Name: "Rita"}
 	for _, tc := range []struct {
 		template string
 		a, b     string // keys; empty for the sender without a mention
@@ -87,7 +88,7 @@ func TestParseMatchTeams(t *testing.T) {
 func TestParseMatchTeamErrors(t *testing.T) {
 	t.Parallel()
 	nobody := command.Person{}
-	replied := command.Person{UserID: 11, Username: "rita", Name: "Rita"}
+	replied := command.Person{ID: 11, Username: "rita", Name: "Rita"}
 	for _, tc := range []struct {
 		template string
 		sender   command.Person
@@ -105,7 +106,7 @@ func TestParseMatchTeamErrors(t *testing.T) {
 		{"/match vs {a} {b} 3:1", sender(), command.ReasonEmptySide, ""},
 		{"/match 3:1 vs{a}{b}", sender(), command.ReasonEmptySide, ""},
 		{"/match vs {b} 3:1", nobody, command.ReasonEmptySide, ""},
-		{"/match vs {b} 3:1", command.Person{UserID: 1087968824, IsBot: true}, command.ReasonEmptySide, ""},
+		{"/match vs {b} 3:1", command.Person{ID: 1087968824, IsBot: true}, command.ReasonEmptySide, ""},
 		{"/match {a} vs {b} vs {c} 3:1", sender(), command.ReasonFreeForAll, ""},
 		{"/match {a} vs VERSUS. {c} 3:1", sender(), command.ReasonUnexpectedWord, "VERSUS"},
 		{"/match vs 3:1 v", sender(), command.ReasonUnexpectedWord, "v"},

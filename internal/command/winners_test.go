@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // TestWinners reads sentences that say who won; testdata/winners/en.txt says in which form they are written. None may be recorded with
@@ -51,7 +52,7 @@ func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 	if !ok {
 		t.Fatalf("%s is no command", sentence)
 	}
-	alice, names := command.Person{UserID: 1, Username: "alice", Name: "Alice"}, group("Bob/Carol/Дима/Аня")
+	alice, names := command.Person{ID: 1, Username: "alice", Name: "Alice"}, group("Bob/Carol/Дима/Аня")
 	report, err := command.ParseMatch(c, alice, nil, names)
 	if err != nil {
 		if text, ok := command.Correct(c, alice, nil, names, err); ok {
@@ -66,7 +67,7 @@ func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 		a, b := strings.Index(sentence, label(m.A[0])), strings.Index(sentence, label(m.B[0]))
 		inOrder = inOrder && len(r) == 1 && (a < 0 || b < 0 || a < b)
 		if s := m.Scores[0]; s.A < s.B {
-			m.A, m.B, m.Scores = m.B, m.A, []command.Score{{A: s.B, B: s.A}}
+			m.A, m.B, m.Scores = m.B, m.A, []ladder.Score{{A: s.B, B: s.A}}
 		}
 		all = append(all, describeMatch(m))
 	}

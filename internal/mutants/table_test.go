@@ -35,12 +35,12 @@ var mutants = []mutant{
 		packages: "./internal/postgres/pgoutbox", tests: "^TestSummarize$",
 	},
 	{
-		name: "upset not derived again", file: "internal/ranking/replay.go",
+		name: "upset not derived again", file: "internal/ladder/replay.go",
 		before: "if m.Upset != upset {", after: "if m.Upset != upset && false {",
 		packages: "./internal/ranking", tests: "^TestUpsetIsDerivedAgain$",
 	},
 	{
-		name: "longest streak not replayed", file: "internal/ranking/replay.go",
+		name: "longest streak not replayed", file: "internal/ladder/replay.go",
 		before: "p.Entry.StreakBefore, p.Entry.LongestBefore", after: "p.Entry.StreakBefore, s.Longest",
 		packages: "./internal/ranking", tests: "^TestLongestStreakIsReplayed$",
 	},
@@ -76,7 +76,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "ladder left not replayed", file: "internal/ranking/move_match.go",
-		before: "ByMove, func(p *PlayedMatch) { p.Undone = true })", after: "ByMove, func(*PlayedMatch) {})",
+		before: "ByMove, func(p *ladder.Match) { p.Undone = true })", after: "ByMove, func(*ladder.Match) {})",
 		packages: "./internal/ranking", tests: "^TestArchivedLadder$",
 	},
 	{
@@ -136,12 +136,12 @@ var mutants = []mutant{
 		packages: "./internal/ranking", tests: "^TestSeasonEndsMeanwhile$",
 	},
 	{
-		name: "replayed from the wrong match", file: "internal/ranking/replay.go",
+		name: "replayed from the wrong match", file: "internal/ladder/replay.go",
 		before: "if !seen[p.Player] {", after: "if seen[p.Player] = false; !seen[p.Player] {",
 		packages: "./internal/ranking", tests: "^TestUndoMatch$",
 	},
 	{
-		name: "one provisional match too many", file: "internal/ranking/rating.go",
+		name: "one provisional match too many", file: "internal/ladder/standing.go",
 		before: "if played < r.Provisional.Matches {", after: "if played <= r.Provisional.Matches {",
 		packages: "./internal/ranking", tests: "^TestRulesApply$",
 	},
@@ -232,7 +232,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "found key believed", file: "internal/ranking/handle.go",
-		before: "if failure := s.store.EnsureDurable(ctx); failure != nil {", after: "if failure := error(nil); failure != nil {",
+		before: "outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)", after: "outcome, err = OutcomeDuplicate, nil",
 		packages: "./internal/ranking", tests: "^TestHandledBefore$",
 	},
 	{

@@ -8,13 +8,13 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
-	"elobot/internal/ranking"
 )
 
 // ClaimBot assigns the database to the bot with this id unless it belongs to a bot already, and returns its owner. If several bots claim it
 // at once, one of them gets it.
-func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owner ranking.UserID, err error) {
+func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (owner ladder.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
 	// The bot must be able to start while the database accepts no writes, so only the very first start writes.
 	for range 2 {
@@ -29,7 +29,7 @@ func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (owne
 }
 
 // BotOwner returns the owner of the database, 0 if it belongs to no bot yet.
-func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ranking.UserID, err error) {
+func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ladder.UserID, err error) {
 	err = pool.QueryRow(ctx, `SELECT telegram_user_id FROM bot`).Scan(&owner)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fmt.Errorf("read the owner of the database: %w", err)
@@ -54,7 +54,7 @@ func (e *DeadUpdatesError) Error() string {
 
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was another bot, AdoptBot
 // neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
-func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (before ranking.UserID, err error) {
+func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
 		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
@@ -81,7 +81,7 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ranking.UserID) (befo
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
 // handOver neutralizes the data of one bot that would mean something else to another.
-func handOver(ctx context.Context, tx pgx.Tx, from, to ranking.UserID) error {
+func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 
 // queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and removes the prefix from the keys of a bot
 // that had the database before. So each bot finds only its own keys.
-func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.UserID) {
+func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
 		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
@@ -149,4 +149,4 @@ func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ranking.Us
 }
 
 // keyMark is the prefix of a bot's keys while the database belongs to another bot.
-func keyMark(bot ranking.UserID) string { return fmt.Sprintf("bot%d:", bot) }
+func keyMark(bot ladder.UserID) string { return fmt.Sprintf("bot%d:", bot) }

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/ranking"
 )
 
 // TestAdoptBotKeepsBotsApart: data with ids that only the previous bot knows means nothing to the next bot, and keeps its meaning for the
@@ -46,7 +46,7 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 			SELECT 'attempt' FROM update_attempts UNION ALL
 			(SELECT concat_ws(' ', 'outbox', key, action, state, reply_to) FROM outbox ORDER BY id)`)
 	}
-	adopt := func(bot, before ranking.UserID) {
+	adopt := func(bot, before ladder.UserID) {
 		t.Helper()
 		if got, err := postgres.AdoptBot(t.Context(), pool, bot); err != nil || got != before {
 			t.Fatalf("the bot %d got the database of %d, %v; want that of %d", bot, got, err, before)

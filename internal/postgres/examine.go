@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"elobot/internal/ladder"
 
-	"elobot/internal/ranking"
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // ServerFacts describe a server and what the bot's role may do there.
@@ -59,8 +59,8 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 
 // WorkFacts describe what the bot has to do and who does it.
 type WorkFacts struct {
-	Owner  ranking.UserID // the bot that the database belongs to, 0 for none yet
-	Leader string         // the last leader, unless it released its lease
+	Owner  ladder.UserID // the bot that the database belongs to, 0 for none yet
+	Leader string        // the last leader, unless it released its lease
 	// LeaseEnds is when the leader's lease ends, or ended, by the database's clock, from now on.
 	LeaseEnds   time.Duration
 	Waiting     int           // notices that could be sent now

@@ -50,7 +50,7 @@ const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
-// Score is the score of a match m as the columns of ranking.Score. If it has no points, the winner has 0, and ranking.NoPoints stands for all
+// Score is the score of a match m as the columns of ladder.Score. If it has no points, the winner has 0, and ladder.NoPoints stands for all
 // others.
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a, coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -100,7 +101,7 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	}
 	record := func(number int) func(context.Context, *pgxpool.Pool) error {
 		return func(ctx context.Context, pool *pgxpool.Pool) error {
-			return on(pool).Do(ctx, by(number), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3, B: 1})))
+			return on(pool).Do(ctx, by(number), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3, B: 1})))
 		}
 	}
 	dbtest.Must(t, record(1)(t.Context(), pool))

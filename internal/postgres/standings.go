@@ -4,7 +4,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/ranking"
+	"elobot/internal/ladder"
 )
 
 // RankedPlayers reads standings. The id of the season must follow.
@@ -16,8 +16,8 @@ const RankedPlayers = `
 	WHERE s.season_id = `
 
 // ScanRankedPlayer reads a row of RankedPlayers.
-func ScanRankedPlayer(row pgx.CollectableRow) (ranking.RankedPlayer, error) {
-	var c ranking.RankedPlayer
+func ScanRankedPlayer(row pgx.CollectableRow) (ladder.RankedPlayer, error) {
+	var c ladder.RankedPlayer
 	err := row.Scan(append(StandingFields(&c.Standing), &c.Merged, &c.Elsewhere)...)
 	return c, err
 }
@@ -28,7 +28,7 @@ const StandingColumns = `coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s
 	       coalesce(s.drawn, 0), coalesce(s.lost, 0), coalesce(s.streak, 0), s.left_at, s.last_played_at`
 
 // StandingFields returns the scan targets for StandingColumns.
-func StandingFields(s *ranking.Standing) []any {
+func StandingFields(s *ladder.Standing) []any {
 	return []any{&s.ID, &s.Player, &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Longest, &s.Version,
 		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt), (*zeronull.Timestamptz)(&s.LastPlayed)}
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
@@ -47,7 +49,7 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 			standing := *w.Read(t, dbtest.Alice).People[0].Standing
 			standing.Elo--
 			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ ranking.Snapshot) error {
-				return l.Rewrite(ctx, ranking.Rewrite{Standings: []ranking.Standing{standing}})
+				return l.Rewrite(ctx, ladder.Rewrite{Standings: []ladder.Standing{standing}})
 			})
 		})},
 		{"Lock", by(func(ctx context.Context, s *pgranking.Store) error {
@@ -111,7 +113,7 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
-		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob, ranking.Person{Username: "al", Name: "Al"})
+		w := dbtest.NewWorldIn(t, d, dbtest.Alice, dbtest.Bob, command.Person{Username: "al", Name: "Al"})
 		w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 		oldKeys(t, w.Pool, 1)
 		writings := writingsIn(t, w)

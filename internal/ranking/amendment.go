@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"elobot/internal/ladder"
 )
 
 // Amendment says which match to undo, restore or fix. IsAdmin says whether the sender is an admin of the chat.
@@ -49,7 +51,9 @@ func (a amendOperation) found(snap Snapshot) *StoredMatch {
 	return &snap.Matches[0]
 }
 
-func (a amendOperation) replays(snap Snapshot) *StoredMatch { return a.found(snap) }
+func (a amendOperation) about(snap Snapshot) (*StoredMatch, time.Time) {
+	return a.found(snap), time.Time{}
+}
 
 // refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too old.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
@@ -128,7 +132,7 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // by returns who amends the match: the player, and the reporter that the notice names.
-func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
+func (a amendOperation) by(snap Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
 	}
@@ -136,27 +140,28 @@ func (a amendOperation) by(snap Snapshot) (PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// amended changes the match and replays its season from there. It returns the effect, and what all amendments say.
-func (a amendOperation) amended(snap Snapshot, m *StoredMatch, reason Reason, change func(*PlayedMatch)) (Amended, MatchUndone, error) {
-	var changed PlayedMatch
-	rewrite, err := snap.History.replay(reason, func(p *PlayedMatch) {
+// amended changes the match and replays its season from there, whose History there is. It returns the
+// effect, and what all amendments say.
+func (a amendOperation) amended(snap Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match)) (Amended, MatchUndone, error) {
+	var changed ladder.Match
+	rewrite, err := snap.History.Replay(reason, func(p *ladder.Match) {
 		if p.ID == m.ID {
 			change(p)
 			changed = *p
 		}
 	})
 	if err == nil && changed.ID == 0 {
-		err = fmt.Errorf("%w: match %d has no players", ErrInconsistent, m.Number)
+		err = fmt.Errorf("%w: match %d has no players", ladder.ErrInconsistent, m.Number)
 	}
 	if err != nil {
 		return Amended{}, MatchUndone{}, err
 	}
 	by, reporter := a.by(snap)
-	card := cardOf(m.RecentMatch, changed.Result, m.swappedFor(changed.Result), changed.Parts, rewrite.entries(changed))
+	card := cardOf(m.RecentMatch, changed.Result, m.swappedFor(changed.Result), changed.Parts, rewrite.EntriesOf(changed))
 	card.Changes, card.Season = m.Changes+1, snap.History.Over
 	said := MatchUndone{
 		Number: m.Number, Sides: card.Sides, Sets: card.Sets, By: reporter,
-		Moved: snap.History.moved(rewrite, slices.Concat(card.players(), m.players())),
+		Moved: moved(*snap.History, rewrite, slices.Concat(card.players(), m.players())),
 	}
 	return Amended{Match: m.ID, Changes: m.Changes, By: by, Rewrite: rewrite, Card: card}, said, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -72,32 +74,32 @@ func (r promptedResult) needs() Needs {
 	return needs
 }
 
-func (r promptedResult) at() time.Time { return r.chosen.at() }
+func (r promptedResult) about(Snapshot) (*StoredMatch, time.Time) { return nil, r.chosen.at() }
 
 // by returns who answers. A question adds no players, so the sender may be none.
 func (r promptedResult) by(snap Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
 	}
-	return Reporter{Name: new(r.people[0].shownName(snap.People[0]))}
+	return Reporter{Name: new(shownName(r.people[0], snap.People[0]))}
 }
 
 // record records the result and closes the prompt, or lets it ask what is unusual. What refuses the result is a Notice.
-func (r promptedResult) record(snap Snapshot) (d Decision, err error) {
-	switch d, err = decideUnlessRefused(r.chosen, snap); {
+func (r promptedResult) record(snap Snapshot) (d Decision, lacks need, err error) {
+	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
 		d = d.inPlaceOf(snap.Prompt.ID)
 	case d.Effect != nil:
 		d.Page = ReportChosen{Results: r.chosen.namedResults(snap), By: r.by(snap)}
 		d.Closes = &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
-	return d, err
+	return d, lacks, err
 }
 
 // reportAnswer is an answer to a PromptReport.
 type reportAnswer struct {
 	promptedResult
-	reporter *Person // who sent the report, nil for an anonymous admin
+	reporter *command.Person // who sent the report, nil for an anonymous admin
 	readings []*recordOperation
 }
 
@@ -144,15 +146,15 @@ func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 	return false
 }
 
-func (r reportAnswer) decide(snap Snapshot) (d Decision, err error) {
+func (r reportAnswer) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	if by := r.by(snap); r.Option == (Cancel{}) {
-		return Decision{Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by)}, nil
+		return Decision{Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by)}, nil, nil
 	}
-	d, err = r.record(snap)
-	if err == nil && d.Asks == nil && d.Effect == nil { // it is refused, which it need not have been when it was asked
+	d, lacks, err = r.record(snap)
+	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil { // it is refused, which it need not have been when it was asked
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
-	return d, err
+	return d, lacks, err
 }
 
 // ReportChosen says how a ReportPrompt was answered. What came of that is said elsewhere.
@@ -177,7 +179,7 @@ func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 		return d
 	}
 	for _, report := range r.Readings[0] {
-		named := resultOf(report.Scores).named()
+		named := namedResult(ladder.ResultOf(report.Scores))
 		named.Sides = [2][]Name{shownNames(report.A), shownNames(report.B)}
 		d.Results = append(d.Results, named)
 	}

@@ -5,40 +5,31 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
 // PromptReport asks which of several readings a report means, or whether it counts at all. It offers the readings.
 const PromptReport PromptKind = "report"
 
-// Doubt is why a report needs an answer before it counts.
-type Doubt = command.Doubt
-
 // The doubts that the words of a report do not show.
 const (
-	DoubtUsername  Doubt = "username"  // the username is new, and may mean somebody else
-	DoubtPlayers   Doubt = "players"   // the message of a match that is recorded reports other players
-	DoubtDuplicate Doubt = "duplicate" // the same result was reported shortly before
-	DoubtDate      Doubt = "date"      // it was played on another day
-	DoubtGame      Doubt = "game"      // the report names a missing ladder
+	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean somebody else
+	DoubtPlayers   command.Doubt = "players"   // the message of a match that is recorded reports other players
+	DoubtDuplicate command.Doubt = "duplicate" // the same result was reported shortly before
+	DoubtDate      command.Doubt = "date"      // it was played on another day
+	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
 )
-
-// AmbiguousReport is a report that needs an answer before it counts.
-type AmbiguousReport struct {
-	Doubt    Doubt
-	Word     string     // the name in doubt, or the line, if it is one
-	Readings [][]Report // what the report may mean, the likeliest first; at least one
-}
 
 // ReportMessage is a message that reports a match, or should.
 type ReportMessage struct {
-	Key      string         `json:"key"`  // its idempotency key
-	Chat     ExternalChatID `json:"chat"` // where Message means the message
-	Message  int64          `json:"message,omitempty"`
-	SentAt   time.Time      `json:"sent_at"`
-	Reporter *Person        `json:"reporter,omitempty"` // nil for an anonymous admin
-	Ladder   LadderID       `json:"ladder,omitempty"`   // 0 for the default one, and if the readings have some
-	Missing  *MissingLadder `json:"missing,omitempty"`  // that it names
+	Key      string          `json:"key"`  // its idempotency key
+	Chat     ExternalChatID  `json:"chat"` // where Message means the message
+	Message  int64           `json:"message,omitempty"`
+	SentAt   time.Time       `json:"sent_at"`
+	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
+	Ladder   ladder.ID       `json:"ladder,omitempty"`   // 0 for the default one, and if the readings have some
+	Missing  *MissingLadder  `json:"missing,omitempty"`  // that it names
 }
 
 // reportMessage returns the message of a command.
@@ -54,8 +45,8 @@ func (m ReportMessage) origin() Origin {
 // ReportRequest is what a PromptReport asks about: a report in each of its readings.
 type ReportRequest struct {
 	ReportMessage
-	Readings [][]Report `json:"readings"`
-	Settled  []Doubt    `json:"settled,omitempty"` // what is not asked again
+	Readings []command.Reading `json:"readings"`
+	Settled  []command.Doubt   `json:"settled,omitempty"` // what is not asked again
 	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of the earlier matches that the report may repeat.
@@ -68,10 +59,10 @@ type ReportRequest struct {
 
 // Completion is the score of a match that was reported without one.
 type Completion struct {
-	Number  int     `json:"number"` // of the match, like Key and Changes
-	Key     string  `json:"key"`
-	Changes int     `json:"changes,omitempty"`
-	Scores  []Score `json:"scores"` // in the order of its report
+	Number  int            `json:"number"` // of the match, like Key and Changes
+	Key     string         `json:"key"`
+	Changes int            `json:"changes,omitempty"`
+	Scores  []ladder.Score `json:"scores"` // in the order of its report
 }
 
 // ladders returns the ladders in which the readings count, nil for that of the message.
@@ -93,8 +84,8 @@ func (r ReportRequest) tag() MatchTag {
 
 // newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays
 // against themselves are left out; ok is false if none remains.
-func (s *Service) newAsk(o Origin, q AmbiguousReport, people participants) (ask *askOperation, ok bool) {
-	request := ReportRequest{ReportMessage: o.reportMessage(), Settled: []Doubt{q.settles()}}
+func (s *Service) newAsk(o Origin, q command.Report, people participants) (ask *askOperation, ok bool) {
+	request := ReportRequest{ReportMessage: o.reportMessage(), Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
 	for _, reports := range q.Readings {
 		people := slices.Clone(ask.people)
@@ -115,7 +106,7 @@ func (s *Service) newAsk(o Origin, q AmbiguousReport, people participants) (ask 
 type askOperation struct {
 	plain
 	request  ReportRequest
-	doubt    Doubt
+	doubt    command.Doubt
 	word     string
 	readings []*recordOperation // all of the same people
 	people   participants       // those of a question about something unusual need not be in the snapshot
@@ -136,8 +127,8 @@ func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	return a.readings[0].rejectedResults(snap)
 }
 
-func (a *askOperation) decide(snap Snapshot) (Decision, error) {
-	return a.ask(snap), nil
+func (a *askOperation) decide(snap Snapshot) (Decision, need, error) {
+	return a.ask(snap), nil, nil
 }
 
 // ask returns the question.
@@ -156,7 +147,7 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 		}
 		if meant != nil {
 			at := meant[i]
-			name := rec.people[at].shownName(snap.known(at))
+			name := shownName(rec.people[at], snap.known(at))
 			option.Who, option.New = &name, at < len(snap.People) && !snap.People[at].isPlayer()
 		}
 		prompt.Options = append(prompt.Options, option)
@@ -176,7 +167,7 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 // meant returns the person that each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
 // another one, or if the readings cannot be told apart by a person each.
 func (a *askOperation) meant() []int {
-	if !slices.Contains([]Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
+	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
 	}
 	all := make([]int, len(a.readings))
@@ -224,7 +215,7 @@ func (a *askOperation) onlyNamed() int {
 type ReportPrompt struct {
 	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
 	Tag     MatchTag       `json:"tag,omitempty"`
-	Doubt   Doubt          `json:"doubt"`
+	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt, or the line
 	Options []ReportOption `json:"options"`        // at least one
 	// Earlier is what was reported before, if that or the players are the doubt, and MoreEarlier are

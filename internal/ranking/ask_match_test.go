@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -29,7 +30,7 @@ func newAskingService(g *game) *ranking.Service {
 }
 
 // report has a person report results, a number of seconds after the first command, and returns what is sent to the chat.
-func (g *game) report(t *testing.T, sender *ranking.Person, seconds int, reports ...ranking.Report) ranking.Notice {
+func (g *game) report(t *testing.T, sender *command.Person, seconds int, reports ...command.Match) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
 	must(t, g.RecordMatch(t.Context(), o, reports...))
@@ -44,16 +45,16 @@ func by(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.N
 
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
-	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 11, B: 5}, {A: 5, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}}
-	mirrored := ranking.Report{A: sets.B, B: sets.A, Scores: []ranking.Score{{A: 5, B: 11}, {A: 11, B: 5}, {A: 5, B: 11}, {A: 5, B: 11}}}
+	sets := command.Match{A: []command.Person{alice}, B: []command.Person{bob}, Scores: []ladder.Score{{A: 11, B: 5}, {A: 5, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}}
+	mirrored := command.Match{A: sets.B, B: sets.A, Scores: []ladder.Score{{A: 5, B: 11}, {A: 11, B: 5}, {A: 5, B: 11}, {A: 5, B: 11}}}
 	otherSets := sets
-	otherSets.Scores = []ranking.Score{{A: 11, B: 5}, {A: 6, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}
-	doubles := func(a, b, c, d ranking.Person) ranking.Report {
-		return ranking.Report{A: []ranking.Person{a, b}, B: []ranking.Person{c, d}, Scores: []ranking.Score{{A: 3, B: 1}}}
+	otherSets.Scores = []ladder.Score{{A: 11, B: 5}, {A: 6, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}
+	doubles := func(a, b, c, d command.Person) command.Match {
+		return command.Match{A: []command.Person{a, b}, B: []command.Person{c, d}, Scores: []ladder.Score{{A: 3, B: 1}}}
 	}
 	for name, tc := range map[string]struct {
-		first, second ranking.Report
-		by            *ranking.Person // who reports the second; Alice reports the first
+		first, second command.Match
+		by            *command.Person // who reports the second; Alice reports the first
 		seconds       int             // between them
 		asked         bool
 	}{
@@ -63,23 +64,23 @@ func TestDuplicates(t *testing.T) {
 		"by an admin":                   {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), nil, 0, true},
 		"by the same person":            {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 30, true},
 		"by the same person later":      {singles(alice, bob, 3, 1), singles(alice, bob, 3, 1), &alice, 31, false},
-		"by the same person, no score":  {singles(alice, bob, 3, 1), without(alice, bob, ranking.Win), &alice, 1, false},
-		"the score by the same person":  {without(alice, bob, ranking.Win), singles(alice, bob, 3, 1), &alice, 1, false},
-		"no score twice":                {without(alice, bob, ranking.Win), without(alice, bob, ranking.Win), &alice, 1, true},
+		"by the same person, no score":  {singles(alice, bob, 3, 1), without(alice, bob, ladder.Win), &alice, 1, false},
+		"the score by the same person":  {without(alice, bob, ladder.Win), singles(alice, bob, 3, 1), &alice, 1, false},
+		"no score twice":                {without(alice, bob, ladder.Win), without(alice, bob, ladder.Win), &alice, 1, true},
 		"another winner":                {singles(alice, bob, 3, 1), singles(bob, alice, 3, 1), &bob, 0, false},
 		"another score":                 {singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), &bob, 0, false},
 		"another opponent":              {singles(alice, bob, 3, 1), singles(alice, carol, 3, 1), &carol, 0, false},
 		"a draw":                        {singles(alice, bob, 2, 2), singles(bob, alice, 2, 2), &bob, 0, true},
-		"without the score":             {singles(alice, bob, 3, 1), without(bob, alice, ranking.Loss), &bob, 0, true},
-		"both without a score":          {without(alice, bob, ranking.Win), without(bob, alice, ranking.Loss), &bob, 0, true},
-		"another winner, no score":      {singles(alice, bob, 3, 1), without(bob, alice, ranking.Win), &bob, 0, false},
-		"a draw, no score":              {without(alice, bob, ranking.Draw), singles(bob, alice, 2, 2), &bob, 0, true},
+		"without the score":             {singles(alice, bob, 3, 1), without(bob, alice, ladder.Loss), &bob, 0, true},
+		"both without a score":          {without(alice, bob, ladder.Win), without(bob, alice, ladder.Loss), &bob, 0, true},
+		"another winner, no score":      {singles(alice, bob, 3, 1), without(bob, alice, ladder.Win), &bob, 0, false},
+		"a draw, no score":              {without(alice, bob, ladder.Draw), singles(bob, alice, 2, 2), &bob, 0, true},
 		"sets, and their total":         {sets, singles(bob, alice, 1, 3), &bob, 0, true},
 		"sets":                          {sets, mirrored, &bob, 0, true},
 		"other sets":                    {sets, otherSets, &bob, 0, false},
 		"teams in another order":        {doubles(alice, bob, carol, zoe), doubles(bob, alice, zoe, carol), &bob, 0, true},
 		"teams with exchanged partners": {doubles(alice, bob, carol, zoe), doubles(alice, carol, bob, zoe), &bob, 0, false},
-		"mentioned by username":         {singles(alice, bob, 3, 1), singles(ranking.Person{Username: "alice"}, bob, 3, 1), &bob, 0, true},
+		"mentioned by username":         {singles(alice, bob, 3, 1), singles(command.Person{Username: "alice"}, bob, 3, 1), &bob, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -104,7 +105,7 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
 	g.report(t, &carol, 1, singles(carol, zoe, 3, 0))
-	again := []ranking.Report{singles(zoe, bob, 3, 2), singles(bob, alice, 1, 3), singles(zoe, carol, 0, 3)}
+	again := []command.Match{singles(zoe, bob, 3, 2), singles(bob, alice, 1, 3), singles(zoe, carol, 0, 3)}
 	prompt, _ := g.report(t, &zoe, 2, again...).(ranking.ReportPrompt)
 	prompt.Options = nil
 	checkNotice(t, prompt, ranking.ReportPrompt{
@@ -119,7 +120,7 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	asked := func(sender *ranking.Person, seconds int, reports ...ranking.Report) int {
+	asked := func(sender *command.Person, seconds int, reports ...command.Match) int {
 		t.Helper()
 		prompt, _ := g.report(t, sender, seconds, reports...).(ranking.ReportPrompt)
 		return len(prompt.Options)
@@ -133,7 +134,7 @@ func TestLastOfTheTwo(t *testing.T) {
 	if asked(&alice, 4, singles(alice, carol, 3, 1)) != 1 || asked(&bob, 5, singles(bob, alice, 3, 2)) != 1 {
 		t.Error("the last match, or one that somebody else has reported, is not asked about")
 	}
-	evening := []ranking.Report{singles(zoe, bob, 3, 1), singles(zoe, bob, 3, 2)}
+	evening := []command.Match{singles(zoe, bob, 3, 1), singles(zoe, bob, 3, 2)}
 	if asked(&zoe, 100, evening...) != 0 || asked(&zoe, 110, evening...) != 3 {
 		t.Error("a message sent again is not asked about")
 	}
@@ -143,7 +144,7 @@ func TestLastOfTheTwo(t *testing.T) {
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	asks := func(sender *ranking.Person, seconds int, report ranking.Report, option ranking.PromptOption) bool {
+	asks := func(sender *command.Person, seconds int, report command.Match, option ranking.PromptOption) bool {
 		t.Helper()
 		_, asked := g.report(t, sender, seconds, report).(ranking.ReportPrompt)
 		if asked {
@@ -162,7 +163,7 @@ func TestReportedByBoth(t *testing.T) {
 	if !asks(&alice, 300, won, ranking.Cancel{}) {
 		t.Error("what only Bob has reported is not asked about")
 	}
-	asks(&alice, 1000, without(alice, bob, ranking.Win), nil)
+	asks(&alice, 1000, without(alice, bob, ladder.Win), nil)
 	if !asks(&bob, 1010, lost, ranking.Complete{}) || asks(&bob, 1020, lost, nil) {
 		t.Error("a match whose score Bob has added is not reported by both")
 	}
@@ -188,7 +189,7 @@ func TestSameResultTwice(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
-	twice := []ranking.Report{singles(bob, alice, 1, 3), singles(bob, alice, 1, 3)}
+	twice := []command.Match{singles(bob, alice, 1, 3), singles(bob, alice, 1, 3)}
 	g.report(t, &bob, 2, twice...)
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Alice 1:3")
 	prompt, _ := g.report(t, &alice, 4, twice...).(ranking.ReportPrompt)
@@ -232,7 +233,7 @@ func TestAnotherGame(t *testing.T) {
 		})
 		return g.newestPrompt(t)
 	}
-	press := func(sender *ranking.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
+	press := func(sender *command.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
 		p := g.origin(sender)
 		p.Button, p.SentAt = p.Key, time.Now()
 		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: id, Option: option, IsAdmin: nobodyIsAdmin}))
@@ -272,7 +273,7 @@ func TestAnswersAtOnce(t *testing.T) {
 		g.report(t, &bob, 3600*round, singles(alice, bob, 3, 1))
 		id := g.newestPrompt(t)
 		var both errgroup.Group
-		for _, p := range []ranking.Person{alice, bob} {
+		for _, p := range []command.Person{alice, bob} {
 			o, s := g.origin(&p), newAskingService(g)
 			o.Button, o.SentAt = o.Key, time.Now()
 			both.Go(func() error {
@@ -293,7 +294,7 @@ func TestReportsAtOnce(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that nobody is new
 	for round := range 10 {
 		var both errgroup.Group
-		for _, p := range []ranking.Person{alice, bob} {
+		for _, p := range []command.Person{alice, bob} {
 			o, s := g.at(&p, 3600*(round+1)), newAskingService(g)
 			both.Go(func() error { return s.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)) })
 		}
@@ -314,8 +315,8 @@ func TestNearUsernames(t *testing.T) {
 		t.Run(username, func(t *testing.T) {
 			t.Parallel()
 			g := newAskingGame(t)
-			g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, ranking.Person{Username: "valentina"}, 3, 0))
-			_, got := g.report(t, &carol, 1, singles(carol, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt)
+			g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, command.Person{Username: "valentina"}, 3, 0))
+			_, got := g.report(t, &carol, 1, singles(carol, command.Person{Username: username}, 3, 0)).(ranking.ReportPrompt)
 			if got != asked {
 				t.Errorf("asked: %v, want %v", got, asked)
 			}
@@ -331,15 +332,15 @@ func TestNearUsernames(t *testing.T) {
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	maria, david := ranking.Person{ID: 31, Username: "masha77", Name: "María García"}, ranking.Person{ID: 32, Username: "davey_k", Name: "Dave"}
-	sasha := ranking.Person{ID: 33, Username: "Alex_One", Name: "Alex"}
+	maria, david := command.Person{ID: 31, Username: "masha77", Name: "María García"}, command.Person{ID: 32, Username: "davey_k", Name: "Dave"}
+	sasha := command.Person{ID: 33, Username: "Alex_One", Name: "Alex"}
 	g.report(t, &maria, 0, singles(maria, david, 3, 0))
 	g.report(t, &sasha, 1, singles(sasha, david, 3, 0))
 	sasha.Username, sasha.Name = "sasha_new", "Sasha"
 	g.report(t, &sasha, 2, singles(sasha, david, 3, 1))
 	for username, want := range map[string]string{"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha", "davey": "Dave", "davey_": "Dave", "daveyk": "Dave", "garcia": "", "alexa": ""} {
 		got := ""
-		if n, ok := g.report(t, &alice, 3, singles(alice, ranking.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
+		if n, ok := g.report(t, &alice, 3, singles(alice, command.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
 			got = n.Options[0].Who.Name
 			if len(n.Options) != 2 || !n.Options[1].New || n.Options[1].Who.Name != "@"+username {
 				t.Errorf("@%s: the options are %+v", username, n.Options)
@@ -356,7 +357,7 @@ func TestNearUsernameAnswered(t *testing.T) {
 	for option, want := range map[ranking.PromptOption]string{ranking.Choice(0): "Carol Bob", ranking.Choice(1): "Carol bobb"} {
 		g := newAskingGame(t)
 		g.report(t, &alice, 0, singles(alice, bob, 3, 0))
-		report := singles(carol, ranking.Person{Username: "bobb"}, 3, 0)
+		report := singles(carol, command.Person{Username: "bobb"}, 3, 0)
 		checkNotice(t, g.report(t, &carol, 1, report), ranking.ReportPrompt{
 			Doubt: ranking.DoubtUsername, Word: "bobb", Options: []ranking.ReportOption{
 				{Results: []ranking.NamedResult{result([2]int{3, 0}, "Carol", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
@@ -380,7 +381,7 @@ func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, command.Report{Doubt: command.DoubtResults, Readings: []command.Reading{
 		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
 		{singles(bob, carol, 2, 0)},
 		{singles(bob, bob, 2, 0)}, // which cannot be meant
@@ -408,8 +409,8 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	o := g.origin(&zoe)
-	bobb := ranking.Person{Username: "bobb"}
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{
+	bobb := command.Person{Username: "bobb"}
+	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner, Readings: []command.Reading{
 		{singles(zoe, bobb, 3, 1)}, {singles(zoe, bobb, 1, 3)},
 	}})
 	answer := func(prompt ranking.PromptRef, option ranking.PromptOption) string {
@@ -474,7 +475,7 @@ func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1), singles(alice, carol, 3, 1))
-	bobb, carl := ranking.Person{Username: "bobb"}, ranking.Person{Username: "carrol"}
+	bobb, carl := command.Person{Username: "bobb"}, command.Person{Username: "carrol"}
 	g.report(t, &zoe, 60, singles(zoe, bobb, 3, 0), singles(zoe, bob, 3, 2), singles(zoe, carl, 3, 1))
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1")
 	g.report(t, &zoe, 61, singles(bob, carol, 2, 1), singles(zoe, bobb, 3, 0), singles(zoe, carl, 3, 1))
@@ -495,7 +496,7 @@ func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1))
-	dan := ranking.Person{Username: "bobb"}
+	dan := command.Person{Username: "bobb"}
 	ask := func() bool {
 		t.Helper()
 		_, asked := g.report(t, &carol, 60, singles(carol, dan, 3, 0)).(ranking.ReportPrompt)
@@ -521,11 +522,11 @@ func TestGhosts(t *testing.T) {
 // if the message showed the account. Who has sent anything stays.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
-	for _, named := range []ranking.Person{carol, zoe} { // with and without a username
+	for _, named := range []command.Person{carol, zoe} { // with and without a username
 		g := newGame(t)
 		isHere := func(want bool, when string) {
 			t.Helper()
-			read := func(all []ranking.Person) ranking.Reading {
+			read := func(all []command.Person) ranking.Reading {
 				if isHere := strings.Contains(fmt.Sprint(all), named.Name); isHere != want {
 					t.Errorf("%s is here %s: %t", named.Name, when, isHere)
 				}
@@ -572,12 +573,12 @@ func TestPartIsDropped(t *testing.T) {
 // before or after that, it is recorded too, and nothing twice.
 func TestBadLine(t *testing.T) {
 	t.Parallel()
-	others := []ranking.Report{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
-	all := []ranking.Report{others[0], singles(alice, carol, 3, 2), others[1]}
+	others := []command.Match{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
+	all := []command.Match{others[0], singles(alice, carol, 3, 2), others[1]}
 	for _, editsFirst := range []bool{false, true} {
 		g := newAskingGame(t)
 		o := g.origin(&alice)
-		g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtLine, Word: "carol 3:x", Readings: [][]ranking.Report{others}})
+		g.doubt(t, o, command.Report{Doubt: command.DoubtLine, Word: "carol 3:x", Readings: []command.Reading{others}})
 		prompt, want := g.newestPrompt(t), []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Zoe 3:0", "m:1#3 Alice Carol 3:2"}
 		press := func() {
 			t.Helper()
@@ -605,7 +606,7 @@ func TestAnswerThatRecordsAPart(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1)) // m:1
 	o := g.at(&bob, 2)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
+	g.doubt(t, o, command.Report{Doubt: command.DoubtResults, Readings: []command.Reading{
 		{singles(bob, alice, 1, 3), singles(bob, carol, 3, 0)}, {singles(alice, carol, 3, 0)},
 	}})
 	prompt := g.newestPrompt(t)
@@ -644,8 +645,8 @@ func TestOnlyOneMeant(t *testing.T) {
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 	people := g.everybody(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.AmbiguousReport{
-		Doubt: command.DoubtUnknownName, Word: "bobi", Readings: [][]ranking.Report{{singles(alice, people[1], 3, 1)}},
+	g.doubt(t, o, command.Report{
+		Doubt: command.DoubtUnknownName, Word: "bobi", Readings: []command.Reading{{singles(alice, people[1], 3, 1)}},
 	})
 	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: command.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
 		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
@@ -658,12 +659,12 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 0), singles(alice, carol, 3, 0))
 	people := g.everybody(t)
-	named := func(score int, i int) []ranking.Report { return []ranking.Report{singles(alice, people[i], score, 1)} }
+	named := func(score int, i int) []command.Match { return []command.Match{singles(alice, people[i], score, 1)} }
 	asked := map[string]ranking.Notice{"duplicate": g.report(t, &alice, 1, singles(alice, people[1], 3, 0))}
-	for name, q := range map[string]ranking.AmbiguousReport{
-		"results":         {Doubt: command.DoubtResults, Readings: [][]ranking.Report{named(3, 1)}},
-		"winner":          {Doubt: command.DoubtWinner, Readings: [][]ranking.Report{named(1, 1)}},
-		"name and winner": {Doubt: command.DoubtName, Word: "b", Readings: [][]ranking.Report{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
+	for name, q := range map[string]command.Report{
+		"results":         {Doubt: command.DoubtResults, Readings: []command.Reading{named(3, 1)}},
+		"winner":          {Doubt: command.DoubtWinner, Readings: []command.Reading{named(1, 1)}},
+		"name and winner": {Doubt: command.DoubtName, Word: "b", Readings: []command.Reading{named(3, 1), named(0, 1), named(3, 2), named(0, 2)}},
 	} {
 		o := g.origin(&alice)
 		g.doubt(t, o, q)

@@ -6,11 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
 // rated makes the players of a new group have ratings, and matches enough for a place in the ranking.
-func rated(t *testing.T, g *game, ratings map[ranking.Person]int) {
+func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	t.Helper()
 	g.corrupted = true
 	for p, elo := range ratings {
@@ -44,7 +46,7 @@ func checkCelebration(t *testing.T, what string, n ranking.Notice, want *ranking
 	}
 }
 
-func celebrating(kind ranking.CelebrationKind, number int, names ...string) *ranking.Celebration {
+func celebrating(kind ladder.CelebrationKind, number int, names ...string) *ranking.Celebration {
 	c := &ranking.Celebration{Kind: kind, Number: number}
 	for _, name := range names {
 		c.Players = append(c.Players, ranking.Name{Name: name})
@@ -55,7 +57,7 @@ func celebrating(kind ranking.CelebrationKind, number int, names ...string) *ran
 // TestNumberOneInTheRanking: a number one is alone ahead of all members who have played lately and often enough.
 func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
-	isOne := celebrating(ranking.NewNumberOne, 0, "Alice")
+	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")
 	for name, tc := range map[string]struct {
 		change string // of the standing of Carol, who is rated 1600
 		want   *ranking.Celebration
@@ -71,8 +73,8 @@ func TestNumberOneInTheRanking(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
-			rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1500, carol: 1600, zoe: 1505, {ID: 5, Name: "Eve"}: 1400})
-			g.setRules(t, ranking.Rules{Start: 1500, PlaceMatches: 5, HideDays: 30, RatingRules: ranking.RatingRules{K: 32}})
+			rated(t, g, map[command.Person]int{alice: 1500, bob: 1500, carol: 1600, zoe: 1505, {ID: 5, Name: "Eve"}: 1400})
+			g.setRules(t, ranking.Rules{Start: 1500, PlaceMatches: 5, HideDays: 30, RatingRules: ladder.RatingRules{K: 32}})
 			g.exec(t, `UPDATE group_players SET `+tc.change+` WHERE name = 'Carol'`)
 			checkCelebration(t, name, g.record(t, &bob, alice, bob, 3, 1), tc.want)
 			if tc.want != nil {
@@ -87,8 +89,8 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.corrupted = true
-	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1700, carol: 2000, zoe: 1600})
-	is := celebrating(ranking.UpsetOfMonth, 200, "Alice")
+	rated(t, g, map[command.Person]int{alice: 1500, bob: 1700, carol: 2000, zoe: 1600})
+	is := celebrating(ladder.UpsetOfMonth, 200, "Alice")
 	upset := func(what string, want *ranking.Celebration) {
 		t.Helper()
 		g.exec(t, `UPDATE group_players SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
@@ -122,7 +124,7 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 		},
 		"fix": func(g *game, m ranking.MatchRef) error {
 			return g.Do(t.Context(), g.origin(&bob), ranking.FixMatch{
-				Amendment: ranking.Amendment{Match: m, IsAdmin: admin}, Scores: []ranking.Score{{A: 3, B: 2}},
+				Amendment: ranking.Amendment{Match: m, IsAdmin: admin}, Scores: []ladder.Score{{A: 3, B: 2}},
 			})
 		},
 	}
@@ -135,7 +137,7 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 			}
 			o := g.origin(&bob)
 			must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-			checkCelebration(t, "the streak", g.notice(t, o.Key), celebrating(ranking.WinningStreak, 5, "Alice"))
+			checkCelebration(t, "the streak", g.notice(t, o.Key), celebrating(ladder.WinningStreak, 5, "Alice"))
 			must(t, amend(g, ranking.MatchRef{Number: 5}))
 			if got := texts(t, g, `SELECT coalesce(payload ->> 'celebration', 'nothing') FROM outbox WHERE action = 'send' AND key = $1`, o.Key); got[0] != "nothing" {
 				t.Errorf("the card celebrates %s", got[0])

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -12,7 +13,7 @@ const KindBoard = "board"
 
 // Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows the ranking.
 type Board struct {
-	Ladder LadderID
+	Ladder ladder.ID
 	Thread int64 // the topic, 0 for none
 }
 
@@ -26,7 +27,7 @@ func (b Board) Object() string {
 }
 
 // LadderOfBoard returns the ladder whose board an object identifies, 0 if it identifies none.
-func LadderOfBoard(object string) (id LadderID) {
+func LadderOfBoard(object string) (id ladder.ID) {
 	_, _ = fmt.Sscanf(object, KindBoard+":%d", &id)
 	return id
 }
@@ -70,7 +71,7 @@ func (b boardOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (b boardOperation) decide(snap Snapshot) (Decision, error) {
+func (b boardOperation) decide(snap Snapshot) (Decision, need, error) {
 	before := snap.Board
 	changed := &ChangedBoard{Chat: snap.ChatID, Before: before, After: before}
 	switch {
@@ -89,9 +90,9 @@ func (b boardOperation) decide(snap Snapshot) (Decision, error) {
 	case (before == nil) != (changed.After == nil):
 		n.Changed = true
 	default:
-		return Decision{Notice: n}, nil
+		return Decision{Notice: n}, nil, nil
 	}
-	return Decision{Notice: n, Effect: changed}, nil
+	return Decision{Notice: n, Effect: changed}, nil, nil
 }
 
 // ChangedBoard is what an admin changed about the board of a ladder; nil means none. If what is stored differs from Before, Apply fails with

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
@@ -69,7 +70,7 @@ type payload struct {
 	Sides  [2]struct {
 		Score   int
 		Players []struct {
-			Name struct{ Player ranking.PlayerID }
+			Name struct{ Player ladder.PlayerID }
 		}
 	}
 	Was *struct{ Score [2]int }
@@ -91,12 +92,12 @@ type claim struct {
 	was     *[2]int // the score before the last fix
 	turned  bool    // the card shows side B first: the winner, or the last one if the match is a draw
 	card    payload
-	names   map[ranking.PlayerID]string
+	names   map[ladder.PlayerID]string
 }
 
 // answerLog is the result of all answers in the order in which they were committed.
 type answerLog struct {
-	names   map[ranking.PlayerID]string
+	names   map[ladder.PlayerID]string
 	claims  map[int]*claim // by number
 	asked   map[int]bool   // matches with a prompt, by number; nobody answers one
 	refused map[ranking.RefusalCode]int
@@ -252,11 +253,11 @@ func (t contentionCheck) check() *answerLog {
 func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
 	l := &answerLog{
-		names: make(map[ranking.PlayerID]string), claims: make(map[int]*claim), asked: make(map[int]bool),
+		names: make(map[ladder.PlayerID]string), claims: make(map[int]*claim), asked: make(map[int]bool),
 		refused: make(map[ranking.RefusalCode]int),
 	}
 	for _, p := range rows[struct {
-		ID   ranking.PlayerID
+		ID   ladder.PlayerID
 		Name string
 	}](t.T, t.g, `SELECT id, display_name FROM players`) {
 		l.names[p.ID] = p.Name

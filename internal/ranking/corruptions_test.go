@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -24,28 +26,28 @@ var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 func newAuditGame(t *testing.T) *game {
 	t.Helper()
 	g := newGame(t)
-	type side = []ranking.Person
-	play := func(chat ranking.Chat, a, b side, scores ...ranking.Score) {
+	type side = []command.Person
+	play := func(chat ranking.Chat, a, b side, scores ...ladder.Score) {
 		t.Helper()
 		o := g.origin(&alice)
 		o.Chat = chat
-		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: scores}))
+		must(t, g.RecordMatch(t.Context(), o, command.Match{A: a, B: b, Scores: scores}))
 	}
-	play(club, side{alice}, side{bob}, ranking.Score{A: 3, B: 1})
-	play(pub, side{alice}, side{bob}, ranking.Score{A: 0, B: 1})
-	play(club, side{alice, carol}, side{bob, zoe}, ranking.Score{A: 2, B: 2})
-	play(club, side{bob}, side{carol}, ranking.Score{A: 11, B: 7}, ranking.Score{A: 9, B: 11}, ranking.Score{A: 11, B: 5})
-	play(club, side{zoe}, side{alice}, ranking.Score{A: 3, B: 0})
-	play(pub, side{alice}, side{carol}, ranking.Score{A: 5, B: 1})
-	play(club, side{carol}, side{alice}, ranking.Score{A: 0, B: 3})
-	play(club, side{alice, zoe}, side{bob, carol}, ranking.Score{A: 10, B: 8})
-	play(club, side{bob}, side{alice}, ranking.Score{A: 1, B: 1})
+	play(club, side{alice}, side{bob}, ladder.Score{A: 3, B: 1})
+	play(pub, side{alice}, side{bob}, ladder.Score{A: 0, B: 1})
+	play(club, side{alice, carol}, side{bob, zoe}, ladder.Score{A: 2, B: 2})
+	play(club, side{bob}, side{carol}, ladder.Score{A: 11, B: 7}, ladder.Score{A: 9, B: 11}, ladder.Score{A: 11, B: 5})
+	play(club, side{zoe}, side{alice}, ladder.Score{A: 3, B: 0})
+	play(pub, side{alice}, side{carol}, ladder.Score{A: 5, B: 1})
+	play(club, side{carol}, side{alice}, ladder.Score{A: 0, B: 3})
+	play(club, side{alice, zoe}, side{bob, carol}, ladder.Score{A: 10, B: 8})
+	play(club, side{bob}, side{alice}, ladder.Score{A: 1, B: 1})
 	amendment := func(n int) ranking.Amendment {
 		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 	}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(4)}))
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(5), Scores: []ranking.Score{{A: 2, B: 3}}}))
-	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(5), Scores: []ladder.Score{{A: 2, B: 3}}}))
+	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
 	must(t, g.Do(t.Context(), g.origin(&dave), ranking.Join{}))
 	g.exec(t, shorthand)
 	t.Cleanup(func() {
@@ -156,12 +158,12 @@ var corruptions = map[string]corruption{
 	"an empty side": {
 		sql:  []string{"UPDATE match_players SET side = 2 WHERE match_id = match(7) AND player_id = who('Bob')"},
 		want: []string{"wrong_sides 7"},
-		err:  ranking.ErrInconsistent,
+		err:  ladder.ErrInconsistent,
 	},
 	"a standing missing": {
 		sql:  []string{"DELETE FROM group_players WHERE id = standing('Zoe')"},
 		want: []string{"wrong_sides 2", "wrong_sides 6"},
-		err:  ranking.ErrInconsistent,
+		err:  ladder.ErrInconsistent,
 	},
 	"a player on the other side": {
 		sql: []string{"UPDATE match_players SET side = 1 WHERE match_id = match(6) AND player_id = who('Bob')"},

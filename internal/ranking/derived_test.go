@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -32,7 +33,7 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	}
 	fix := func(n, a, b int) {
 		t.Helper()
-		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(n), Scores: []ranking.Score{{A: a, B: b}}}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(n), Scores: []ladder.Score{{A: a, B: b}}}))
 	}
 	g.record(t, &alice, bob, alice, 3, 0)   // 1600 beats 1500
 	g.record(t, &alice, alice, carol, 3, 0) // 1488 beats 1600

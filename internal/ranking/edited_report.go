@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -14,14 +16,14 @@ import (
 // key of the message that is still free. If it reports another score for the only match, or other players, handleEdit offers to correct that
 // match. If all that it adds is the name of another ladder, handleEdit says how to move the match there. Nobody is asked what an edit means, and
 // other edits get no answer.
-func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody []Person) Reading) error {
+func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody []command.Person) Reading) error {
 	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
-	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true}
+	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true, reports: true}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
 	needs.Match = &original
 	of := o
 	o.Message = "" // it is no command of the message
-	return s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation {
+	_, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation {
 		edited := editedReport{origin: o, original: original}
 		if r := read(everybody); len(r.Reports) > 0 && len(r.Reports) <= MaxReports {
 			if rec, ok := s.newRecord(of, r.Reports, new(participants)); ok {
@@ -30,6 +32,7 @@ func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody 
 		}
 		return edited
 	})
+	return err
 }
 
 // editedReport is a report after its message was edited.
@@ -49,12 +52,13 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-func (e editedReport) at() time.Time { return e.record.at() }
-
-// amends returns the match that it offers to correct.
-func (e editedReport) amends(snap Snapshot) *StoredMatch {
+// about returns the match that it offers to correct.
+func (e editedReport) about(snap Snapshot) (m *StoredMatch, at time.Time) {
 	now := e.compare(snap)
-	return cmp.Or(now.corrected, now.replaced)
+	if m = cmp.Or(now.corrected, now.replaced); m == nil {
+		at = e.record.at()
+	}
+	return m, at
 }
 
 func (e editedReport) rejectedResults(snap Snapshot) []RejectedResult {
@@ -64,31 +68,31 @@ func (e editedReport) rejectedResults(snap Snapshot) []RejectedResult {
 	return nil
 }
 
-func (e editedReport) decide(snap Snapshot) (Decision, error) {
+func (e editedReport) decide(snap Snapshot) (Decision, need, error) {
 	switch now := e.compare(snap); {
 	case now.open != nil:
 		return decideUnlessRefused(now.open, snap)
 	case now.corrected != nil:
-		return e.offerFix(snap, now)
+		return e.offerFix(snap, now), nil, nil
 	case now.replaced != nil:
 		if q, ok := e.record.nearUsername(snap); ok {
-			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(snap.near(q.Word)[0].shownName(Known{}))}
-			return Decision{Unadded: true, Notice: refusal}, nil
+			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(shownName(snap.near(q.Word)[0], Known{}))}
+			return Decision{Unadded: true, Notice: refusal}, nil, nil
 		}
 		if d := e.offerPlayers(snap, now.replaced); d.Asks != nil {
-			return d, nil
+			return d, nil, nil
 		}
 	case now.elsewhere != nil:
-		return Decision{Unadded: true, Notice: e.moveHint(snap, now.elsewhere)}, nil
+		return Decision{Unadded: true, Notice: e.moveHint(snap, now.elsewhere)}, nil, nil
 	}
-	return Decision{}, errUnanswered
+	return Decision{dropped: true}, nil, nil
 }
 
 // comparison is what an edited message reports, compared with the matches that it has recorded.
 type comparison struct {
 	open      *recordOperation // what it has not recorded, nil for nothing
 	corrected *StoredMatch     // the only match, if the same people have played it with another result
-	result    Result           // that one, in the order of the recorded match
+	result    ladder.Result    // that one, in the order of the recorded match
 	exchanged bool             // the message names the sides the other way round
 	replaced  *StoredMatch     // the only match, if others have played
 	elsewhere *StoredMatch     // a match that is in another ladder than the message names, if nothing else has changed
@@ -128,7 +132,7 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 		keys[m.Key] = true
 		same := func(r reportedMatch) bool {
 			result, _, ok := r.inOrderOf(m.Players, snap)
-			return ok && result.isOf(m)
+			return ok && m.has(result)
 		}
 		if !find(m, same) {
 			changed = append(changed, m)
@@ -167,32 +171,32 @@ func (e editedReport) compare(snap Snapshot) (c comparison) {
 	return c
 }
 
-// isOf is true if the match has this result, or has got its score since it was reported without
+// has reports whether the match has this result, or has got its score since it was reported without
 // one. What ended early got none.
-func (r Result) isOf(m *StoredMatch) bool {
-	return r.equal(m.Result) || !r.HasPoints() && r.Games == "" && r.isSame(m.Result)
+func (m *StoredMatch) has(r ladder.Result) bool {
+	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
 
 // offerFix offers to fix a match, or says that it is undone. If the message names the sides the other way round, so that the other one has
 // won, it offers that.
-func (e editedReport) offerFix(snap Snapshot, now comparison) (Decision, error) {
+func (e editedReport) offerFix(snap Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {
 	case m.Undone:
-		return Decision{Unadded: true, Notice: Refusal{Code: UndoneAlready, Number: m.Number}}, nil
+		return Decision{Unadded: true, Notice: Refusal{Code: UndoneAlready, Number: m.Number}}
 	case r.A == r.B && !snap.Ladder.DrawsAllowed:
-		return Decision{}, errUnanswered
+		return Decision{dropped: true}
 	case now.exchanged && (m.Result.A-m.Result.B)*(r.A-r.B) < 0:
-		return Decision{Unadded: true, Notice: m.winnerOffer(r)}, nil
+		return Decision{Unadded: true, Notice: m.winnerOffer(r)}
 	}
 	return Decision{Unadded: true, Notice: FixOffer{
 		Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Exchanged: m.SidesSwapped,
-		Score: [2]int{r.A, r.B}, Sets: r.setScores(), Was: m.Result.shown(),
-	}}, nil
+		Score: [2]int{r.A, r.B}, Sets: setScores(r), Was: shown(m.Result),
+	}}
 }
 
 // winnerOffer offers a result that makes the loser of the match its winner.
-func (m *StoredMatch) winnerOffer(r Result) WinnerOffer {
+func (m *StoredMatch) winnerOffer(r ladder.Result) WinnerOffer {
 	card := m.unrated(r)
 	return WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sides: card.Sides, Sets: card.Sets}
 }

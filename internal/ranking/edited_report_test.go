@@ -11,12 +11,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
 // edit edits the command with the given key and returns the offer, nil for none.
-func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report) *ranking.FixOffer {
+func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
 	o.Message = key
@@ -37,7 +38,7 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r ranking.Report
 }
 
 // accept presses the button below message 77, which offers to fix match 1 as it is after some changes.
-func (g *game) accept(t *testing.T, who *ranking.Person, changes int, scores ...ranking.Score) ranking.Origin {
+func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...ladder.Score) ranking.Origin {
 	t.Helper()
 	o := g.press(who)
 	o.SentAt = g.origin(who).SentAt
@@ -67,7 +68,7 @@ func TestOfferIsOver(t *testing.T) {
 		want   ranking.Refusal
 	}{
 		"corrected": {
-			func(g *game) { g.fix(t, &bob, matchNumber(1), ranking.Score{A: 5, B: 0}) },
+			func(g *game) { g.fix(t, &bob, matchNumber(1), ladder.Score{A: 5, B: 0}) },
 			ranking.Refusal{Code: ranking.ChangedSince, Number: 1},
 		},
 		"undone": {
@@ -85,7 +86,7 @@ func TestOfferIsOver(t *testing.T) {
 			g.record(t, &alice, alice, bob, 3, 1)
 			tc.before(g)
 			before := g.cards(t, 1)
-			checkNotice(t, g.offered(t, g.accept(t, &alice, 0, ranking.Score{A: 2, B: 2})), tc.want)
+			checkNotice(t, g.offered(t, g.accept(t, &alice, 0, ladder.Score{A: 2, B: 2})), tc.want)
 			if after := g.cards(t, 1); len(after) != len(before) {
 				t.Errorf("%d cards, want %d", len(after), len(before))
 			}
@@ -95,21 +96,21 @@ func TestOfferIsOver(t *testing.T) {
 	g := newGame(t)
 	nothing := g.press(&alice)
 	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: new(int), IsAdmin: nobodyIsAdmin}
-	must(t, g.Do(t.Context(), below(77, nothing), ranking.AcceptFix{Amendment: a, Scores: []ranking.Score{{A: 2, B: 3}}}))
+	must(t, g.Do(t.Context(), below(77, nothing), ranking.AcceptFix{Amendment: a, Scores: []ladder.Score{{A: 2, B: 3}}}))
 	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.MatchGone})
 }
 
 func TestOfferFix(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	ghost := ranking.Person{Username: "ghost"}
+	ghost := command.Person{Username: "ghost"}
 	g.record(t, &alice, alice, ghost, 1, 3) // m:1
-	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, ranking.Person{Username: "GHOST"}, 2, 3))
+	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, command.Person{Username: "GHOST"}, 2, 3))
 	checkNotice(t, *offer, ranking.FixOffer{
 		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
 
-	sets := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{ghost}, Scores: []ranking.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
+	sets := command.Match{A: []command.Person{alice}, B: []command.Person{ghost}, Scores: []ladder.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
 	ghost.ID, ghost.Name = 99, "Ghost"
 	must(t, g.Do(t.Context(), g.origin(&ghost), ranking.Join{})) // claims the unclaimed player
 	o := g.origin(&alice)
@@ -122,9 +123,9 @@ func TestOfferFix(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
 	// The button works only once and for those who may amend. Its scores are in the order of the card.
-	press := func(who *ranking.Person) ranking.Origin {
+	press := func(who *command.Person) ranking.Origin {
 		t.Helper()
-		return g.accept(t, who, 0, ranking.Score{A: 3, B: 2})
+		return g.accept(t, who, 0, ladder.Score{A: 3, B: 2})
 	}
 	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	if n, ok := g.offered(t, press(&ghost)).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
@@ -147,22 +148,22 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []ranking.Report // of Carol, Alice and Zoe, of which the second one is asked about
-		want []string         // what is recorded then
+		edit []command.Match // of Carol, Alice and Zoe, of which the second one is asked about
+		want []string        // what is recorded then
 	}{
-		"another score of the open one": {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
-		"another opponent":              {[]ranking.Report{bobCarol, singles(bob, carol, 3, 1), bobZoe}, []string{"m:2#2 Bob Carol 3:1"}},
-		"the open one is gone":          {[]ranking.Report{bobCarol, bobZoe}, nil},
-		"it is asked about again":       {[]ranking.Report{bobCarol, bobAlice, bobZoe}, nil},
-		"another order":                 {[]ranking.Report{bobZoe, bobCarol, singles(bob, alice, 2, 3)}, []string{"m:2#2 Bob Alice 2:3"}},
+		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
+		"another opponent":              {[]command.Match{bobCarol, singles(bob, carol, 3, 1), bobZoe}, []string{"m:2#2 Bob Carol 3:1"}},
+		"the open one is gone":          {[]command.Match{bobCarol, bobZoe}, nil},
+		"it is asked about again":       {[]command.Match{bobCarol, bobAlice, bobZoe}, nil},
+		"another order":                 {[]command.Match{bobZoe, bobCarol, singles(bob, alice, 2, 3)}, []string{"m:2#2 Bob Alice 2:3"}},
 		"two more": {
-			[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), bobZoe, singles(bob, zoe, 0, 3)},
+			[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe, singles(bob, zoe, 0, 3)},
 			[]string{"m:2#2 Bob Alice 2:3", "m:2#4 Bob Zoe 0:3"},
 		},
-		"a recorded one is changed as well":  {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), singles(bob, zoe, 3, 1)}, []string{"m:2#2 Bob Alice 2:3"}},
-		"a recorded one is gone":             {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3)}, nil},
-		"a recorded one may be changed":      {[]ranking.Report{bobCarol, singles(bob, alice, 2, 3), singles(alice, carol, 3, 2)}, nil},
-		"none of them can be meant any more": {[]ranking.Report{singles(bob, alice, 2, 3)}, nil},
+		"a recorded one is changed as well":  {[]command.Match{bobCarol, singles(bob, alice, 2, 3), singles(bob, zoe, 3, 1)}, []string{"m:2#2 Bob Alice 2:3"}},
+		"a recorded one is gone":             {[]command.Match{bobCarol, singles(bob, alice, 2, 3)}, nil},
+		"a recorded one may be changed":      {[]command.Match{bobCarol, singles(bob, alice, 2, 3), singles(alice, carol, 3, 2)}, nil},
+		"none of them can be meant any more": {[]command.Match{singles(bob, alice, 2, 3)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +232,7 @@ func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
+	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
 	prompt := g.newestPrompt(t)
 	edit := g.at(&alice, 60)
 	edit.Message, edit.Trigger = o.Key, ranking.ByEdit
@@ -249,9 +250,9 @@ func TestEditOfAQuestion(t *testing.T) {
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, without(alice, bob, ranking.Win)) // m:1
-	g.report(t, &bob, 60, singles(bob, alice, 1, 3))         // m:2, asked about
-	g.startWizard(t, &carol, nil)                            // m:3, which stays open
+	g.report(t, &alice, 0, without(alice, bob, ladder.Win)) // m:1
+	g.report(t, &bob, 60, singles(bob, alice, 1, 3))        // m:2, asked about
+	g.startWizard(t, &carol, nil)                           // m:3, which stays open
 	asked := rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id`)[0]
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 77`)
 	edit := g.at(&bob, 90)
@@ -271,21 +272,21 @@ func TestEditClosesQuestions(t *testing.T) {
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	nobody := ranking.Person{ID: 500, Username: "nobody", Name: "Nobody"}
-	team := func(people ...ranking.Person) []ranking.Person { return people }
-	score := []ranking.Score{{A: 3, B: 1}}
-	must(t, g.RecordMatch(t.Context(), g.origin(&alice), ranking.Report{A: team(alice, bob), B: team(carol, zoe), Scores: score})) // m:1
-	g.record(t, nil, alice, bob, 3, 1)                                                                                             // m:2
-	g.record(t, &alice, alice, bob, 3, 1)                                                                                          // m:3
-	g.record(t, &bob, alice, bob, 3, 1)                                                                                            // m:4
+	nobody := command.Person{ID: 500, Username: "nobody", Name: "Nobody"}
+	team := func(people ...command.Person) []command.Person { return people }
+	score := []ladder.Score{{A: 3, B: 1}}
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score})) // m:1
+	g.record(t, nil, alice, bob, 3, 1)                                                                                            // m:2
+	g.record(t, &alice, alice, bob, 3, 1)                                                                                         // m:3
+	g.record(t, &bob, alice, bob, 3, 1)                                                                                           // m:4
 	g.undo(t, &alice, matchNumber(3))
 	g.record(t, &carol, carol, bob, 3, 1)
-	other := []ranking.Score{{A: 3, B: 2}}
-	doubles := ranking.Report{A: team(bob, alice), B: team(carol, zoe), Scores: other}
+	other := []ladder.Score{{A: 3, B: 2}}
+	doubles := command.Match{A: team(bob, alice), B: team(carol, zoe), Scores: other}
 	for what, tc := range map[string]struct {
-		sender *ranking.Person
+		sender *command.Person
 		made   string
-		report ranking.Report
+		report command.Match
 		want   bool
 	}{
 		"teams in another order":     {&alice, "m:1", doubles, true},
@@ -295,9 +296,9 @@ func TestNothingToOffer(t *testing.T) {
 		"the same score":             {&bob, "m:4", singles(alice, bob, 3, 1), false},
 		"sides exchanged":            {&bob, "m:4", singles(bob, alice, 2, 3), true},
 		"the same, sides exchanged":  {&bob, "m:4", singles(bob, alice, 1, 3), false},
-		"one more":                   {&bob, "m:4", ranking.Report{A: team(alice), B: team(bob, carol), Scores: other}, false},
-		"one in both teams":          {&alice, "m:1", ranking.Report{A: team(bob, alice), B: team(carol, alice), Scores: other}, false},
-		"one twice in a team":        {&alice, "m:1", ranking.Report{A: team(alice, alice), B: team(carol, zoe), Scores: other}, false},
+		"one more":                   {&bob, "m:4", command.Match{A: team(alice), B: team(bob, carol), Scores: other}, false},
+		"one in both teams":          {&alice, "m:1", command.Match{A: team(bob, alice), B: team(carol, alice), Scores: other}, false},
+		"one twice in a team":        {&alice, "m:1", command.Match{A: team(alice, alice), B: team(carol, zoe), Scores: other}, false},
 		"by another one":             {&alice, "m:4", singles(alice, bob, 3, 2), false},
 		"by an anonymous admin":      {nil, "m:4", singles(alice, bob, 3, 2), false},
 		"of an anonymous one by one": {&alice, "m:2", singles(alice, bob, 3, 2), false},
@@ -352,9 +353,9 @@ func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	early := without(alice, bob, ranking.Win)
+	early := without(alice, bob, ladder.Win)
 	early.Games = "6:4"
-	if offer := g.edit(t, g.origin(&alice), "m:1", early); offer == nil || offer.Score != [2]int{0, ranking.NoPoints} {
+	if offer := g.edit(t, g.origin(&alice), "m:1", early); offer == nil || offer.Score != [2]int{0, ladder.NoPoints} {
 		t.Errorf("the offer is %+v", offer)
 	}
 }
@@ -384,14 +385,14 @@ func TestEditToOtherPlayers(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 3, 1))    // m:1
 	g.report(t, &carol, 1000, singles(carol, bob, 3, 0)) // m:2
-	edited := func(report ranking.Report) (ranking.ReportPrompt, ranking.PromptRef) {
+	edited := func(report command.Match) (ranking.ReportPrompt, ranking.PromptRef) {
 		t.Helper()
 		edit := g.at(&alice, 60)
 		edit.Message, edit.Trigger = "m:1", ranking.ByEdit
 		must(t, g.RecordMatch(t.Context(), edit, report))
 		return g.notice(t, edit.Key).(ranking.ReportPrompt), g.newestPrompt(t)
 	}
-	press := func(who *ranking.Person, prompt ranking.PromptRef, which string) ranking.Notice {
+	press := func(who *command.Person, prompt ranking.PromptRef, which string) ranking.Notice {
 		t.Helper()
 		o := below(77, g.press(who))
 		o.SentAt = g.at(who, 120).SentAt
@@ -400,7 +401,7 @@ func TestEditToOtherPlayers(t *testing.T) {
 		must(t, g.Do(t.Context(), o, answer)) // redelivered
 		return g.answer(t, o.Key, which)
 	}
-	newcomer := ranking.Person{Username: "newcomer"}
+	newcomer := command.Person{Username: "newcomer"}
 	n, prompt := edited(singles(alice, newcomer, 2, 3))
 	checkNotice(t, n, ranking.ReportPrompt{
 		Doubt: ranking.DoubtPlayers, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{2, 3}, "Alice", "@newcomer")}}},
@@ -443,11 +444,11 @@ func TestUnreadableEdit(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-	doubt := ranking.AmbiguousReport{Doubt: command.DoubtTotal, Readings: [][]ranking.Report{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
+	doubt := command.Report{Doubt: command.DoubtTotal, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
 	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))
+		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return reading }}))
 	}
 	g.has(t, 1, "outbox")
 }

@@ -13,13 +13,14 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // editOf returns the origin of the nth edit of a message.
-func editOf(sender *ranking.Person, message string, n int) ranking.Origin {
+func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	o := from(sender, fmt.Sprintf("e%s:%d", strings.TrimPrefix(message, "m"), n))
 	o.Message, o.Trigger, o.SentAt = message, ranking.ByEdit, o.SentAt.Add(time.Duration(n)*time.Second)
 	return o
@@ -31,7 +32,7 @@ func TestEditedCommands(t *testing.T) {
 	g := newGame(t)
 	const message = "m:-100:7"
 	must(t, g.RecordMatch(t.Context(), from(&alice, message), singles(alice, alice, 3, 1)))
-	edit := func(n int, r ranking.Report) ranking.Notice {
+	edit := func(n int, r command.Match) ranking.Notice {
 		t.Helper()
 		o := editOf(&alice, message, n)
 		for range 2 { // the second time is a redelivery
@@ -164,10 +165,10 @@ func TestEditsOvertaken(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	commands := []struct {
 		edit     int // 0 is the message itself
-		opponent ranking.Person
+		opponent command.Person
 		effect   string // the outcome, empty if it is refused
 	}{
-		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, ranking.Person{}, "answered"},
+		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, command.Person{}, "answered"},
 	}
 	const answered, offered = "outbox WHERE kind NOT IN ('refusal', 'fix_offer')", "outbox WHERE kind = 'fix_offer'"
 	for i, x := range commands {
@@ -197,7 +198,7 @@ func TestEditsOvertaken(t *testing.T) {
 
 // handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match against somebody, or a question. A match
 // against herself is refused.
-func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent ranking.Person) error {
+func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {
 		o = editOf(&alice, message, edit)

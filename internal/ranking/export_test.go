@@ -1,8 +1,12 @@
 package ranking
 
-import "context"
+import (
+	"context"
+
+	"elobot/internal/command"
+)
 
 // RecordMatch reports matches.
-func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...Report) error {
-	return s.Do(ctx, o, ReadReport{Read: func([]Person) Reading { return Reading{Reports: reports} }})
+func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...command.Match) error {
+	return s.Do(ctx, o, ReadReport{Read: func([]command.Person) Reading { return Reading{Reports: reports} }})
 }

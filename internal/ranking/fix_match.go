@@ -3,7 +3,9 @@ package ranking
 import (
 	"context"
 	"slices"
+	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -19,7 +21,7 @@ import (
 // Without Scores, the sender is asked for them.
 type FixMatch struct {
 	Amendment
-	Scores []Score
+	Scores []ladder.Score
 	Sure   bool
 }
 
@@ -30,7 +32,7 @@ func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
 }
 
 func (f FixMatch) operation(s *Service, o Origin) fixOperation {
-	return fixOperation{amendOperation: s.amendment(o, commandFix, f.Amendment), result: resultOf(f.Scores)}
+	return fixOperation{amendOperation: s.amendment(o, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show
@@ -66,16 +68,18 @@ func (f acceptedFix) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f acceptedFix) replays(snap Snapshot) *StoredMatch {
-	if f.fixOperation.refuse(snap) != nil {
-		return nil
+func (f acceptedFix) about(snap Snapshot) (m *StoredMatch, at time.Time) {
+	if f.fixOperation.refuse(snap) == nil {
+		m = f.found(snap)
 	}
-	return f.found(snap)
+	return m, at
 }
 
-func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
+func (f acceptedFix) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	if d.Notice = f.fixOperation.refuse(snap); d.Notice == nil {
-		d, err = f.fixOperation.decide(snap)
+		if d, lacks, err = f.fixOperation.decide(snap); err != nil || lacks != nil {
+			return d, lacks, err
+		}
 	}
 	d.Page, d.Notice = d.Notice, nil
 	if f.prompt.ID != 0 {
@@ -84,18 +88,18 @@ func (f acceptedFix) decide(snap Snapshot) (d Decision, err error) {
 			d.Closes.Settles = snap.Prompt.Report.Key
 		}
 	}
-	return d, err
+	return d, nil, nil
 }
 
 type fixOperation struct {
 	amendOperation
-	result Result
+	result ladder.Result
 	isOpen bool // the result is to be asked for
 	asks   bool // before it makes the loser the winner
 }
 
 // corrected returns the new result in the stored order of the sides.
-func (f fixOperation) corrected(snap Snapshot) Result {
+func (f fixOperation) corrected(snap Snapshot) ladder.Result {
 	m := f.found(snap)
 	swapped := m.SidesSwapped
 	switch {
@@ -106,7 +110,7 @@ func (f fixOperation) corrected(snap Snapshot) Result {
 		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
 	if swapped {
-		return f.result.swapped()
+		return f.result.Swapped()
 	}
 	return f.result
 }
@@ -118,7 +122,7 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 		return n
 	}
 	switch corrected := f.corrected(snap); {
-	case corrected.equal(m.Result):
+	case corrected.Equal(m.Result):
 		return Refusal{Code: SameScore, Number: m.Number}
 	case corrected.A == corrected.B && !snap.Ladder.DrawsAllowed:
 		return Refusal{Code: NoDraws}
@@ -126,28 +130,31 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f fixOperation) decide(snap Snapshot) (Decision, error) {
+func (f fixOperation) decide(snap Snapshot) (Decision, need, error) {
 	m, corrected := f.found(snap), f.corrected(snap)
 	if f.isOpen {
-		return Decision{Notice: FixPrompt(m.winnerOffer(m.Result))}, nil
+		return Decision{Notice: FixPrompt(m.winnerOffer(m.Result))}, nil, nil
 	}
 	if f.asks && (m.Result.A-m.Result.B)*(corrected.A-corrected.B) < 0 {
-		return Decision{Notice: m.winnerOffer(corrected)}, nil
+		return Decision{Notice: m.winnerOffer(corrected)}, nil, nil
+	}
+	if snap.History == nil {
+		return Decision{}, historyOf{match: m}, nil
 	}
 	corrected.Games = m.Result.Games
-	amended, said, err := f.amended(snap, m, ByFix, func(p *PlayedMatch) { p.Result = corrected })
+	amended, said, err := f.amended(snap, m, ladder.ByFix, func(p *ladder.Match) { p.Result = corrected })
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
-	was := m.Result.shown()
+	was := shown(m.Result)
 	if m.swappedFor(corrected) {
-		was = m.Result.swapped().shown() // the order of the new card
+		was = shown(m.Result.Swapped()) // the order of the new card
 	}
 	amended.Card.Was = &was
 	return Decision{
 		Effect: &Fixed{Amended: amended, Old: m.Result, New: corrected},
 		Notice: MatchFixed{Number: m.Number, Sides: said.Sides, Sets: said.Sets, Was: was, By: said.By, Moved: said.Moved},
-	}, nil
+	}, nil, nil
 }
 
 // WinnerOffer offers a fix that makes the loser of a match its winner.

@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -15,7 +17,7 @@ func TestFixMatch(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
 	g.record(t, &carol, bob, carol, 3, 0) // Bob 1501, Carol 1483
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 1, B: 3}), ranking.MatchFixed{
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 1, B: 3}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		Was: ranking.OldScore{Score: [2]int{1, 3}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
@@ -30,14 +32,14 @@ func TestFixMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	// The winner comes first on the card now, and so in the next fix.
-	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	// Another score for the same winner changes no rating.
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.MatchFixed{
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
 		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
 	})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
@@ -70,25 +72,25 @@ func TestFixWithoutScore(t *testing.T) {
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		by    *ranking.Person
+		by    *command.Person
 		match ranking.MatchRef
-		score ranking.Score
+		score ladder.Score
 		sure  bool
 		asks  bool
 	}{
-		"by number":     {&alice, ranking.MatchRef{Number: 1}, ranking.Score{A: 1, B: 3}, false, true},
-		"by its report": {&alice, ranking.MatchRef{Message: 5, Key: "m:1"}, ranking.Score{A: 3, B: 1}, false, true},
-		"the last one":  {&bob, ranking.MatchRef{}, ranking.Score{A: 1, B: 3}, false, true},
-		"surely":        {&bob, ranking.MatchRef{}, ranking.Score{A: 1, B: 3}, true, false},
-		"to a draw":     {&bob, ranking.MatchRef{}, ranking.Score{A: 3, B: 3}, false, false},
-		"by one point":  {&bob, ranking.MatchRef{}, ranking.Score{A: 2, B: 1}, false, false},
+		"by number":     {&alice, ranking.MatchRef{Number: 1}, ladder.Score{A: 1, B: 3}, false, true},
+		"by its report": {&alice, ranking.MatchRef{Message: 5, Key: "m:1"}, ladder.Score{A: 3, B: 1}, false, true},
+		"the last one":  {&bob, ranking.MatchRef{}, ladder.Score{A: 1, B: 3}, false, true},
+		"surely":        {&bob, ranking.MatchRef{}, ladder.Score{A: 1, B: 3}, true, false},
+		"to a draw":     {&bob, ranking.MatchRef{}, ladder.Score{A: 3, B: 3}, false, false},
+		"by one point":  {&bob, ranking.MatchRef{}, ladder.Score{A: 2, B: 1}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newAskingGame(t)
 			g.record(t, &alice, alice, bob, 1, 3)
 			o := g.origin(tc.by)
-			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match, IsAdmin: nobodyIsAdmin}, Scores: []ranking.Score{tc.score}, Sure: tc.sure}
+			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match, IsAdmin: nobodyIsAdmin}, Scores: []ladder.Score{tc.score}, Sure: tc.sure}
 			must(t, g.Do(t.Context(), o, fix))
 			offer, asked := g.notice(t, o.Key).(ranking.WinnerOffer)
 			if asked != tc.asks {
@@ -103,7 +105,7 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 				t.Errorf("offer %+v", offer)
 			}
 			card := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: offer.Tag}, Changes: &offer.Changes, IsAdmin: nobodyIsAdmin}
-			accept := ranking.AcceptFix{Amendment: card, Scores: []ranking.Score{{A: 1, B: 3}}}
+			accept := ranking.AcceptFix{Amendment: card, Scores: []ladder.Score{{A: 1, B: 3}}}
 			press := g.press(tc.by)
 			press.SentAt = o.SentAt
 			must(t, g.Do(t.Context(), below(77, press), accept))
@@ -125,8 +127,8 @@ func TestFixInCommandOrder(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 1, 3)
 	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
-	checkNotice(t, g.fix(t, &alice, byCommand, ranking.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
-	if n, ok := g.fix(t, &alice, byCommand, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
+	checkNotice(t, g.fix(t, &alice, byCommand, ladder.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	if n, ok := g.fix(t, &alice, byCommand, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
 		t.Errorf("notice is %+v", n)
 	}
@@ -137,20 +139,20 @@ func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
 	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
 	for name, tc := range map[string]struct {
-		reporter, sender ranking.Person
-		want             ranking.Score // the stored one, Alice's first
+		reporter, sender command.Person
+		want             ladder.Score // the stored one, Alice's first
 	}{
-		"the loser, who reported it":  {alice, alice, ranking.Score{A: 2, B: 3}},
-		"the winner":                  {alice, bob, ranking.Score{A: 3, B: 2}},
-		"a third person, as reported": {carol, carol, ranking.Score{A: 2, B: 3}},
+		"the loser, who reported it":  {alice, alice, ladder.Score{A: 2, B: 3}},
+		"the winner":                  {alice, bob, ladder.Score{A: 3, B: 2}},
+		"a third person, as reported": {carol, carol, ladder.Score{A: 2, B: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			g.record(t, &tc.reporter, alice, bob, 1, 3)
-			g.fix(t, &tc.sender, last, ranking.Score{A: 2, B: 3})
-			got := rows[ranking.Score](t, g, `SELECT score_a, score_b FROM matches`)
-			if diff := cmp.Diff([]ranking.Score{tc.want}, got); diff != "" {
+			g.fix(t, &tc.sender, last, ladder.Score{A: 2, B: 3})
+			got := rows[ladder.Score](t, g, `SELECT score_a, score_b FROM matches`)
+			if diff := cmp.Diff([]ladder.Score{tc.want}, got); diff != "" {
 				t.Errorf("score (-want +got):\n%s", diff)
 			}
 		})
@@ -161,8 +163,8 @@ func TestFixSets(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	o := g.origin(&alice)
-	sets := []ranking.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 5, B: 11}}
-	report := ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: sets}
+	sets := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 5, B: 11}}
+	report := command.Match{A: []command.Person{alice}, B: []command.Person{bob}, Scores: sets}
 	must(t, g.RecordMatch(t.Context(), o, report))
 	checkNotice(t, g.notice(t, o.Key), ranking.MatchRecorded{
 		Number: 1, Sides: [2]ranking.Side{side(2, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
@@ -170,14 +172,14 @@ func TestFixSets(t *testing.T) {
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 7, B: 11}, ranking.Score{A: 12, B: 14}), ranking.MatchFixed{
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 7, B: 11}, ladder.Score{A: 12, B: 14}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
 		Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
 		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
 	})
 	// Only the points of a set differ.
-	if _, ok := g.fix(t, &bob, matchNumber(1), ranking.Score{A: 11, B: 8}, ranking.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &bob, matchNumber(1), ladder.Score{A: 11, B: 8}, ladder.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
 		t.Error("a fix of points alone was refused")
 	}
 }
@@ -187,16 +189,16 @@ func TestFixToADraw(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.exec(t, `UPDATE ladders SET draws_allowed = false`)
-	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}), ranking.Refusal{Code: ranking.NoDraws})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 2, B: 2}), ranking.Refusal{Code: ranking.NoDraws})
 	g.exec(t, `UPDATE ladders SET draws_allowed = true`)
-	if _, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &alice, matchNumber(1), ladder.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
 		t.Error("a draw was refused")
 	}
 	// A draw keeps the order of the card.
 	for _, fix := range []struct {
-		score ranking.Score
+		score ladder.Score
 		first string
-	}{{ranking.Score{A: 1, B: 2}, "Bob"}, {ranking.Score{A: 3, B: 3}, "Bob"}, {ranking.Score{A: 0, B: 1}, "Alice"}} {
+	}{{ladder.Score{A: 1, B: 2}, "Bob"}, {ladder.Score{A: 3, B: 3}, "Bob"}, {ladder.Score{A: 0, B: 1}, "Alice"}} {
 		if n, ok := g.fix(t, &alice, matchNumber(1), fix.score).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != fix.first {
 			t.Errorf("after the fix to %v, the notice is %+v", fix.score, n)
 		}
@@ -208,12 +210,12 @@ func TestTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1) // Alice 1516, Bob 1484
-	doubles := func(a, b []ranking.Person) ranking.Notice {
+	doubles := func(a, b []command.Person) ranking.Notice {
 		o := g.origin(&alice)
-		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{{A: 10, B: 8}}}))
+		must(t, g.RecordMatch(t.Context(), o, command.Match{A: a, B: b, Scores: []ladder.Score{{A: 10, B: 8}}}))
 		return g.notice(t, o.Key)
 	}
-	pair := func(a, b ranking.Person) []ranking.Person { return []ranking.Person{a, b} }
+	pair := func(a, b command.Person) []command.Person { return []command.Person{a, b} }
 	checkNotice(t, doubles(pair(alice, zoe), pair(bob, carol)), ranking.MatchRecorded{
 		Number: 2, NewPlayers: []ranking.Name{{Name: "Zoe"}, {Name: "Carol"}},
 		Sides: [2]ranking.Side{ // 1508 to 1492: expected 0.523, 32 · 0.477 = 15
@@ -221,10 +223,10 @@ func TestTeams(t *testing.T) {
 			{Score: 8, Players: []ranking.RatingChange{change("Bob", 1484, 1469), change("Carol", 1500, 1485)}},
 		},
 	})
-	checkNotice(t, doubles(pair(alice, zoe), []ranking.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
-	checkNotice(t, doubles(pair(alice, bob), pair(carol, ranking.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
+	checkNotice(t, doubles(pair(alice, zoe), []command.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
+	checkNotice(t, doubles(pair(alice, bob), pair(carol, command.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
 	g.exec(t, `UPDATE ladders SET uneven_teams_allowed = true`)
-	if n, ok := doubles(pair(alice, zoe), []ranking.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
+	if n, ok := doubles(pair(alice, zoe), []command.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
 		t.Errorf("notice is %+v", n)
 	}
 }

@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"time"
+
+	"elobot/internal/command"
 )
 
 // DefaultLanguage is the language of a chat until a member's language is known.
@@ -86,7 +88,7 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 
 // MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does nothing in an
 // unknown chat or for a person without a standing, and it never creates a player.
-func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
+func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap Snapshot) Decision {
 		d := Decision{Presence: NoChange}
 		if p := snap.People[0].Player; p != nil {
@@ -97,7 +99,7 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who Person) error {
 }
 
 // event handles a change of a known chat that concerns these people.
-func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision, people ...Person) error {
+func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision, people ...command.Person) error {
 	return s.handle(ctx, o, job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
 		operation: event{people: people, fn: decide},

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -86,9 +87,9 @@ func AllSettings() []Setting {
 		number("k", AboutRating, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
 			Setting{Name: SettingProvisional, Group: AboutRating, Columns: []string{"provisional_k_factor", "provisional_matches"}},
-			func(g *GroupSettings) *Provisional { return &g.Rules.Provisional },
-			func(p Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
-			Provisional{}, Provisional{K: 48, Matches: 10}, Provisional{K: 64, Matches: 10},
+			func(g *GroupSettings) *ladder.Provisional { return &g.Rules.Provisional },
+			func(p ladder.Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
+			ladder.Provisional{}, ladder.Provisional{K: 48, Matches: 10}, ladder.Provisional{K: 64, Matches: 10},
 		),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
 		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
@@ -241,8 +242,8 @@ type settingsOperation struct {
 	origin Origin
 }
 
-func (o settingsOperation) decide(snap Snapshot) (Decision, error) {
-	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil
+func (o settingsOperation) decide(snap Snapshot) (Decision, need, error) {
+	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil, nil
 }
 
 // settingsBucket is how a command about the settings counts.
@@ -289,9 +290,9 @@ func (o settingOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (o settingOperation) decide(snap Snapshot) (Decision, error) {
+func (o settingOperation) decide(snap Snapshot) (Decision, need, error) {
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) { // the end stays where it is
-		return Decision{}, seasonOver{snap.Ladder, o.at}
+		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}
 	before := snap.settings()
 	changed := &ChangedSetting{
@@ -308,20 +309,20 @@ func (o settingOperation) decide(snap Snapshot) (Decision, error) {
 	switch {
 	case asksZone && o.typed:
 		page.Changed = &said
-		return Decision{Effect: changed, Notice: page}, nil
+		return Decision{Effect: changed, Notice: page}, nil, nil
 	case o.typed:
-		return Decision{Effect: changed, Notice: said}, nil
+		return Decision{Effect: changed, Notice: said}, nil, nil
 	}
 	name := snap.senderName()
 	page.ChangedBy = &Reporter{Name: &name}
-	return Decision{Effect: changed, Page: page, CallbackAnswer: said}, nil
+	return Decision{Effect: changed, Page: page, CallbackAnswer: said}, nil, nil
 }
 
 // ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.
 type ChangedSetting struct {
 	Chat          ChatID
 	Group         GroupID
-	Ladder        LadderID
+	Ladder        ladder.ID
 	Setting       Setting
 	Before, After GroupSettings
 	NewLink       bool          // of the web board

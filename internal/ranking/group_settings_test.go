@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
@@ -20,7 +22,7 @@ func choice(name, value string) ranking.ChangeSetting {
 }
 
 // choose has somebody press a button that changes a setting of the club, and returns the answer to that.
-func (g *game) choose(t *testing.T, sender *ranking.Person, c ranking.ChangeSetting) ranking.Notice {
+func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	o := below(55, g.press(sender))
 	must(t, g.Do(t.Context(), o, c))
@@ -83,7 +85,7 @@ func TestShowSettings(t *testing.T) {
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	typed := func(sender *ranking.Person, c ranking.ChangeSetting) ranking.Notice {
+	typed := func(sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 		o := g.origin(sender)
 		must(t, g.Do(t.Context(), o, c))
 		return g.notice(t, o.Key)
@@ -230,8 +232,8 @@ func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 0)
-	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, HideDays: 30, UnevenTeamsAllowed: true, RatingRules: ranking.RatingRules{
-		K: 20, Provisional: ranking.Provisional{K: 40, Matches: 2}, Margin: true,
+	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, HideDays: 30, UnevenTeamsAllowed: true, RatingRules: ladder.RatingRules{
+		K: 20, Provisional: ladder.Provisional{K: 40, Matches: 2}, Margin: true,
 	}})
 	g.record(t, &alice, carol, alice, 3, 1)
 	card := g.record(t, &alice, alice, bob, 2, 1)
@@ -261,7 +263,7 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 0)
 	rules := defaultRules
-	rules.Provisional = ranking.Provisional{K: 64, Matches: 1}
+	rules.Provisional = ladder.Provisional{K: 64, Matches: 1}
 	g.setRules(t, rules)
 	g.record(t, &alice, alice, carol, 1, 0)
 	g.undo(t, &alice, matchNumber(1))
@@ -302,7 +304,7 @@ func TestOneSettingChangedAtOnce(t *testing.T) {
 	var all errgroup.Group
 	values := []string{"16", "24", "48"}
 	for i, value := range values {
-		service, sender := g.newInstance(), ranking.Person{ID: ranking.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
+		service, sender := g.newInstance(), command.Person{ID: ladder.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
 		o := below(55, g.press(&sender))
 		all.Go(func() error { return service.Do(t.Context(), o, choice("k", value)) })
 	}
@@ -334,7 +336,7 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	var all errgroup.Group
 	for i, c := range choices {
 		want = c.Setting.With(want, c.Value)
-		service, sender := g.newInstance(), ranking.Person{ID: ranking.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
+		service, sender := g.newInstance(), command.Person{ID: ladder.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
 		o := below(55, g.press(&sender))
 		all.Go(func() error { return service.Do(t.Context(), o, c) })
 	}

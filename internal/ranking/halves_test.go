@@ -5,25 +5,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/ranking"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // TestHalves: drawn games of a series give half a point to each side, stored exactly. The margin of
 // victory is the difference of the points, and a fix and a replay keep them.
 func TestHalves(t *testing.T) {
 	t.Parallel()
-	const half = ranking.Half
-	drawn := ranking.Score{A: half, B: half}
+	const half = ladder.Half
+	drawn := ladder.Score{A: half, B: half}
 	g := newGame(t)
-	series := func(a, b ranking.Person, scores ...ranking.Score) {
+	series := func(a, b command.Person, scores ...ladder.Score) {
 		t.Helper()
-		must(t, g.RecordMatch(t.Context(), g.origin(&a), ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: scores}))
+		must(t, g.RecordMatch(t.Context(), g.origin(&a), command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: scores}))
 	}
-	series(alice, carol, ranking.Score{A: 1}, ranking.Score{B: 1}, drawn)
+	series(alice, carol, ladder.Score{A: 1}, ladder.Score{B: 1}, drawn)
 	g.exec(t, `UPDATE ladders SET margin_of_victory = true`)
-	series(alice, bob, ranking.Score{A: 1}, ranking.Score{A: 1}, drawn)
-	series(carol, zoe, ranking.Score{A: half + 2, B: half})
-	series(bob, zoe, ranking.Score{A: 1}, drawn, drawn)
+	series(alice, bob, ladder.Score{A: 1}, ladder.Score{A: 1}, drawn)
+	series(carol, zoe, ladder.Score{A: half + 2, B: half})
+	series(bob, zoe, ladder.Score{A: 1}, drawn, drawn)
 	stored := func() []string {
 		t.Helper()
 		return texts(t, g, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches ORDER BY number`)
@@ -43,7 +44,7 @@ func TestHalves(t *testing.T) {
 	if drawn := g.cards(t, 1)[0]; drawn.Sides[0].Score != half+1 || drawn.Sides[1].Score != half+1 {
 		t.Errorf("the card of a draw: %+v", drawn)
 	}
-	g.fix(t, &carol, matchNumber(3), ranking.Score{B: 1}, drawn)
+	g.fix(t, &carol, matchNumber(3), ladder.Score{B: 1}, drawn)
 	if got := stored()[2]; got != "1000 1001 {{0,1},{1000,1000}}" {
 		t.Errorf("after a fix: %s", got)
 	}
@@ -53,10 +54,10 @@ func TestHalves(t *testing.T) {
 // TestValidHalves: both sides have half a point, or none.
 func TestValidHalves(t *testing.T) {
 	t.Parallel()
-	const half = ranking.Half
-	for s, want := range map[ranking.Score]bool{
+	const half = ladder.Half
+	for s, want := range map[ladder.Score]bool{
 		{A: half, B: half}: true, {A: half + 999, B: half}: true, {A: half + 2, B: 1}: false, {A: half}: false, {A: 2 * half, B: half}: false,
-		{A: half + 1, B: ranking.NoPoints}: false, {A: 999}: true,
+		{A: half + 1, B: ladder.NoPoints}: false, {A: 999}: true,
 	} {
 		if s.IsValid() != want {
 			t.Errorf("%d:%d is valid: %v", s.A, s.B, !want)

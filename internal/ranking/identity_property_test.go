@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
@@ -45,10 +47,10 @@ func newIdentities() *identities {
 	return m
 }
 
-func accountOf(p ranking.Person) string { return fmt.Sprint(p.ID) }
+func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
 // see shows an account with a username in a group. A person who is not needed stays unknown, unless they claim a player.
-func (m *identities) see(chat ranking.ExternalChatID, p ranking.Person, needed bool) {
+func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
 	if !m.known[account] && !needed && !claims {
@@ -98,7 +100,7 @@ type identityGame struct {
 	tb rapid.TB
 }
 
-func (g *identityGame) send(chat ranking.Chat, sender ranking.Person, command func(context.Context, ranking.Origin) error) {
+func (g *identityGame) send(chat ranking.Chat, sender command.Person, command func(context.Context, ranking.Origin) error) {
 	g.tb.Helper()
 	o := g.origin(&sender)
 	o.Chat = chat
@@ -108,7 +110,7 @@ func (g *identityGame) send(chat ranking.Chat, sender ranking.Person, command fu
 }
 
 // match has the sender report a win over somebody who is mentioned.
-func (g *identityGame) match(chat ranking.Chat, sender ranking.Person, username string) {
+func (g *identityGame) match(chat ranking.Chat, sender command.Person, username string) {
 	g.tb.Helper()
 	g.send(chat, sender, func(ctx context.Context, o ranking.Origin) error {
 		return g.RecordMatch(ctx, o, singles(sender, named(username), 3, 1))
@@ -119,7 +121,7 @@ func (g *identityGame) match(chat ranking.Chat, sender ranking.Person, username 
 }
 
 // show lets the group see somebody who needs no player.
-func (g *identityGame) show(chat ranking.Chat, who ranking.Person, how string) {
+func (g *identityGame) show(chat ranking.Chat, who command.Person, how string) {
 	g.tb.Helper()
 	g.send(chat, carol, func(ctx context.Context, o ranking.Origin) error {
 		switch how {
@@ -127,10 +129,10 @@ func (g *identityGame) show(chat ranking.Chat, who ranking.Person, how string) {
 			o.Sender = &who
 			return g.ShowRanking(ctx, o)
 		case "is replied to":
-			o.VisibleUsers = []ranking.Person{who}
+			o.VisibleUsers = []command.Person{who}
 			return g.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
 		default:
-			o.Sender, o.VisibleUsers = nil, []ranking.Person{who}
+			o.Sender, o.VisibleUsers = nil, []command.Person{who}
 			return g.MembersSeen(ctx, o)
 		}
 	})
@@ -233,7 +235,7 @@ func TestAnyoneWithAnyUsername(t *testing.T) {
 		usernames := []string{"a", "A", "b", "c"}
 		for range rapid.IntRange(4, 14).Draw(rt, "steps") {
 			chat := rapid.SampledFrom([]ranking.Chat{club, otherClub}).Draw(rt, "chat")
-			who := someone(rapid.SampledFrom([]ranking.UserID{1, 2, 4}).Draw(rt, "id"),
+			who := someone(rapid.SampledFrom([]ladder.UserID{1, 2, 4}).Draw(rt, "id"),
 				rapid.SampledFrom(append(usernames, "")).Draw(rt, "username"), "Somebody")
 			how := rapid.SampledFrom([]string{"plays", "plays", "plays", "asks", "is replied to", "joins the group"}).Draw(rt, "how")
 			mention := rapid.SampledFrom(usernames).Draw(rt, "mention")

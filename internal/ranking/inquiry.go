@@ -5,6 +5,9 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // Inquiry is an operation that answers with a notice that is read elsewhere. It is read again after a conflict. The answer to a pressed
@@ -25,15 +28,15 @@ type asked struct {
 
 // Meant says who a question is about, or why that is not clear, given who is in the group. Nobody is given unless the message may mean
 // people by plain names.
-type Meant func(everybody []Person) (people []Person, unclear Notice)
+type Meant func(everybody []command.Person) (people []command.Person, unclear Notice)
 
 // Only is about people who are known.
-func Only(people ...Person) Meant {
-	return func([]Person) ([]Person, Notice) { return people, nil }
+func Only(people ...command.Person) Meant {
+	return func([]command.Person) ([]command.Person, Notice) { return people, nil }
 }
 
 // Sides says who would play against whom, or why that is not clear, given who is in the group, as Meant does. All may be on the first side.
-type Sides func(everybody []Person) (sides [2][]Person, unclear Notice)
+type Sides func(everybody []command.Person) (sides [2][]command.Person, unclear Notice)
 
 // Where says where a question was asked: which ladder applies there, and the time zone of the chat.
 type Where struct {
@@ -51,9 +54,9 @@ func Ask(read func(context.Context, Where) (Notice, error)) Inquiry {
 // AskAbout is a question about people whose players read gets, in a ladder. A question about a non-player is refused, and does not add a player. Only
 // the sender need not be one: read then gets the zero Player.
 func AskAbout(who Meant, read func(context.Context, Ladder, []Player) (Notice, error)) Inquiry {
-	all := func(everybody []Person) ([2][]Person, Notice) {
+	all := func(everybody []command.Person) ([2][]command.Person, Notice) {
 		people, unclear := who(everybody)
-		return [2][]Person{people}, unclear
+		return [2][]command.Person{people}, unclear
 	}
 	return Inquiry{about: all, read: func(ctx context.Context, a asked) (Notice, error) {
 		players := make([]Player, len(a.sides[0]))
@@ -65,7 +68,7 @@ func AskAbout(who Meant, read func(context.Context, Ladder, []Player) (Notice, e
 				p := a.people[at]
 				refusal := Refusal{Code: NoSuchPlayer, Name: cmp.Or(p.Name, "@"+p.Username)}
 				if near := a.snap.near(p.Username); len(near) > 0 {
-					refusal.Near = new(near[0].shownName(Known{}))
+					refusal.Near = new(shownName(near[0], Known{}))
 				}
 				return refusal, nil
 			}
@@ -94,7 +97,7 @@ func (q Inquiry) Posted() Inquiry {
 }
 
 func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
-	j := job{name: "answer", bucket: RateQuestion}
+	j := job{name: "answer", bucket: RateQuestion, asks: true}
 	if o.Button != "" {
 		j.name, j.bucket = "press", RatePress // a press always gets an answer, up to a limit of its own
 	}
@@ -102,7 +105,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 		j.operation = q.of(o, asked{people: senderOf(o)})
 		return s.handle(ctx, o, j)
 	}
-	return s.handleMessage(ctx, o, j, Needs{}, func(everybody []Person) operation {
+	_, err := s.handleMessage(ctx, o, j, Needs{}, func(everybody []command.Person) operation {
 		sides, unclear := q.about(everybody)
 		if unclear != nil {
 			return question{people: senderOf(o), origin: o, ask: func(context.Context, Snapshot) (Notice, error) { return unclear, nil }}
@@ -115,6 +118,7 @@ func (q Inquiry) do(ctx context.Context, s *Service, o Origin) error {
 		}
 		return q.of(o, a)
 	})
+	return err
 }
 
 // of returns the operation that asks the question about people.
@@ -123,4 +127,28 @@ func (q Inquiry) of(o Origin, a asked) operation {
 		a.origin, a.snap = o, snap
 		return q.read(ctx, a)
 	}}
+}
+
+// Contestant is somebody in a match that is yet to be played.
+type Contestant struct {
+	Name     Name
+	Standing ladder.Standing // that of a newcomer for somebody who has never played in the ladder
+}
+
+// IsNew reports whether it would be the first match in the season that counts for the contestant.
+func (c Contestant) IsNew() bool { return c.Standing.Played == 0 }
+
+// contestantsOf returns those of the people who would play, or why they cannot.
+func contestantsOf(snap Snapshot, people participants, playing []int) (all []Contestant, refusal Notice) {
+	for i, person := range playing {
+		p, k := people[person], snap.People[person]
+		if p.MayBeBot() && !k.isAccount() {
+			return nil, Refusal{Code: NotAPerson, Name: p.Username}
+		}
+		if slices.ContainsFunc(playing[:i], func(other int) bool { return person == other || k.isSame(snap.People[other]) }) {
+			return nil, Refusal{Code: SamePlayer}
+		}
+		all = append(all, Contestant{Name: shownName(p, k), Standing: k.standing(snap.Ladder)})
+	}
+	return all, nil
 }

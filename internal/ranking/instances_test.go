@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/pgranking"
@@ -32,7 +34,7 @@ const (
 )
 
 // fourPlayers are all players.
-var fourPlayers = []ranking.Person{alice, bob, carol, zoe}
+var fourPlayers = []command.Person{alice, bob, carol, zoe}
 
 // The kinds of requests.
 const (
@@ -48,7 +50,7 @@ type request struct {
 	Sender  int // index into fourPlayers, as are A and B
 	SentAt  time.Time
 	A, B    []int            // players of the match to be recorded
-	Score   ranking.Score    // of the match to be recorded or fixed
+	Score   ladder.Score     // of the match to be recorded or fixed
 	Match   ranking.MatchRef // the match to be amended
 }
 
@@ -61,7 +63,7 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	amendment := ranking.Amendment{Match: o.Match, IsAdmin: admin}
 	switch o.Kind {
 	case recordRequest:
-		report := ranking.Report{Scores: []ranking.Score{o.Score}}
+		report := command.Match{Scores: []ladder.Score{o.Score}}
 		for _, i := range o.A {
 			report.A = append(report.A, fourPlayers[i])
 		}
@@ -72,7 +74,7 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	case undoRequest:
 		return service.Do(ctx, origin, ranking.UndoMatch{Amendment: amendment})
 	case fixRequest:
-		return service.Do(ctx, origin, ranking.FixMatch{Amendment: amendment, Scores: []ranking.Score{o.Score}})
+		return service.Do(ctx, origin, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{o.Score}})
 	}
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
@@ -208,7 +210,7 @@ func (i *instance) client(ctx context.Context, c int) error {
 func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) request {
 	o := request{
 		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)), SentAt: time.Now().UTC().Truncate(time.Second),
-		Score: ranking.Score{A: random.IntN(4), B: random.IntN(4)},
+		Score: ladder.Score{A: random.IntN(4), B: random.IntN(4)},
 	}
 	if !amends {
 		size := 1 + random.IntN(2)

@@ -3,6 +3,9 @@ package ranking
 import (
 	"context"
 	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // Join gives the sender a standing in the group's default ladder. A player who left is shown in all rankings of the group again.
@@ -17,19 +20,19 @@ func (Join) do(ctx context.Context, s *Service, o Origin) error {
 
 type joinOperation struct {
 	plain
-	sender Person
+	sender command.Person
 	at     time.Time
 }
 
-func (j joinOperation) needs() Needs { return Needs{People: []Person{j.sender}, New: 1} }
+func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
 
 // isUnlimited is true if the sender enters the ladder or comes back to it. Joining while in the ladder counts as a question.
 func (j joinOperation) isUnlimited(snap Snapshot) bool {
 	standing := snap.People[0].Standing
-	return standing == nil || standing.presentAt(j.at) != *standing
+	return standing == nil || standing.PresentAt(j.at) != *standing
 }
 
-func (j joinOperation) decide(snap Snapshot) (Decision, error) {
+func (j joinOperation) decide(snap Snapshot) (Decision, need, error) {
 	known := snap.People[0]
 	standing := known.standing(snap.Ladder)
 	joined := Joined{
@@ -38,14 +41,14 @@ func (j joinOperation) decide(snap Snapshot) (Decision, error) {
 		Already: known.Standing != nil,
 		Played:  standing.Played,
 	}
-	back := CameBack{Group: snap.Group, Players: []PlayerID{standing.Player}, At: j.at}
-	switch present := standing.presentAt(j.at); {
+	back := CameBack{Group: snap.Group, Players: []ladder.PlayerID{standing.Player}, At: j.at}
+	switch present := standing.PresentAt(j.at); {
 	case known.Standing == nil:
-		return Decision{Notice: joined, Effect: &NewStanding{snap.Season, standing, back}}, nil
+		return Decision{Notice: joined, Effect: &NewStanding{snap.Season, standing, back}}, nil, nil
 	case present != standing:
 		joined.Back = true
-		return Decision{Notice: joined, Effect: &back}, nil
+		return Decision{Notice: joined, Effect: &back}, nil, nil
 	default:
-		return Decision{Notice: joined}, nil
+		return Decision{Notice: joined}, nil, nil
 	}
 }

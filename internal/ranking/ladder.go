@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -26,8 +27,8 @@ const (
 
 // LadderLabel is what a notice says about its ladder, so that the buttons below it are about the same one.
 type LadderLabel struct {
-	ID   LadderID `json:"id"`
-	Name string   `json:"name"`
+	ID   ladder.ID `json:"id"`
+	Name string    `json:"name"`
 }
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
@@ -35,7 +36,7 @@ func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 // LadderNamed says that a command names a ladder with its first Words, or those of later lines. It is not handled yet: whoever has it without
 // them in the Ladder.
 type LadderNamed struct {
-	Ladder     LadderID
+	Ladder     ladder.ID
 	Words      int
 	LaterWords []int // how many of each line after the first one
 	// Missing is what a report names instead of a ladder of the group, nil for nothing.
@@ -80,26 +81,26 @@ func (s Snapshot) named(first string, later []string, isReport bool) (named *Lad
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
 // chat has become that of another group. A match or a prompt has a ladder of its own.
-func (j job) lacksLadder(o Origin, snap Snapshot) bool {
-	return o.Button != "" && o.Ladder != 0 && snap.Ladder.ID == 0 && j.match(snap) == nil && j.needs().Prompt == 0
+func (c call) lacksLadder(snap Snapshot, m *StoredMatch) bool {
+	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladder returns the ladder that a command is about: that of the match that it amends, else the one that it names, else the one that applies
-// where it was sent. A button that names none was made when the group had one ladder, and means that. It is that of the origin if the snapshot
-// has it.
-func (j job) ladder(o Origin, snap Snapshot) LadderID {
-	if o.Ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
+// ladderOf returns the ladder that a command is about: that of the match that it amends, else the one
+// that it names, else the one that applies where it was sent. A button that names none was made when
+// the group had one ladder, and means that. It is that of the call if the snapshot has it.
+func (c call) ladderOf(snap Snapshot, m *StoredMatch) ladder.ID {
+	if c.ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
 		return 0
 	}
-	meant := cmp.Or(o.Ladder, snap.Applies)
-	if o.Button != "" && len(snap.Ladders) > 0 {
-		meant = cmp.Or(o.Ladder, snap.Ladders[0].ID)
+	meant := cmp.Or(c.ladder, snap.Applies)
+	if c.Button != "" && len(snap.Ladders) > 0 {
+		meant = cmp.Or(c.ladder, snap.Ladders[0].ID)
 	}
-	if m := j.match(snap); m != nil {
+	if m != nil {
 		meant = m.Ladder
 	}
-	if meant == snap.Ladder.ID || j.ofGroup {
-		return o.Ladder
+	if meant == snap.Ladder.ID || c.ofGroup {
+		return c.ladder
 	}
 	return meant
 }
@@ -241,13 +242,13 @@ func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
 	if !command.CanNameLadder(name) || isSetting || isLong || len(strings.Fields(name)) > MaxLadderWords {
 		return false
 	}
-	return !slices.ContainsFunc(snap.everybody(), func(p Person) bool {
+	return !slices.ContainsFunc(snap.everybody(), func(p command.Person) bool {
 		first, _, _ := strings.Cut(p.Name, " ")
 		return strings.EqualFold(p.Name, name) || strings.EqualFold(first, name) || strings.EqualFold(p.Username, name)
 	})
 }
 
-func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
+func (l ladderOperation) decide(snap Snapshot) (Decision, need, error) {
 	meant, names := l.meant(snap)
 	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
 	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and its topics with it
@@ -256,18 +257,18 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 	said := LadderChanged{Change: l.Change, Topic: changed.Thread != 0}
 	switch l.Change {
 	case ListLadders:
-		return l.origin.answer(snap.ladderList()), nil
+		return l.origin.answer(snap.ladderList()), nil, nil
 	case AddLadder:
 		if only := snap.Ladders[0]; len(snap.Ladders) == 1 && only.Name == "" {
 			if l.First == "" {
-				return Decision{Notice: FirstLadderPrompt{Name: l.Name}}, nil
+				return Decision{Notice: FirstLadderPrompt{Name: l.Name}}, nil, nil
 			}
 			changed.First, said.First = only.ID, l.First
 		}
 		changed.Names, said.Name = names, l.Name
 	case RenameLadder:
 		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure { // perhaps an old name is before it
-			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil
+			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil, nil
 		}
 		changed.Ladder, changed.Names = meant.ID, names
 		said.Name, said.Was = names[0], meant.Name
@@ -277,7 +278,7 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, error) {
 	}
 	d := l.origin.answer(said)
 	d.Effect = changed
-	return d, nil
+	return d, nil, nil
 }
 
 // activeLadders returns the ladders of the group that are not archived.
@@ -310,10 +311,10 @@ type ChangedLadder struct {
 	Change LadderChange
 	Chat   ChatID
 	Group  GroupID
-	Ladder LadderID // the one that is changed, 0 for a new one
-	First  LadderID // the group's only ladder if it gets a name too, otherwise 0
-	Names  []string // the name that the ladder gets, after that of First if there is one
-	Thread int64    // the topic in which it is used from now on, or UnbindTopic unbinds, 0 if it becomes the default one
+	Ladder ladder.ID // the one that is changed, 0 for a new one
+	First  ladder.ID // the group's only ladder if it gets a name too, otherwise 0
+	Names  []string  // the name that the ladder gets, after that of First if there is one
+	Thread int64     // the topic in which it is used from now on, or UnbindTopic unbinds, 0 if it becomes the default one
 }
 
 func (*ChangedLadder) outcome() CommandOutcome { return OutcomeSettingChanged }

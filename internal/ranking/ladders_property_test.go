@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -183,9 +184,9 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 		return
 	}
 	c.showAccount(sender)
-	var report ranking.Report
+	var report command.Match
 	report.Scores = scores
-	for side, to := range []*[]ranking.Person{&report.A, &report.B} {
+	for side, to := range []*[]command.Person{&report.A, &report.B} {
 		for _, p := range sides[side] {
 			if p.byAccount {
 				c.showAccount(p.who)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -51,14 +53,14 @@ func TestAmendFirstOfMany(t *testing.T) {
 	g := newGame(t)
 	longLadder(t, g, laterMatches)
 	g.verifyClean(t)
-	one := ranking.Person{ID: 1, Username: "user_1", Name: "User 1"}
-	two := ranking.Person{ID: 2, Username: "user_2", Name: "User 2"}
+	one := command.Person{ID: 1, Username: "user_1", Name: "User 1"}
+	two := command.Person{ID: 2, Username: "user_2", Name: "User 2"}
 	first := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 
 	recorded := make(chan error, 1)
 	other, o := g.newInstance(), g.origin(&two)
 	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
-	if n, ok := g.fix(t, &one, first, ranking.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
+	if n, ok := g.fix(t, &one, first, ladder.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
 		t.Fatalf("notice is %+v", n)
 	}
 	if n, ok := g.undo(t, &one, first).(ranking.MatchUndone); !ok {
@@ -79,9 +81,9 @@ func BenchmarkUndo(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
 			admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
-			scores := [][]ranking.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
+			scores := [][]ladder.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
 			for i := 0; b.Loop(); i++ { // fixes back and forth cost the same as an undo
-				o := g.origin(&ranking.Person{ID: 1, Username: "user_1", Name: "User 1"})
+				o := g.origin(&command.Person{ID: 1, Username: "user_1", Name: "User 1"})
 				if err := g.Do(b.Context(), o, ranking.FixMatch{Amendment: admin, Scores: scores[i%2]}); err != nil {
 					b.Fatal(err)
 				}

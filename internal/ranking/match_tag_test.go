@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -20,7 +21,7 @@ func TestTags(t *testing.T) {
 	g.undo(t, &alice, matchNumber(1))
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`) // the next cards are edits
 	g.restore(t, &alice, matchNumber(1))
-	g.fix(t, &bob, matchNumber(2), ranking.Score{A: 0, B: 1})
+	g.fix(t, &bob, matchNumber(2), ladder.Score{A: 0, B: 1})
 	type card struct {
 		Key string
 		Tag ranking.MatchTag
@@ -57,7 +58,7 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 			return g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a})
 		},
 		func(o ranking.Origin, a ranking.Amendment) error {
-			return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{{A: 1, B: 3}}})
+			return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
 		},
 	}
 	gone := ranking.Refusal{Code: ranking.MatchGone}
@@ -104,7 +105,7 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"which": {undo(report), []string{"m:-100:7", "m:-100:7#2"}, []ranking.PromptOption{ranking.Choice(0), ranking.Choice(1), ranking.Cancel{}}},
 		"report": {func(o ranking.Origin) error {
-			g.doubt(t, o, ranking.AmbiguousReport{Doubt: command.DoubtWinner, Readings: [][]ranking.Report{{singles(alice, bob, 5, 1)}}})
+			g.doubt(t, o, command.Report{Doubt: command.DoubtWinner, Readings: []command.Reading{{singles(alice, bob, 5, 1)}}})
 			return nil
 		}, []string{"m:-100:9:report", "winner"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},
 		"wizard": {func(o ranking.Origin) error {

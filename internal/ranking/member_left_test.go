@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // memberLeft handles that a person left the club, the given time after the matches were played.
-func (g *game) memberLeft(t *testing.T, who ranking.Person, after time.Duration) {
+func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
@@ -51,7 +53,7 @@ func TestMemberLeft(t *testing.T) {
 		t.Errorf("%d players have the time at which Alice left, want 1", n)
 	}
 	g.memberLeft(t, zoe, time.Minute)
-	g.memberLeft(t, ranking.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
+	g.memberLeft(t, command.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
 	g.has(t, 3, "players")
 	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
 	for i := range before {
@@ -93,7 +95,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 		t.Errorf("the players who left are %v, want 2", got)
 	}
 	admin.Match.Number = 2
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: admin, Scores: []ranking.Score{{A: 1, B: 3}}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: admin, Scores: []ladder.Score{{A: 1, B: 3}}}))
 	g.mustRank(t, "another one is fixed", "Bob")
 
 	o := g.origin(&bob)
@@ -153,7 +155,7 @@ func TestMergedAndLeft(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
-			g.record(t, &bob, ranking.Person{Username: "al"}, bob, 3, 1)
+			g.record(t, &bob, command.Person{Username: "al"}, bob, 3, 1)
 			g.record(t, &bob, alice, bob, 3, 1)
 			g.exec(t, `UPDATE group_players SET left_at = now() WHERE name = ANY ($1)`, tc.leave)
 			renamed := alice
@@ -168,7 +170,7 @@ func TestMergedAndLeft(t *testing.T) {
 func TestUnclaimedPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.record(t, &bob, ranking.Person{Username: "CAROL"}, bob, 3, 1)
+	g.record(t, &bob, command.Person{Username: "CAROL"}, bob, 3, 1)
 	g.memberLeft(t, carol, time.Minute)
 	g.mustRank(t, "Carol has left", "Bob")
 }

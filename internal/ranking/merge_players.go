@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"slices"
+
+	"elobot/internal/ladder"
 )
 
 // merge merges an unclaimed player into the account of the same person. In ladders that rank both, the account gets the matches of the
@@ -28,13 +30,13 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 
 // merge combines the two standings in a ladder. The result is the standing of the remaining player, with the start rating of the older
 // standing.
-func (l SharedLadder) merge(from Player, into PlayerID) (LadderMerge, error) {
-	of := func(player PlayerID) Standing {
-		return l.History.Standings[slices.IndexFunc(l.History.Standings, func(s RankedPlayer) bool { return s.Player == player })].Standing
+func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, error) {
+	of := func(player ladder.PlayerID) ladder.Standing {
+		return l.History.Standings[slices.IndexFunc(l.History.Standings, func(s ladder.RankedPlayer) bool { return s.Player == player })].Standing
 	}
 	keep, drop := of(into), of(from.ID)
 	m := LadderMerge{SharedLadder: l, Drop: drop}
-	standings, err := l.History.initialStandings()
+	standings, err := l.History.Initial()
 	if err != nil {
 		return m, err
 	}
@@ -42,16 +44,16 @@ func (l SharedLadder) merge(from Player, into PlayerID) (LadderMerge, error) {
 	if drop.ID < keep.ID {
 		one.StartElo = drop.StartElo
 	}
-	one.LeftAt = keep.mergedLeftAt(drop)
-	one = one.initial()
+	one.LeftAt = keep.MergedLeftAt(drop)
+	one = one.Initial()
 	delete(standings, drop.Player)
 	standings[keep.Player] = &one
-	var undone []PlayedMatch
-	m.Rewrite, err = l.History.replayFrom(standings, ByMerge, func(p *PlayedMatch) {
+	var undone []ladder.Match
+	m.Rewrite, err = l.History.ReplayFrom(standings, ladder.ByMerge, func(p *ladder.Match) {
 		if p.Undone {
 			return
 		}
-		if p.has(keep.Player) && p.has(drop.Player) {
+		if p.Has(keep.Player) && p.Has(drop.Player) {
 			undone = append(undone, *p)
 			p.Undone = true
 			return
@@ -66,19 +68,15 @@ func (l SharedLadder) merge(from Player, into PlayerID) (LadderMerge, error) {
 		return m, err
 	}
 	notice := PlayersMerged{Username: from.Username, Name: Name{Player: into}}
-	left := MatchHistory{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), func(s RankedPlayer) bool { return s.ID == drop.ID })}
-	notice.Moved = left.moved(m.Rewrite, []PlayerID{into})
+	left := ladder.History{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), func(s ladder.RankedPlayer) bool { return s.ID == drop.ID })}
+	notice.Moved = moved(left, m.Rewrite, []ladder.PlayerID{into})
 	for _, p := range undone {
 		m.Undone = append(m.Undone, p.ID)
 		notice.Undone = append(notice.Undone, p.Number)
-		card := cardOf(RecentMatch{Number: p.Number}, p.Result, p.B > p.A, p.Parts, p.entries())
+		card := cardOf(RecentMatch{Number: p.Number}, p.Result, p.B > p.A, p.Parts, p.Entries())
 		card.Undone, card.Changes, card.Tag, card.ReportedBy = true, 1, "", nil
 		m.Cards = append(m.Cards, Card{Match: p.ID, Notice: card})
 	}
 	m.Notice = notice
 	return m, nil
-}
-
-func (m PlayedMatch) has(player PlayerID) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Player == player })
 }

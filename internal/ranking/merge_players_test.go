@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -31,7 +33,7 @@ func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.Playe
 func TestMergePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	named := ranking.Person{Username: "zoe"}
+	named := command.Person{Username: "zoe"}
 	g.record(t, &alice, alice, named, 3, 1) // zoe 1484, Alice 1516
 	g.record(t, &bob, bob, zoe, 3, 1)       // Zoe, by her account: 1484, Bob 1516
 	g.record(t, &zoe, zoe, named, 3, 1)     // 1500 : 1468 – against herself
@@ -98,7 +100,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &zoe, zoe, bob, 3, 1)
-	g.record(t, &alice, alice, ranking.Person{Username: "zoe"}, 3, 1)
+	g.record(t, &alice, alice, command.Person{Username: "zoe"}, 3, 1)
 	withName := zoe
 	withName.Username = "zoe"
 	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
@@ -112,7 +114,7 @@ type conflictingMerge struct {
 	met atomic.Bool
 }
 
-func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
 	if s.met.CompareAndSwap(false, true) {
 		return nil, nil, ranking.ErrConflict
 	}
@@ -123,7 +125,7 @@ func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed r
 func TestMergeConflicts(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.record(t, &bob, bob, ranking.Person{Username: "zoe"}, 3, 1)
+	g.record(t, &bob, bob, command.Person{Username: "zoe"}, 3, 1)
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	named := zoe
 	named.Username = "zoe"
@@ -137,7 +139,7 @@ func TestMergeConflicts(t *testing.T) {
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &carol, 0, singles(carol, ranking.Person{Username: "zed"}, 3, 1)) // m:1
+	g.report(t, &carol, 0, singles(carol, command.Person{Username: "zed"}, 3, 1)) // m:1
 	edit := g.at(&carol, 60)
 	edit.Message, edit.Trigger = "m:1", ranking.ByEdit
 	must(t, g.RecordMatch(t.Context(), edit, singles(carol, bob, 3, 1)))

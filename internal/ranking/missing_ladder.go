@@ -21,7 +21,7 @@ type MissingLadder struct {
 // another word for its game, or a missing one, and how many words name it. The name of a player is
 // no game, and only a report may have a slip.
 func (s Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
-	isOf := func(is func(Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
+	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)
 	for n := len(at); n > 0; n-- {
 		name := strings.Join(at[:n], " ")
@@ -29,7 +29,9 @@ func (s Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing 
 			return l, nil, n
 		}
 		game := command.Game(name)
-		if game == "" || isOf(func(p Person) bool { return command.IsNameOf(name, p.Name) || command.IsNameOf(name, p.Username) }) {
+		if game == "" || isOf(func(p command.Person) bool {
+			return command.IsNameOf(name, p.Name) || command.IsNameOf(name, p.Username)
+		}) {
 			continue
 		}
 		m := MissingLadder{Word: name}
@@ -55,7 +57,7 @@ func (s Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing 
 	for n := len(at); isReport && n > 0; n-- {
 		name := strings.Join(at[:n], " ")
 		for _, l := range s.Ladders {
-			if command.IsSlip(name, l.Name) && !isOf(func(p Person) bool { return p.isNear(name) }) {
+			if command.IsSlip(name, l.Name) && !isOf(func(p command.Person) bool { return isNear(p, name) }) {
 				return nil, &MissingLadder{name, []LadderLabel{*l.label()}}, n
 			}
 		}

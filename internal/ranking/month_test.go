@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -13,7 +14,7 @@ import (
 func TestMonthOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1700})
+	rated(t, g, map[command.Person]int{alice: 1500, bob: 1700})
 	at := func(text string) time.Time {
 		sent, err := time.Parse(time.RFC3339, text)
 		must(t, err)
@@ -26,7 +27,7 @@ func TestMonthOfTheGroup(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 		return g.notice(t, o.Key)
 	}
-	largest := celebrating(ranking.UpsetOfMonth, 200, "Alice")
+	largest := celebrating(ladder.UpsetOfMonth, 200, "Alice")
 	checkCelebration(t, "before", win(at("2023-11-01T02:00:00Z")), largest)
 	for zone, want := range map[string]*ranking.Celebration{
 		"UTC": nil, "America/New_York": largest, "Europe/Berlin": nil, "Atlantis/Poseidonis": nil, // which a newer release may know
@@ -120,7 +121,7 @@ func TestSpansOfTheGroup(t *testing.T) {
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	rated(t, g, map[ranking.Person]int{alice: 1500, bob: 1510, carol: 1400})
+	rated(t, g, map[command.Person]int{alice: 1500, bob: 1510, carol: 1400})
 	o := g.origin(&alice)
 	o.SentAt = time.Date(2023, time.November, 7, 3, 0, 0, 0, time.UTC) // 6 November in New York
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))

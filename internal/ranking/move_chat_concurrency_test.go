@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -24,8 +26,8 @@ func TestMoveConcurrently(t *testing.T) {
 		if round&2 != 0 {
 			u.report(t, u.newer, bob, carol)
 		}
-		ghost := ranking.Person{Username: fmt.Sprintf("ghost%d", round)}
-		seen := ranking.Person{ID: ranking.UserID(1000 + round), Username: ghost.Username, Name: "Ghost"}
+		ghost := command.Person{Username: fmt.Sprintf("ghost%d", round)}
+		seen := command.Person{ID: ladder.UserID(1000 + round), Username: ghost.Username, Name: "Ghost"}
 		var work errgroup.Group
 		for i, service := range instances {
 			for c, chat := range []ranking.Chat{u.older, u.newer} {
@@ -84,9 +86,9 @@ func TestButtonsAfterMove(t *testing.T) {
 	u.move(t)
 	for _, tc := range []struct {
 		chat   ranking.Chat
-		number int             // of the button
-		match  ranking.MatchID // of the card
-		undone ranking.MatchID
+		number int            // of the button
+		match  ladder.MatchID // of the card
+		undone ladder.MatchID
 	}{
 		{u.newer, 1, 3, 0}, {u.newer, 1, 1, 1}, {u.older, 1, 1, 1}, {u.newer, 2, 2, 2},
 	} {
@@ -97,12 +99,12 @@ func TestButtonsAfterMove(t *testing.T) {
 			Match: ranking.MatchRef{Number: tc.number, Tag: ranking.TagOf(key)}, Changes: new(int), IsAdmin: nobodyIsAdmin,
 		}
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}))
-		got := rows1[ranking.MatchID](t, g, `SELECT coalesce(max(id), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
+		got := rows1[ladder.MatchID](t, g, `SELECT coalesce(max(id), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]
 		if got != tc.undone {
 			t.Errorf("the button of match %d, #%d, undoes %d, want %d", tc.match, tc.number, got, tc.undone)
 		}
 		g.exec(t, `UPDATE matches SET undone_at = NULL, undone_by = NULL, changes = 0`)
-		season := rows1[ranking.SeasonID](t, g, `SELECT season_id FROM matches WHERE id = 1`)[0]
+		season := rows1[ladder.SeasonID](t, g, `SELECT season_id FROM matches WHERE id = 1`)[0]
 		if _, err := ranking.Repair(t.Context(), g.store, u.newer.ID, season); err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -20,7 +21,7 @@ func TestMoveAndPeople(t *testing.T) {
 	u.report(t, u.older, alice, named("zed"))
 	u.report(t, u.newer, bob, named("DAVE"))
 	u.report(t, u.newer, bob, named("erin"))
-	zed, later := someone(zoe.ID, "zed", "Zoe"), func(chat ranking.Chat, who ranking.Person) ranking.Origin {
+	zed, later := someone(zoe.ID, "zed", "Zoe"), func(chat ranking.Chat, who command.Person) ranking.Origin {
 		o := u.from(chat, who)
 		o.SentAt = o.SentAt.Add(time.Second)
 		return o

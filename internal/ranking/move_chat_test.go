@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
@@ -34,7 +35,7 @@ func newUpgrade(g *game, older ranking.ExternalChatID) *upgrade {
 }
 
 // from returns the origin of the next message of a sender in a chat.
-func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin {
+func (u *upgrade) from(chat ranking.Chat, sender command.Person) ranking.Origin {
 	u.messages[chat.ID]++
 	n := u.messages[chat.ID]
 	return ranking.Origin{
@@ -44,7 +45,7 @@ func (u *upgrade) from(chat ranking.Chat, sender ranking.Person) ranking.Origin 
 }
 
 // report has the winner report a match in a chat.
-func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser ranking.Person) {
+func (u *upgrade) report(t *testing.T, chat ranking.Chat, winner, loser command.Person) {
 	t.Helper()
 	must(t, u.RecordMatch(t.Context(), u.from(chat, winner), singles(winner, loser, 3, 1)))
 	list := &u.before

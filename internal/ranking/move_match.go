@@ -5,8 +5,10 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -27,20 +29,16 @@ type moveOperation struct {
 	amendOperation
 	name      string
 	otherwise Notice
-
-	// What follows from the snapshot.
-	to *GroupLadder // the ladder with the name, nil if there is none
 }
 
-func (m moveOperation) in(snap Snapshot) (operation, Snapshot) {
-	m.to = findLadder(snap.Ladders, m.name)
-	return m, snap
-}
+// to returns the ladder with the name, nil if there is none.
+func (m moveOperation) to(snap Snapshot) *GroupLadder { return findLadder(snap.Ladders, m.name) }
 
 // refuse returns why the match cannot be moved, nil if it can.
 func (m moveOperation) refuse(snap Snapshot) Notice {
+	to := m.to(snap)
 	switch {
-	case m.to != nil:
+	case to != nil:
 	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber): // a wrong score has one
 		return noSuchLadder(m.name)
 	default:
@@ -51,13 +49,13 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 		return n
 	}
 	switch {
-	case m.to.ID == found.Ladder:
-		return Refusal{Code: SameLadder, Number: found.Number, Name: m.to.Name}
-	case m.to.Archived:
-		return Refusal{Code: LadderArchived, Name: m.to.Name}
-	case found.Result.A == found.Result.B && !m.to.DrawsAllowed:
+	case to.ID == found.Ladder:
+		return Refusal{Code: SameLadder, Number: found.Number, Name: to.Name}
+	case to.Archived:
+		return Refusal{Code: LadderArchived, Name: to.Name}
+	case found.Result.A == found.Result.B && !to.DrawsAllowed:
 		return Refusal{Code: NoDraws}
-	case len(found.Players[0]) != len(found.Players[1]) && !m.to.UnevenTeamsAllowed:
+	case len(found.Players[0]) != len(found.Players[1]) && !to.UnevenTeamsAllowed:
 		return Refusal{Code: UnevenTeams}
 	}
 	return nil
@@ -65,50 +63,54 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 
 func (m moveOperation) permission(snap Snapshot) Permission {
 	found := m.found(snap)
-	if found.PlayedAt.Before(m.to.Season.Starts) { // it would be in a season that is over
+	if found.PlayedAt.Before(m.to(snap).Season.Starts) { // it would be in a season that is over
 		return correctedByAdmins(found)
 	}
 	return m.involved(snap, found)
 }
 
-func (m moveOperation) replays(snap Snapshot) *StoredMatch {
-	if m.to == nil {
-		return nil
+func (m moveOperation) about(snap Snapshot) (found *StoredMatch, at time.Time) {
+	if m.to(snap) != nil {
+		found = m.found(snap)
 	}
-	return m.found(snap)
+	return found, at
 }
 
-func (m moveOperation) into() *Ladder { return &m.to.Ladder }
-
-func (m moveOperation) decide(snap Snapshot) (Decision, error) {
-	found := m.found(snap)
-	amended, said, err := m.amended(snap, found, ByMove, func(p *PlayedMatch) { p.Undone = true })
-	if err != nil {
-		return Decision{}, err
+func (m moveOperation) decide(snap Snapshot) (Decision, need, error) {
+	found, to := m.found(snap), m.to(snap)
+	switch {
+	case to.Season.endsBefore(found.PlayedAt):
+		return Decision{}, seasonEnd{to.Ladder, found.PlayedAt}, nil
+	case snap.History == nil:
+		return Decision{}, historyOf{match: found, into: &to.Ladder}, nil
 	}
-	played := snap.History.Matches[slices.IndexFunc(snap.History.Matches, func(p PlayedMatch) bool { return p.ID == found.ID })]
-	into, moved, history, err := m.replayInto(snap, played)
+	amended, said, err := m.amended(snap, found, ladder.ByMove, func(p *ladder.Match) { p.Undone = true })
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
-	card := cardOf(found.RecentMatch, found.Result, found.swappedFor(found.Result), moved.Parts, into.entries(moved))
+	played := snap.History.Matches[slices.IndexFunc(snap.History.Matches, func(p ladder.Match) bool { return p.ID == found.ID })]
+	into, moved, history, err := m.replayInto(snap, *to, played)
+	if err != nil {
+		return Decision{}, nil, err
+	}
+	card := cardOf(found.RecentMatch, found.Result, found.swappedFor(found.Result), moved.Parts, into.EntriesOf(moved))
 	card.Changes, card.Season = amended.Card.Changes, history.Over
 	amended.Card = card
 	return Decision{
-		Ladder: m.to.label(),
-		Effect: &MovedMatch{Amended: amended, To: snap.IntoSeason, Rules: m.to.RatingRules, Into: into},
+		Ladder: to.label(),
+		Effect: &MovedMatch{Amended: amended, To: snap.IntoSeason, Rules: to.RatingRules, Into: into},
 		Notice: MatchMoved{
-			Number: found.Number, Sides: card.Sides, Sets: card.Sets, By: said.By, From: snap.Ladder.Name, To: m.to.Name,
-			Moved: movedOn(card, snap.History, amended.Rewrite), Into: movedOn(card, history, into),
+			Number: found.Number, Sides: card.Sides, Sets: card.Sets, By: said.By, From: snap.Ladder.Name, To: to.Name,
+			Moved: movedOn(card, *snap.History, amended.Rewrite), Into: movedOn(card, history, into),
 		},
-	}, nil
+	}, nil, nil
 }
 
 // movedOn returns the ratings that the rewrite of a ladder changes. Those of the players come first, in the order of the card, which is that
 // of the other ladder too.
-func movedOn(card MatchRecorded, h MatchHistory, w Rewrite) Moved {
+func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	players := card.players()
-	all := h.moved(w, players)
+	all := moved(h, w, players)
 	at := func(c RatingChange) int { return slices.Index(players, c.Name.Player) }
 	slices.SortStableFunc(all.Ratings[:len(players)], func(a, b RatingChange) int { return cmp.Compare(at(a), at(b)) })
 	return all
@@ -116,30 +118,30 @@ func movedOn(card MatchRecorded, h MatchHistory, w Rewrite) Moved {
 
 // replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
 // with it and with the standings that its players had before.
-func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite, moved PlayedMatch, history MatchHistory, err error) {
-	moved, history = played, snap.Into
-	moved.RatingRules, moved.Upset, moved.Parts = m.to.RatingRules, 0, slices.Clone(played.Parts)
+func (m moveOperation) replayInto(snap Snapshot, to GroupLadder, played ladder.Match) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
+	moved, history = played, *snap.Into
+	moved.RatingRules, moved.Upset, moved.Parts = to.RatingRules, 0, slices.Clone(played.Parts)
 	for i := range moved.Parts {
 		p := &moved.Parts[i]
 		p.Entry = nil
-		of := func(s RankedPlayer) bool { return s.Player == p.Player }
+		of := func(s ladder.RankedPlayer) bool { return s.Player == p.Player }
 		if !slices.ContainsFunc(history.Standings, of) {
 			old := snap.History.Standings[slices.IndexFunc(snap.History.Standings, of)]
-			start := m.to.Start
-			standing := Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start}
-			history.Standings = append(slices.Clip(history.Standings), RankedPlayer{Standing: standing})
+			start := to.Start
+			standing := ladder.Standing{Player: old.Player, Name: old.Name, Elo: start, StartElo: start, BestElo: start}
+			history.Standings = append(slices.Clip(history.Standings), ladder.RankedPlayer{Standing: standing})
 		}
 	}
-	standings, err := history.initialStandings()
+	standings, err := history.Initial()
 	if err != nil {
 		return w, moved, history, err
 	}
-	at := slices.IndexFunc(history.Matches, func(later PlayedMatch) bool { return later.Number > moved.Number })
+	at := slices.IndexFunc(history.Matches, func(later ladder.Match) bool { return later.Number > moved.Number })
 	if at < 0 {
 		at = len(history.Matches)
 	}
 	history.Matches = slices.Insert(slices.Clone(history.Matches), at, moved)
-	w, err = history.replayFrom(standings, ByMove, func(*PlayedMatch) {})
+	w, err = history.ReplayFrom(standings, ladder.ByMove, func(*ladder.Match) {})
 	return w, moved, history, err
 }
 
@@ -147,9 +149,9 @@ func (m moveOperation) replayInto(snap Snapshot, played PlayedMatch) (w Rewrite,
 // standings without an ID are new.
 type MovedMatch struct {
 	Amended
-	To    SeasonID
-	Rules RatingRules
-	Into  Rewrite
+	To    ladder.SeasonID
+	Rules ladder.RatingRules
+	Into  ladder.Rewrite
 }
 
 func (*MovedMatch) outcome() CommandOutcome { return OutcomeFixed }

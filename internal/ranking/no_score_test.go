@@ -6,17 +6,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
 // without returns a report without points.
-func without(a, b ranking.Person, outcome ranking.Score) ranking.Report {
+func without(a, b command.Person, outcome ladder.Score) command.Match {
 	return singles(a, b, outcome.A, outcome.B)
 }
 
 // unscored returns a report whose score is missing.
-func unscored(a, b ranking.Person) *ranking.Report {
-	return &ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}}
+func unscored(a, b command.Person) *command.Match {
+	return &command.Match{A: []command.Person{a}, B: []command.Person{b}}
 }
 
 // storedScores returns the scores of all matches, and who won those without a score.
@@ -29,26 +31,26 @@ func (g *game) storedScores(t *testing.T) []string {
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	for _, r := range []ranking.Report{without(alice, bob, ranking.Win), without(alice, carol, ranking.Loss), without(bob, carol, ranking.Draw)} {
+	for _, r := range []command.Match{without(alice, bob, ladder.Win), without(alice, carol, ladder.Loss), without(bob, carol, ladder.Draw)} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
 	if diff := cmp.Diff([]string{"– – 1", "– – 2", "– – 0"}, g.storedScores(t)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 	card := ranking.MatchRecorded{
-		Number: 2, Sides: [2]ranking.Side{side(0, "Carol", 1500, 1517), side(ranking.NoPoints, "Alice", 1516, 1499)},
+		Number: 2, Sides: [2]ranking.Side{side(0, "Carol", 1500, 1517), side(ladder.NoPoints, "Alice", 1516, 1499)},
 		NewPlayers: []ranking.Name{{Name: "Carol"}},
 	}
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 2), cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	fixed := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 2}).(ranking.MatchFixed)
-	if want := (ranking.OldScore{Score: [2]int{0, ranking.NoPoints}}); !cmp.Equal(want, fixed.Was) || fixed.Ratings[0].Before != fixed.Ratings[0].After {
+	fixed := g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 2}).(ranking.MatchFixed)
+	if want := (ranking.OldScore{Score: [2]int{0, ladder.NoPoints}}); !cmp.Equal(want, fixed.Was) || fixed.Ratings[0].Before != fixed.Ratings[0].After {
 		t.Errorf("the score is added as in %+v", fixed)
 	}
-	checkNotice(t, g.fix(t, &alice, matchNumber(2), ranking.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
-	g.fix(t, &alice, matchNumber(2), ranking.Loss) // in the order of the card: now Alice has won
-	g.fix(t, &bob, matchNumber(3), ranking.Score{A: 1, B: 1})
+	checkNotice(t, g.fix(t, &alice, matchNumber(2), ladder.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
+	g.fix(t, &alice, matchNumber(2), ladder.Loss) // in the order of the card: now Alice has won
+	g.fix(t, &bob, matchNumber(3), ladder.Score{A: 1, B: 1})
 	if diff := cmp.Diff([]string{"3 2", "– – 1", "1 1"}, g.storedScores(t)); diff != "" {
 		t.Errorf("after the fixes (-want +got):\n%s", diff)
 	}
@@ -67,7 +69,7 @@ func TestNoScore(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
+	g.report(t, &alice, 0, without(alice, bob, ladder.Win))
 	asked := g.report(t, &bob, 60, singles(bob, alice, 1, 3)).(ranking.ReportPrompt)
 	if !asked.Completes {
 		t.Fatalf("the question is %+v", asked)
@@ -83,7 +85,7 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.PromptOver})
 	g.mustEnd(t, "after it is complete", false, "answered")
 	g.report(t, &alice, 1000, singles(alice, bob, 3, 1))
-	if asked := g.report(t, &bob, 1060, without(bob, alice, ranking.Loss)).(ranking.ReportPrompt); asked.Completes {
+	if asked := g.report(t, &bob, 1060, without(bob, alice, ladder.Loss)).(ranking.ReportPrompt); asked.Completes {
 		t.Errorf("there is nothing to complete: %+v", asked)
 	}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
@@ -94,8 +96,8 @@ func TestComplete(t *testing.T) {
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
-	g.report(t, &alice, 60, without(bob, alice, ranking.Loss))
+	g.report(t, &alice, 0, without(alice, bob, ladder.Win))
+	g.report(t, &alice, 60, without(bob, alice, ladder.Loss))
 	g.report(t, &bob, 120, singles(alice, bob, 3, 1))
 	g.pressWizard(t, &bob, ranking.Complete{})
 	if diff := cmp.Diff([]string{"– – 1", "1 3"}, g.storedScores(t)); diff != "" {
@@ -106,10 +108,10 @@ func TestCompleteLast(t *testing.T) {
 // TestScoreOfAnEarlierMatch: a score that a match has already completes no later match without one.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()
-	for _, by := range []*ranking.Person{&bob, &carol, nil} {
+	for _, by := range []*command.Person{&bob, &carol, nil} {
 		g := newAskingGame(t)
 		g.report(t, &alice, 0, singles(alice, bob, 3, 1))
-		g.report(t, &alice, 60, without(alice, bob, ranking.Win))
+		g.report(t, &alice, 60, without(alice, bob, ladder.Win))
 		asked := g.report(t, by, 120, singles(bob, alice, 1, 3)).(ranking.ReportPrompt)
 		if asked.Earlier.Number != 1 || asked.Completes {
 			t.Errorf("by %v: the question is %+v about %+v", by, asked, asked.Earlier)
@@ -125,7 +127,7 @@ func TestScoreOfAnEarlierMatch(t *testing.T) {
 func TestEndedEarlyIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	report := without(alice, bob, ranking.Win)
+	report := without(alice, bob, ladder.Win)
 	report.Games = "6:4 2:1"
 	g.report(t, &alice, 0, report)
 	if asked := g.report(t, &bob, 60, singles(bob, alice, 0, 2)).(ranking.ReportPrompt); asked.Completes {
@@ -137,8 +139,8 @@ func TestEndedEarlyIsComplete(t *testing.T) {
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, without(alice, bob, ranking.Win)) // m:1
-	g.report(t, &bob, 60, singles(bob, alice, 1, 3))         // m:2
+	g.report(t, &alice, 0, without(alice, bob, ladder.Win)) // m:1
+	g.report(t, &bob, 60, singles(bob, alice, 1, 3))        // m:2
 	g.pressWizard(t, &bob, ranking.Complete{})
 	must(t, g.RecordMatch(t.Context(), editOf(&bob, "m:2", 1), singles(bob, alice, 2, 3)))
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
@@ -148,12 +150,12 @@ func TestEditAfterComplete(t *testing.T) {
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	must(t, g.RecordMatch(t.Context(), g.origin(&alice), without(alice, bob, ranking.Win)))
-	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 1})
-	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ranking.Win)); offer != nil {
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), without(alice, bob, ladder.Win)))
+	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1})
+	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ladder.Win)); offer != nil {
 		t.Errorf("the same winner is offered: %+v", offer)
 	}
-	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ranking.Loss)); offer == nil {
+	if offer := g.edit(t, g.origin(&alice), "m:1", without(alice, bob, ladder.Loss)); offer == nil {
 		t.Error("another winner is not offered")
 	}
 }
@@ -162,9 +164,9 @@ func TestEditOfWhatIsComplete(t *testing.T) {
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, without(alice, bob, ranking.Win))
+	g.report(t, &alice, 0, without(alice, bob, ladder.Win))
 	g.report(t, &bob, 60, singles(alice, bob, 3, 1))
-	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 0})
+	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 0})
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), page), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "after the press", false, "answered")
 }
@@ -174,21 +176,21 @@ func TestMissingScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 7, 5)
-	missing := func(a, b ranking.Person) ranking.Notice {
+	missing := func(a, b command.Person) ranking.Notice {
 		o := g.origin(&alice)
 		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(a, b)}
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return reading }}))
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return reading }}))
 		return g.notice(t, o.Key)
 	}
 	asked, ok := missing(alice, zoe).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[0] != [2]int{3, 0} || len(asked.Scores) != 10 {
 		t.Errorf("the question is %+v", asked)
 	}
-	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Loss})
 	if asked, ok = missing(bob, carol).(ranking.ScorePrompt); !ok || asked.Teams[0][0].Name != "Bob" || asked.Teams[1][0].Name != "Carol" {
 		t.Errorf("the question is %+v", asked)
 	}
-	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Score{A: 2, B: 0}})
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Score{A: 2, B: 0}})
 	if diff := cmp.Diff([]string{"7 5", "– – 2", "2 0"}, g.storedScores(t)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
@@ -201,11 +203,11 @@ func TestMissingScoreEdited(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	report := func(o ranking.Origin, r ranking.Reading) {
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return r }}))
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return r }}))
 	}
 	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
-	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 1)}})
-	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ranking.Loss})
+	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []command.Match{singles(alice, bob, 3, 1)}})
+	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Loss})
 	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
@@ -217,7 +219,7 @@ func TestMissingScoreEdited(t *testing.T) {
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	report := without(bob, alice, ranking.Win)
+	report := without(bob, alice, ladder.Win)
 	report.Games = "6-4 2-1"
 	must(t, g.RecordMatch(t.Context(), g.origin(&alice), report))
 	shown := func(when string, want ...string) {
@@ -231,9 +233,9 @@ func TestEndedEarly(t *testing.T) {
 		}
 	}
 	shown("recorded", "6-4 2-1")
-	g.fix(t, &alice, matchNumber(1), ranking.Loss)
+	g.fix(t, &alice, matchNumber(1), ladder.Loss)
 	shown("the other one has won", "6-4 2-1")
-	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 1})
+	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 2, B: 1})
 	shown("with a score", "")
 	if diff := cmp.Diff([]string{"6-4 2-1"}, texts(t, g, `SELECT games FROM matches`)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)

@@ -1,6 +1,9 @@
 package ranking
 
-import "elobot/internal/notice"
+import (
+	"elobot/internal/command"
+	"elobot/internal/notice"
+)
 
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
@@ -58,10 +61,10 @@ type NamedResult struct {
 // namedResults describes the matches. Players appear under their known names, or as mentioned.
 func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
-		result := m.result.named()
+		result := namedResult(m.result)
 		for i, person := range m.players {
 			side := &result.Sides[m.sides[i]-1]
-			*side = append(*side, r.people[person].shownName(snap.known(person)))
+			*side = append(*side, shownName(r.people[person], snap.known(person)))
 		}
 		all = append(all, result)
 	}
@@ -69,15 +72,15 @@ func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 }
 
 // shownNames returns the names of people as the message shows them.
-func shownNames(people []Person) (all []Name) {
+func shownNames(people []command.Person) (all []Name) {
 	for _, p := range people {
-		all = append(all, p.shownName(Known{}))
+		all = append(all, shownName(p, Known{}))
 	}
 	return all
 }
 
 // shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
-func (p Person) shownName(k Known) Name {
+func shownName(p command.Person, k Known) Name {
 	switch {
 	case k.isPlayer():
 		return k.Player.name()
@@ -109,9 +112,11 @@ func (u undoOperation) rejectedResults(snap Snapshot) []RejectedResult {
 
 func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	rejected := f.amendOperation.rejectedResults(snap)
-	rejected[0].NamedResult, rejected[0].Malformed = f.result.named(), f.isOpen
+	rejected[0].NamedResult, rejected[0].Malformed = namedResult(f.result), f.isOpen
 	return rejected
 }
+
+func (malformedResult) isMalformed() bool { return true }
 
 func (m malformedResult) rejectedResults(Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: m.name, Malformed: true}}

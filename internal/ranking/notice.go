@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -16,8 +17,8 @@ const CallbackLifetime = 15 * time.Second
 // Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when it is sent. The
 // other fields are then filled in.
 type Name struct {
-	Player PlayerID `json:"player,omitempty"` // 0 for a non-player
-	Name   string   `json:"name,omitempty"`
+	Player ladder.PlayerID `json:"player,omitempty"` // 0 for a non-player
+	Name   string          `json:"name,omitempty"`
 	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
 	Mark string `json:"mark,omitempty"`
 }
@@ -27,7 +28,7 @@ type Name struct {
 const Nameless = "…"
 
 // FillNames sets the names of all players in what a pointer refers to. called returns that of a player who is known.
-func FillNames(pointer any, called func(PlayerID) (name Name, ok bool)) {
+func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	EachName(pointer, func(name *Name) {
 		if known, ok := called(name.Player); ok {
 			name.Name, name.Mark = known.Name, known.Mark

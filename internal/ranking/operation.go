@@ -5,62 +5,50 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"elobot/internal/command"
 )
 
-// operation is what a command does. Its methods are pure: they neither read nor write, and may be called again.
+// operation is what a command does. Its methods are pure: they neither read nor write, and may be
+// called again. The service calls them in this order.
 type operation interface {
 	// needs says what the other methods look at.
 	needs() Needs
+	// about returns the match that the operation amends, nil for none, or when the matches that it
+	// reports were played, zero for none. That decides in which ladder and season they count.
+	about(Snapshot) (m *StoredMatch, at time.Time)
+	// isUnlimited reports whether no rate limit applies.
+	isUnlimited(Snapshot) bool
+	// rejectedResults describes what the operation reports or amends in a NotRecorded.
+	rejectedResults(Snapshot) []RejectedResult
 	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only then.
 	refuse(Snapshot) Notice
-	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's refusal is the one that is said.
+	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's
+	// refusal is the one that is said.
 	permission(Snapshot) Permission
-	// decide returns what the command changes and what is said, or a refusal. It fails with ErrInconsistent, with errUnanswered if
-	// nothing is to be stored or said, and with upsetOf.
-	decide(Snapshot) (Decision, error)
-}
-
-// replaying is an operation that replays a ladder.
-type replaying interface {
-	// replays returns the match from which on decide needs to know the History, nil if it needs none.
-	replays(Snapshot) *StoredMatch
-}
-
-// amending is an operation about a match that it does not replay itself.
-type amending interface {
-	// amends returns the match, nil for none.
-	amends(Snapshot) *StoredMatch
-}
-
-// dated is an operation that may report matches.
-type dated interface {
-	// at returns when they were played, zero for none: the time of the message decides in which season they count.
-	at() time.Time
-}
-
-// moving is a replaying operation that moves the match to another ladder, and replays that too.
-type moving interface {
-	into() *Ladder
-}
-
-// matchOperation is an operation that reports or amends a match.
-type matchOperation interface {
-	// rejectedResults describes the results in a NotRecorded. There is at least one.
-	rejectedResults(Snapshot) []RejectedResult
+	// decide returns what the command changes and what is said, or a refusal, or what it needs before
+	// that. It fails with ErrInconsistent.
+	decide(Snapshot) (Decision, need, error)
+	// isMalformed reports whether the operation only says what is wrong with a result.
+	isMalformed() bool
 }
 
 // plain is an operation that everybody may do, and that needs to know nothing and changes nothing. Others embed it.
 type plain struct{}
 
-func (plain) needs() Needs                      { return Needs{} }
-func (plain) refuse(Snapshot) Notice            { return nil }
-func (plain) permission(Snapshot) Permission    { return Permission{} }
-func (plain) decide(Snapshot) (Decision, error) { return Decision{}, nil }
+func (plain) needs() Needs                              { return Needs{} }
+func (plain) about(Snapshot) (*StoredMatch, time.Time)  { return nil, time.Time{} }
+func (plain) isUnlimited(Snapshot) bool                 { return false }
+func (plain) rejectedResults(Snapshot) []RejectedResult { return nil }
+func (plain) refuse(Snapshot) Notice                    { return nil }
+func (plain) permission(Snapshot) Permission            { return Permission{} }
+func (plain) decide(Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
+func (plain) isMalformed() bool                         { return false }
 
 // decideUnlessRefused decides an operation that is part of another one, and that everybody may do.
-func decideUnlessRefused(op operation, snap Snapshot) (Decision, error) {
+func decideUnlessRefused(op operation, snap Snapshot) (Decision, need, error) {
 	if refusal := op.refuse(snap); refusal != nil {
-		return Decision{Notice: refusal}, nil
+		return Decision{Notice: refusal}, nil, nil
 	}
 	return op.decide(snap)
 }
@@ -74,7 +62,7 @@ type answer struct {
 
 func (a answer) needs() Needs { return Needs{People: a.people} }
 
-func (a answer) decide(Snapshot) (Decision, error) { return Decision{Notice: a.notice}, nil }
+func (a answer) decide(Snapshot) (Decision, need, error) { return Decision{Notice: a.notice}, nil, nil }
 
 // event is what an update shows, or what a command does that everybody may do.
 type event struct {
@@ -85,46 +73,7 @@ type event struct {
 
 func (e event) needs() Needs { return Needs{People: e.people} }
 
-func (e event) decide(snap Snapshot) (Decision, error) { return e.fn(snap), nil }
-
-// resolving is an operation that is completed by what was read.
-type resolving interface {
-	// in returns the complete operation, and the snapshot with its people.
-	in(Snapshot) (operation, Snapshot)
-}
-
-// named is an operation that is known only once it is known who is in the group, because its message may mean people by plain names. It
-// must need whatever the operation does that read returns, apart from its People.
-type named struct {
-	plain
-	mayNeed Needs
-	read    func(everybody []Person) operation
-}
-
-func (n named) needs() Needs { return n.mayNeed }
-
-func (n named) in(snap Snapshot) (operation, Snapshot) {
-	op := n.read(snap.everybody())
-	needs := op.needs()
-	known := make([]Known, len(needs.People))
-	for i, p := range needs.People {
-		known[i] = n.known(snap, p)
-		if known[i].New && i >= needs.New {
-			known[i].Player, known[i].New = nil, false
-		}
-	}
-	snap.People = known
-	return op, snap
-}
-
-// known returns what is known of a person. The operation may be about the sender, those that the message mentions or shows, and those who
-// are in the group.
-func (n named) known(snap Snapshot, p Person) Known {
-	if p.Player != 0 {
-		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
-	}
-	return snap.People[slices.IndexFunc(n.mayNeed.People, func(q Person) bool { return samePerson(p, q) })]
-}
+func (e event) decide(snap Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
 // question answers with a notice that is read elsewhere.
 type question struct {
@@ -138,15 +87,17 @@ type question struct {
 
 func (q question) needs() Needs { return Needs{People: q.people, Near: true} }
 
-func (q question) decide(snap Snapshot) (Decision, error) {
+func (q question) decide(snap Snapshot) (Decision, need, error) {
 	n := snap.Answer
 	switch {
+	case n == nil:
+		return Decision{}, answerTo{q}, nil
 	case isRefusal(n):
-		return Decision{Notice: n}, nil
+		return Decision{Notice: n}, nil, nil
 	case q.posts:
-		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil
+		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil, nil
 	default:
-		return q.origin.answer(n), nil
+		return q.origin.answer(n), nil, nil
 	}
 }
 
@@ -243,22 +194,22 @@ func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 
 // handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
 // plain names. If so, needs says what the operation may need to know besides. Only a report adds players.
-func (s *Service) handleMessage(ctx context.Context, o Origin, j job, needs Needs, read func(everybody []Person) operation) error {
+func (s *Service) handleMessage(ctx context.Context, o Origin, j job, needs Needs, read func(everybody []command.Person) operation) (CommandOutcome, error) {
 	if !o.Names {
 		j.operation = read(nil)
-		return s.handle(ctx, o, j)
+		return s.run(ctx, o, j)
 	}
 	people := senderOf(o)
 	for _, p := range slices.Concat(o.Mentioned, o.VisibleUsers) {
 		people.add(p)
 	}
 	needs.People, needs.Everybody = people, true
-	if needs.Result != nil {
+	if j.reports {
 		needs.New = len(people)
 	}
 	if o.Button != "" {
 		people.areOfEarlierMessage(senderOf(o))
 	}
-	j.operation = named{mayNeed: needs, read: read}
-	return s.handle(ctx, o, j)
+	j.mayNeed, j.read, j.asks = needs, read, !j.reports
+	return s.run(ctx, o, j)
 }

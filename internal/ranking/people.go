@@ -3,11 +3,14 @@ package ranking
 import (
 	"slices"
 	"strings"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // profileChange returns the change needed to store what a message shows about a person. ok is false if there is nothing to store, as of a
 // person who is unknown and not to be added: asking a question creates no player. A retried command may show an outdated state.
-func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) {
+func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
 	}
@@ -25,7 +28,7 @@ func (k Known) profileChange(o Origin, p Person) (change PlayerChange, ok bool) 
 }
 
 // newSighting returns the sighting of a person if it changes with the message, or nil. A late message changes nothing.
-func (k Known) newSighting(o Origin, p Person) *Sighting {
+func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	came := o.Sender != nil && o.Sender.ID == p.ID
 	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
 	switch {
@@ -36,9 +39,6 @@ func (k Known) newSighting(o Origin, p Person) *Sighting {
 	}
 	return &Sighting{Username: p.Username, At: o.SentAt, Came: came}
 }
-
-// IsShownNow is true if it is the command's message that shows the person.
-func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
 // claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or for a mention
 // the one that was last seen with the username. It returns nil if there is none.
@@ -52,7 +52,7 @@ func (k Known) claimant() *Player {
 // Identify sets the player that the person p is: the account with their id. Without an id, it is the account that was last seen in the
 // group with their username. Otherwise it is the group's unclaimed player with that username, or, unless it is 0, a new player with the id
 // added, or none.
-func (k *Known) Identify(p Person, added PlayerID) {
+func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
 		k.Player = k.ByID
@@ -70,17 +70,17 @@ func (k *Known) Identify(p Person, added PlayerID) {
 }
 
 // samePerson is true if two people are visibly the same person. The store may know more, such as which user id has a username.
-func samePerson(p, q Person) bool {
+func samePerson(p, q command.Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
 // participants are the people of a command, each of them once.
-type participants []Person
+type participants []command.Person
 
 // add adds the person unless they are present, and returns their index. If a person is both mentioned and shown with an id, add keeps the
 // one with the id.
-func (ps *participants) add(p Person) int {
-	i := slices.IndexFunc(*ps, func(q Person) bool { return samePerson(p, q) })
+func (ps *participants) add(p command.Person) int {
+	i := slices.IndexFunc(*ps, func(q command.Person) bool { return samePerson(p, q) })
 	if i < 0 {
 		*ps = append(*ps, p)
 		return len(*ps) - 1
@@ -92,7 +92,7 @@ func (ps *participants) add(p Person) int {
 }
 
 // addSides adds the people of two sides, and returns their indexes.
-func (ps *participants) addSides(sides [2][]Person) (at [2][]int) {
+func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	for side, people := range sides {
 		for _, p := range people {
 			at[side] = append(at[side], ps.add(p))
@@ -109,9 +109,9 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 }
 
 // complete replaces each mention of somebody that the message shows with an id.
-func (ps participants) complete(shown []Person) {
+func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
-		at := slices.IndexFunc(shown, func(q Person) bool { return samePerson(p, q) })
+		at := slices.IndexFunc(shown, func(q command.Person) bool { return samePerson(p, q) })
 		if p.ID == 0 && at >= 0 {
 			ps[i] = shown[at]
 		}
@@ -141,4 +141,16 @@ func (k Known) isPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 // isSame is true if two people are known to be the same player.
 func (k Known) isSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
+}
+
+// standing returns the person's standing, or a new one in the ladder. That of a non-player has no Player.
+func (k Known) standing(l Ladder) ladder.Standing {
+	if k.Standing != nil {
+		return *k.Standing
+	}
+	s := ladder.Standing{Elo: l.Start, StartElo: l.Start, BestElo: l.Start}
+	if k.Player != nil {
+		s.Player, s.Name = k.Player.ID, k.Player.Name
+	}
+	return s
 }

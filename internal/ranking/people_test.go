@@ -4,15 +4,18 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
+
 	"github.com/google/go-cmp/cmp"
 )
 
 func TestIdentify(t *testing.T) {
 	t.Parallel()
 	account, owner, unclaimed := &Player{ID: 1, UserID: 11}, &Player{ID: 2, UserID: 22}, &Player{ID: 3, Username: "bob"}
-	shown, mention := Person{ID: 11, Username: "bob"}, Person{Username: "bob"}
+	shown, mention := command.Person{ID: 11, Username: "bob"}, command.Person{Username: "bob"}
 	for name, tc := range map[string]struct {
-		person         Person
+		person         command.Person
 		known          Known
 		want, claimant *Player
 	}{
@@ -45,7 +48,7 @@ func TestProfileChange(t *testing.T) {
 	seen := func(username string) *Sighting { return &Sighting{Username: username, At: now} }
 	earlier := func(username string) *Sighting { return &Sighting{Username: username, At: now.Add(-time.Hour)} }
 	later := func(username string) *Sighting { return &Sighting{Username: username, At: now.Add(time.Second)} }
-	change := func(id PlayerID, user UserID, username, name string, standing StandingID, s *Sighting) *PlayerChange {
+	change := func(id ladder.PlayerID, user ladder.UserID, username, name string, standing ladder.StandingID, s *Sighting) *PlayerChange {
 		return &PlayerChange{Player: Player{ID: id, UserID: user, Username: username, Name: name}, Standing: standing, Sighting: s}
 	}
 	added := func(c *PlayerChange) *PlayerChange {
@@ -56,9 +59,11 @@ func TestProfileChange(t *testing.T) {
 		c.Mentioned = true
 		return c
 	}
-	as := func(id UserID, username, name string) Person { return Person{ID: id, Username: username, Name: name} }
+	as := func(id ladder.UserID, username, name string) command.Person {
+		return command.Person{ID: id, Username: username, Name: name}
+	}
 	for name, tc := range map[string]struct {
-		person   Person
+		person   command.Person
 		known    Known
 		standing string // the name in the ladder
 		passing  bool   // the command does not need the person
@@ -87,7 +92,7 @@ func TestProfileChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if tc.standing != "" {
-				tc.known.Standing = &Standing{ID: 9, Name: tc.standing}
+				tc.known.Standing = &ladder.Standing{ID: 9, Name: tc.standing}
 			}
 			o := Origin{Chat: Chat{Kind: Group}, SentAt: now}
 			if tc.private {
@@ -111,16 +116,16 @@ func TestProfileChange(t *testing.T) {
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)
-	zoe := Person{ID: 26, Name: "Zoe"}
+	zoe := command.Person{ID: 26, Name: "Zoe"}
 	for name, tc := range map[string]struct {
 		known  *Sighting
-		sender Person
+		sender command.Person
 		want   *Sighting
 	}{
 		"sends first":  {nil, zoe, &Sighting{At: now, Came: true}},
-		"named first":  {nil, Person{ID: 1}, &Sighting{At: now}},
+		"named first":  {nil, command.Person{ID: 1}, &Sighting{At: now}},
 		"sends then":   {&Sighting{At: now}, zoe, &Sighting{At: now, Came: true}},
-		"named again":  {&Sighting{At: now}, Person{ID: 1}, nil},
+		"named again":  {&Sighting{At: now}, command.Person{ID: 1}, nil},
 		"sends again":  {&Sighting{At: now, Came: true}, zoe, nil},
 		"sent earlier": {&Sighting{At: now.Add(1)}, zoe, nil},
 	} {
@@ -134,12 +139,12 @@ func TestCame(t *testing.T) {
 func TestParticipants(t *testing.T) {
 	t.Parallel()
 	var c participants
-	named, seen := Person{Username: "Alice", MaybeBot: true}, Person{ID: 1, Username: "alice", Name: "Alice"}
-	mention := Person{ID: 2, Name: "Zoe"}
+	named, seen := command.Person{Username: "Alice"}, command.Person{ID: 1, Username: "alice", Name: "Alice"}
+	mention := command.Person{ID: 2, Name: "Zoe"}
 	for i, step := range []struct {
-		person Person
+		person command.Person
 		want   int
-	}{{named, 0}, {mention, 1}, {seen, 0}, {named, 0}, {Person{ID: 2, Username: "zoe", Name: "Zoe"}, 1}, {Person{Name: "nobody"}, 2}} {
+	}{{named, 0}, {mention, 1}, {seen, 0}, {named, 0}, {command.Person{ID: 2, Username: "zoe", Name: "Zoe"}, 1}, {command.Person{Name: "nobody"}, 2}} {
 		if got := c.add(step.person); got != step.want {
 			t.Errorf("step %d: index %d, want %d", i, got, step.want)
 		}
@@ -151,9 +156,9 @@ func TestParticipants(t *testing.T) {
 
 func TestComplete(t *testing.T) {
 	t.Parallel()
-	bob := Person{ID: 2, Username: "bob", Name: "Bob"}
-	c := participants{{ID: 1, Username: "alice"}, {Username: "BOB", MaybeBot: true}, {Username: "carol"}}
-	c.complete([]Person{bob, {ID: 1, Username: "alice", Name: "another view"}, {ID: 9, Name: "Zoe"}})
+	bob := command.Person{ID: 2, Username: "bob", Name: "Bob"}
+	c := participants{{ID: 1, Username: "alice"}, {Username: "BOB"}, {Username: "carol"}}
+	c.complete([]command.Person{bob, {ID: 1, Username: "alice", Name: "another view"}, {ID: 9, Name: "Zoe"}})
 	if diff := cmp.Diff(participants{{ID: 1, Username: "alice"}, bob, {Username: "carol"}}, c); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"testing"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -24,7 +25,7 @@ func TestPressLimit(t *testing.T) {
 	services := []*ranking.Service{g.Service, other}
 	g.record(t, &alice, alice, bob, 3, 1)
 	unknown, slowDown := ranking.Refusal{Code: ranking.UnknownButton}, ranking.Refusal{Code: "too_many_presses"}
-	press := func(sender *ranking.Person, second int) ranking.Origin {
+	press := func(sender *command.Person, second int) ranking.Origin {
 		o := g.at(sender, second)
 		if o.Button = o.Key; g.keys%2 == 0 {
 			o.Chat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}

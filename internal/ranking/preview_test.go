@@ -7,17 +7,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // sides are known.
-func sides(a, b []ranking.Person) ranking.Sides {
-	return func([]ranking.Person) ([2][]ranking.Person, ranking.Notice) { return [2][]ranking.Person{a, b}, nil }
+func sides(a, b []command.Person) ranking.Sides {
+	return func([]command.Person) ([2][]command.Person, ranking.Notice) { return [2][]command.Person{a, b}, nil }
 }
 
 // odds asks for the odds of a match, and returns the answer.
-func (g *game) odds(t *testing.T, sender *ranking.Person, a, b []ranking.Person) ranking.Notice {
+func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.questions(g.Service).Show(t.Context(), o, stats.OddsQuery{Sides: sides(a, b)}))
@@ -30,7 +32,7 @@ func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	people := []ranking.Person{alice, bob, carol, zoe, {Username: "dave"}, {Username: "eve"}}
+	people := []command.Person{alice, bob, carol, zoe, {Username: "dave"}, {Username: "eve"}}
 	rapid.Check(t, func(rt *rapid.T) {
 		k, first := rapid.IntRange(1, 400).Draw(rt, "K"), rapid.IntRange(0, 5).Draw(rt, "provisional matches")
 		uneven := rapid.Bool().Draw(rt, "uneven")
@@ -46,9 +48,9 @@ func TestOddsComeTrue(t *testing.T) {
 			b = playing[at : 2*at]
 		}
 		n := g.odds(t, &alice, a, b).(stats.Odds)
-		score := rapid.SampledFrom([]ranking.Score{{A: 1}, {B: 1}, {A: 7, B: 6}, {A: 2, B: 2}}).Draw(rt, "score")
+		score := rapid.SampledFrom([]ladder.Score{{A: 1}, {B: 1}, {A: 7, B: 6}, {A: 2, B: 2}}).Draw(rt, "score")
 		o := g.origin(&alice)
-		must(t, g.RecordMatch(t.Context(), o, ranking.Report{A: a, B: b, Scores: []ranking.Score{score}}))
+		must(t, g.RecordMatch(t.Context(), o, command.Match{A: a, B: b, Scores: []ladder.Score{score}}))
 		var want []int
 		for side, players := range n.Sides {
 			for _, p := range players {
@@ -78,26 +80,26 @@ func TestOddsComeTrue(t *testing.T) {
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	dave, eve := ranking.Person{Username: "dave"}, ranking.Person{Username: "Eve"}
-	n := g.odds(t, &alice, []ranking.Person{alice}, []ranking.Person{dave})
+	dave, eve := command.Person{Username: "dave"}, command.Person{Username: "Eve"}
+	n := g.odds(t, &alice, []command.Person{alice}, []command.Person{dave})
 	checkNotice(t, n, stats.Odds{Expected: 50, Draws: true, Sides: [2][]stats.OddsPlayer{
 		{{Name: ranking.Name{Name: "Alice"}, Elo: 1500, Win: 16, Lose: -16, New: true}},
 		{{Name: ranking.Name{Name: "@dave"}, Elo: 1500, Win: 16, Lose: -16, New: true}},
 	}})
 	g.record(t, &alice, alice, bob, 3, 1)
 	before := g.count(t, "players")
-	n = g.odds(t, &alice, []ranking.Person{alice}, []ranking.Person{{Username: "BOB"}})
+	n = g.odds(t, &alice, []command.Person{alice}, []command.Person{{Username: "BOB"}})
 	checkNotice(t, n, stats.Odds{Expected: 55, Draws: true, Sides: [2][]stats.OddsPlayer{
 		{{Name: ranking.Name{Name: "Alice"}, Elo: 1516, Win: 15, Lose: -17, Draw: -1}},
 		{{Name: ranking.Name{Name: "Bob"}, Elo: 1484, Win: 17, Lose: -15, Draw: 1}},
 	}})
 	for what, tc := range map[string]struct {
-		a, b []ranking.Person
+		a, b []command.Person
 		want ranking.RefusalCode
 	}{
-		"uneven teams":  {[]ranking.Person{alice, bob}, []ranking.Person{dave}, ranking.UnevenTeams},
-		"one person":    {[]ranking.Person{alice}, []ranking.Person{{Username: "ALICE"}}, ranking.SamePlayer},
-		"maybe a robot": {[]ranking.Person{alice}, []ranking.Person{{Username: "scorebot", MaybeBot: true}}, ranking.NotAPerson},
+		"uneven teams":  {[]command.Person{alice, bob}, []command.Person{dave}, ranking.UnevenTeams},
+		"one person":    {[]command.Person{alice}, []command.Person{{Username: "ALICE"}}, ranking.SamePlayer},
+		"maybe a robot": {[]command.Person{alice}, []command.Person{{Username: "scorebot"}}, ranking.NotAPerson},
 	} {
 		if refusal, ok := g.odds(t, &alice, tc.a, tc.b).(ranking.Refusal); !ok || refusal.Code != tc.want {
 			t.Errorf("%s: %+v", what, refusal)
@@ -105,13 +107,13 @@ func TestOddsAboutStrangers(t *testing.T) {
 	}
 	o := g.origin(&alice)
 	must(t, g.questions(g.Service).Show(t.Context(), o, stats.TeamsQuery{
-		Players: sides([]ranking.Person{alice, bob, dave, eve}, nil), K: 1,
+		Players: sides([]command.Person{alice, bob, dave, eve}, nil), K: 1,
 	}))
 	if teams := g.notice(t, o.Key).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
 		t.Errorf("the teams are %+v", teams)
 	}
 	must(t, g.questions(g.Service).Show(t.Context(), g.origin(&alice), stats.TeamsQuery{
-		Players: sides([]ranking.Person{alice, bob, dave, eve, zoe}, nil), K: 1,
+		Players: sides([]command.Person{alice, bob, dave, eve, zoe}, nil), K: 1,
 	}))
 	if n := g.count(t, "players"); n != before {
 		t.Errorf("there are %d players, and there were %d", n, before)
@@ -127,7 +129,7 @@ func TestTeamsToCard(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &carol, carol, zoe, 3, 1)
 	g.record(t, &carol, carol, zoe, 3, 1)
-	players := []ranking.Person{alice, {Username: "bob"}, carol, zoe} // 1516, 1484, 1531, 1469
+	players := []command.Person{alice, {Username: "bob"}, carol, zoe} // 1516, 1484, 1531, 1469
 	for k, want := range []stats.Split{0b0011, 0b1001, 0b0101} {
 		o := g.origin(&bob)
 		o.Button = o.Key
@@ -138,7 +140,7 @@ func TestTeamsToCard(t *testing.T) {
 	}
 	o := g.origin(&zoe)
 	o.Button, o.ReplyTo = o.Key, 77
-	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: sides([]ranking.Person{alice, {Username: "bob"}}, []ranking.Person{carol, zoe})}))
+	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: sides([]command.Person{alice, {Username: "bob"}}, []command.Person{carol, zoe})}))
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
 		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -78,7 +79,7 @@ func (p *Prompt) tag() MatchTag {
 // isOf is true if what the prompt asks about belongs to a ladder. That of the prompt may have ended, with the group of a chat that has become
 // one with another.
 func (p *Prompt) isOf(l Ladder) bool {
-	var asked LadderID
+	var asked ladder.ID
 	switch {
 	case p.Report != nil:
 		asked = p.Report.Ladder
@@ -104,12 +105,12 @@ func (p Prompt) dropped() Notice {
 type NewPrompt struct {
 	ID       PromptID // of an open prompt that asks this instead; 0 for a new one. If it is closed, Apply fails with ErrConflict.
 	Kind     PromptKind
-	Match    MatchID        // of a PromptUndo
-	Changes  int            // of the match when it is asked about
-	Answerer PlayerID       // who may answer; 0 for every admin
-	Report   *ReportRequest // of a PromptReport
-	Wizard   *WizardRequest // of a PromptWizard
-	Which    *WhichRequest  // of a PromptWhich
+	Match    ladder.MatchID  // of a PromptUndo
+	Changes  int             // of the match when it is asked about
+	Answerer ladder.PlayerID // who may answer; 0 for every admin
+	Report   *ReportRequest  // of a PromptReport
+	Wizard   *WizardRequest  // of a PromptWizard
+	Which    *WhichRequest   // of a PromptWhich
 }
 
 // PromptEnd is how a prompt was closed.
@@ -177,6 +178,7 @@ func (s *Service) findPrompt(ctx context.Context, o Origin, ref PromptRef, every
 
 // promptOperation is an answer to a prompt.
 type promptOperation struct {
+	plain
 	PromptAnswer
 	origin Origin
 	undo   undoOperation // of the prompt's match
@@ -225,25 +227,27 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (p promptOperation) replays(snap Snapshot) *StoredMatch {
-	if p.undo.refuse(snap) != nil { // also with Cancel
-		return nil
+func (p promptOperation) about(snap Snapshot) (m *StoredMatch, at time.Time) {
+	if p.undo.refuse(snap) == nil { // not with Cancel
+		m = p.undo.found(snap)
 	}
-	return p.undo.found(snap)
+	return m, at
 }
 
-func (p promptOperation) decide(snap Snapshot) (d Decision, err error) {
+func (p promptOperation) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if p.Option == (Cancel{}) {
 		_, by := p.undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
 		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
 	} else if d.Page = p.undo.refuse(snap); d.Page == nil { // nothing has changed in the meantime
-		d, err = p.undo.undo(snap, p.undo.found(snap))
+		if d, lacks, err = p.undo.undo(snap, p.undo.found(snap)); err != nil || lacks != nil {
+			return d, lacks, err
+		}
 		d.Page, d.Notice = d.Notice, nil
 	}
 	d.Closes = closes
-	return d, err
+	return d, nil, nil
 }
 
 // IsPrompt is true if notices of a kind ask a prompt.

@@ -8,6 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -36,7 +38,7 @@ func (g *game) ask(t *testing.T) ranking.PromptRef {
 	return g.newestPrompt(t)
 }
 
-func (g *game) askBy(t *testing.T, sender *ranking.Person) {
+func (g *game) askBy(t *testing.T, sender *command.Person) {
 	t.Helper()
 	o := g.origin(sender)
 	o.SentAt = time.Now()
@@ -157,8 +159,8 @@ func TestPromptRefuses(t *testing.T) {
 	g.askBy(t, nil)
 	anyAdmins := g.newestPrompt(t)
 	unknown := func(context.Context) (bool, error) { return false, fmt.Errorf("nobody answers") }
-	stranger := ranking.Person{ID: 99, Name: "Stranger"}
-	refused := func(name string, by *ranking.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
+	stranger := command.Person{ID: 99, Name: "Stranger"}
+	refused := func(name string, by *command.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
 		t.Helper()
 		o := g.press(by)
 		o.Chat = chat
@@ -176,7 +178,7 @@ func TestPromptRefuses(t *testing.T) {
 	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
-		for _, who := range []ranking.Person{carol, stranger, alice} { // Alice could undo the match herself
+		for _, who := range []command.Person{carol, stranger, alice} { // Alice could undo the match herself
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
 			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
 		}
@@ -192,7 +194,7 @@ func TestPromptRefuses(t *testing.T) {
 
 	cancelled := g.press(&zoe) // without rights she may still cancel
 	must(t, g.Do(t.Context(), cancelled, with(answerBy(id, ranking.Cancel{}), nobodyIsAdmin)))
-	g.fix(t, &alice, matchNumber(1), ranking.Score{A: 0, B: 3})
+	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 0, B: 3})
 	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
@@ -301,7 +303,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	services := []*ranking.Service{g.Service, g.newInstance()}
-	admins := []*ranking.Person{&zoe, &carol}
+	admins := []*command.Person{&zoe, &carol}
 	answers := [][2]ranking.PromptOption{
 		{ranking.Choice(0), ranking.Choice(0)}, {ranking.Choice(0), ranking.Cancel{}}, {ranking.Cancel{}, ranking.Choice(0)},
 	}

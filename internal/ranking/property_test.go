@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
@@ -41,7 +43,7 @@ type model struct {
 	t          *testing.T
 	rt         *rapid.T
 	id         int64
-	people     []ranking.Person // without usernames; see username
+	people     []command.Person // without usernames; see username
 	named      map[int]bool     // whose account shows its username
 	unclaimed  map[int]*entity
 	known      map[int]*entity
@@ -57,13 +59,13 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 		named: make(map[int]bool), known: make(map[int]*entity), unclaimed: make(map[int]*entity),
 	}
 	for i := range rapid.IntRange(2, 6).Draw(rt, "people") {
-		s.people = append(s.people, ranking.Person{ID: ranking.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
+		s.people = append(s.people, command.Person{ID: ladder.UserID(id*10 + int64(i)), Name: fmt.Sprintf("Person %d", i)})
 	}
 	return s
 }
 
 // defaultRules are the rules of a new ladder.
-var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32}}
+var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32}}
 
 // newGroup creates a group, which the first person has joined.
 func (s *model) newGroup() *modelGroup {
@@ -121,9 +123,9 @@ type modelMatch struct {
 	season     *modelSeason
 	sides      [2][]*entity
 	reporter   *entity
-	scores     []ranking.Score
+	scores     []ladder.Score
 	playedAt   time.Time
-	rules      ranking.RatingRules
+	rules      ladder.RatingRules
 	undone     bool
 	undoneBy   int  // who undid it; meaningless if merged
 	undoneAt   int  // how many commands had been sent then
@@ -135,7 +137,7 @@ type modelMatch struct {
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
 
 // account returns the person as messages show them.
-func (s *model) account(i int) ranking.Person {
+func (s *model) account(i int) command.Person {
 	p := s.people[i]
 	if s.named[i] {
 		p.Username = s.username(i)
@@ -234,7 +236,7 @@ func (c *modelGroup) isThere(e *entity, at time.Time) {
 }
 
 // command sends a command and returns the answer.
-func (c *modelGroup) command(sender ranking.Person, send func(ranking.Origin) error) ranking.Notice {
+func (c *modelGroup) command(sender command.Person, send func(ranking.Origin) error) ranking.Notice {
 	o := c.origin(sender)
 	c.send(o, send)
 	return c.answer(c.t, o.Key, "reply_to = 7")
@@ -245,7 +247,7 @@ func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	err := send(o)
 	var named *ranking.LadderNamed
 	if l := c.place.named; l != nil {
-		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || named.Ladder != ranking.LadderID(l.id) || named.Words != words {
+		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || named.Ladder != ladder.ID(l.id) || named.Words != words {
 			c.rt.Fatalf("command %d: %v, want that it names ladder %d", c.commands, err, l.id)
 		}
 		o.Ladder, o.Words = named.Ladder, ""
@@ -256,7 +258,7 @@ func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	}
 }
 
-func (c *modelGroup) origin(sender ranking.Person) ranking.Origin {
+func (c *modelGroup) origin(sender command.Person) ranking.Origin {
 	o := from(&sender, fmt.Sprintf("m:%d:%d", c.chat, c.commands+1))
 	o.SentAt = c.now()
 	c.commands++
@@ -273,7 +275,7 @@ func (s *model) now() time.Time {
 }
 
 // press returns the origin of a button press.
-func (c *modelGroup) press(sender ranking.Person) ranking.Origin {
+func (c *modelGroup) press(sender command.Person) ranking.Origin {
 	o := c.origin(sender)
 	o.Key = strings.Replace(o.Key, "m:", "c:", 1)
 	o.Button = o.Key
@@ -284,11 +286,11 @@ func (s *model) anyPerson(label string) int {
 	return rapid.IntRange(0, len(s.people)-1).Draw(s.rt, label)
 }
 
-func (c *modelGroup) anyScores() []ranking.Score {
-	score := rapid.Custom(func(rt *rapid.T) ranking.Score {
-		return ranking.Score{A: rapid.IntRange(0, 4).Draw(rt, "a"), B: rapid.IntRange(0, 4).Draw(rt, "b")}
+func (c *modelGroup) anyScores() []ladder.Score {
+	score := rapid.Custom(func(rt *rapid.T) ladder.Score {
+		return ladder.Score{A: rapid.IntRange(0, 4).Draw(rt, "a"), B: rapid.IntRange(0, 4).Draw(rt, "b")}
 	})
-	without := rapid.SampledFrom([][]ranking.Score{{ranking.Win}, {ranking.Loss}, {ranking.Draw}})
+	without := rapid.SampledFrom([][]ladder.Score{{ladder.Win}, {ladder.Loss}, {ladder.Draw}})
 	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
@@ -305,16 +307,16 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 		byAccount[who] = rapid.Bool().Draw(rt, "by account") || who == sender
 	}
 	type side struct{ players [2][]int }
-	var reports []ranking.Report
+	var reports []command.Match
 	var sides []side
 	refusal := ranking.Refusal{}
 	for range rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(rt, "matches") {
 		order := rapid.Permutation(indexes(len(c.people))).Draw(rt, "players")
 		first := rapid.IntRange(1, min(3, len(order)-1)).Draw(rt, "first side")
 		second := rapid.IntRange(1, min(3, len(order)-first)).Draw(rt, "second side")
-		report := ranking.Report{Scores: c.anyScores()}
+		report := command.Match{Scores: c.anyScores()}
 		players := side{[2][]int{order[:first], order[first : first+second]}}
-		for i, to := range []*[]ranking.Person{&report.A, &report.B} {
+		for i, to := range []*[]command.Person{&report.A, &report.B} {
 			for _, who := range players.players[i] {
 				if byAccount[who] {
 					c.showAccount(who)
@@ -363,11 +365,11 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 }
 
 // person is somebody in a report: an account that the message shows, or a username that it mentions.
-func (s *model) person(who int, byAccount bool) ranking.Person {
+func (s *model) person(who int, byAccount bool) command.Person {
 	if byAccount {
 		return s.account(who)
 	}
-	return ranking.Person{Username: s.username(who)}
+	return command.Person{Username: s.username(who)}
 }
 
 // entityOf returns the player whom a report that takes effect means.
@@ -438,7 +440,7 @@ func (c *modelGroup) checkRefusal(got ranking.Notice, want ranking.Refusal) {
 }
 
 func (c *modelGroup) undoAny(rt *rapid.T) {
-	var sender ranking.Person
+	var sender command.Person
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
 		sender = *o.Sender
 		return c.Do(c.t.Context(), o, ranking.UndoMatch{Amendment: t})
@@ -523,7 +525,7 @@ func (c *modelGroup) fixAny(rt *rapid.T) {
 	stored := slices.Clone(scores)
 	if m.turned {
 		for i, s := range stored {
-			stored[i] = ranking.Score{A: s.B, B: s.A}
+			stored[i] = ladder.Score{A: s.B, B: s.A}
 		}
 	}
 	if slices.Equal(stored, m.scores) {
@@ -584,7 +586,7 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	c.storeRules(c.t, ladderWithID, ladder.id, ladder.rules)
 }
 
-var provisionals = []ranking.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
+var provisionals = []ladder.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
 
 // choose has a person choose the value of a rule.
 func (c *modelGroup) choose(name, value string, sender int) {
@@ -592,7 +594,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	o := c.origin(c.account(sender))
 	o.Button, o.Pressed = o.Key, 55
 	if c.place.named == nil { // a button is about the ladder that it was made for
-		o.Ladder = ranking.LadderID(c.applies().id)
+		o.Ladder = ladder.ID(c.applies().id)
 	}
 	set := choice(name, value)
 	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, set) })
@@ -619,7 +621,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 }
 
 // total returns the sets that each side won, or the score if there are no sets.
-func total(scores []ranking.Score) (a, b int) {
+func total(scores []ladder.Score) (a, b int) {
 	if len(scores) == 1 {
 		return scores[0].A, scores[0].B
 	}

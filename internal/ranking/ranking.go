@@ -8,34 +8,19 @@ package ranking
 import (
 	"cmp"
 	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
-// The messenger's own identifiers.
+// The ids of chats and groups.
 type (
 	// ExternalChatID is the messenger's id of a chat.
 	ExternalChatID int64
-	// UserID is the messenger's id of a person.
-	UserID int64
-)
-
-// The store's identifiers.
-type (
 	// ChatID is the store's id of a chat.
 	ChatID int64
 	// GroupID is the id of a group: a group chat, with everything that is rated in it.
 	GroupID int64
-	// LadderID is the id of a ladder of a group.
-	LadderID int64
-	// SeasonID is the id of a season of a ladder.
-	SeasonID int64
-	// PlayerID is the id of a player.
-	PlayerID int64
-	// StandingID is the id of a player's standing in a ladder.
-	StandingID int64
-	// MatchID is the id of a match.
-	MatchID int64
-	// HistoryID is the id of a history entry.
-	HistoryID int64
 )
 
 // Origin says where a command came from: who sent it, when, and where the answer goes.
@@ -51,7 +36,7 @@ type Origin struct {
 	// that was handled of the message so far was refused, or only led to a question about a result.
 	Message string
 	Chat    Chat
-	Sender  *Person // nil for an anonymous admin
+	Sender  *command.Person // nil for an anonymous admin
 	SentAt  time.Time
 	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the answer; the chat is
 	// notified only if the press changes something, or is answered by a message of its own.
@@ -68,9 +53,9 @@ type Origin struct {
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
 	ReplyTo, Thread int64
 	// Ladder is the ladder that the command or the pressed button names, 0 for none.
-	Ladder LadderID
+	Ladder ladder.ID
 	// Season is the season of that ladder that the command is about, 0 for the one that goes on. The service finds it.
-	Season SeasonID
+	Season ladder.SeasonID
 	// Missing is what the command named instead of a ladder of the group, nil for nothing.
 	Missing *MissingLadder
 	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
@@ -81,9 +66,9 @@ type Origin struct {
 	Replied MatchRef
 	// VisibleUsers are other people that the command's message shows with their ids, such as the author of the message that it replies to.
 	// They need not take part in the command.
-	VisibleUsers []Person
+	VisibleUsers []command.Person
 	// Mentioned are the people that the command's message mentions. They need not take part in the command.
-	Mentioned []Person
+	Mentioned []command.Person
 	// Names is true if the message may mean people by plain names: it can only be read when it is known who is in the group.
 	Names bool
 }
@@ -138,37 +123,18 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 // IsGroup is true if the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Person is a person as the messenger shows them. A person who is only mentioned has a Username and no ID. A person that the messenger
-// shows has an ID and a Name, and possibly a Username.
-type Person struct {
-	ID       UserID `json:"id,omitempty"`
-	Username string `json:"username,omitempty"` // without @
-	Name     string `json:"name,omitempty"`
-	// MaybeBot is true if a mention may not refer to a person at all. The command is then refused unless a message in the group has shown a
-	// person with that username.
-	MaybeBot bool `json:"maybe_bot,omitempty"`
-	// Player is the person's player if the store, and not a message, says who the person is. Then there is nothing new to store.
-	Player PlayerID `json:"player,omitempty"`
-	// Earlier is true if an earlier message has shown the person, so that nothing about somebody who is known is new.
-	Earlier bool `json:"-"`
-	// Former are the usernames that a Player had in the group before, in lower case, with spaces between.
-	Former string `json:"-"`
-	// Left is true if a Player has left the group.
-	Left bool `json:"-"`
-}
-
 // Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without one is unclaimed:
 // somebody mentioned the username in a group, but no message there has shown the person yet. An unclaimed player exists in that group only.
 type Player struct {
-	ID       PlayerID
-	UserID   UserID
+	ID       ladder.PlayerID
+	UserID   ladder.UserID
 	Username string
 	Name     string
 }
 
 // Ladder is everything in a group that is rated together, season by season, with its rules.
 type Ladder struct {
-	ID       LadderID
+	ID       ladder.ID
 	Name     string // empty for a group's only ladder that nobody has named
 	Archived bool   // it gets no more matches
 	Season   Season // the one that goes on

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"errors"
 	"time"
 )
 
@@ -46,9 +45,6 @@ type RecentUsage struct {
 	Slowed    int // also in the RateWindow after the command: commands may be handled out of order
 }
 
-// errUnanswered means that a command is dropped without an answer.
-var errUnanswered = errors.New("command dropped without an answer")
-
 // sender returns the sender whose limits apply to the command.
 func (o Origin) sender() SenderID {
 	if o.Sender == nil {
@@ -82,23 +78,16 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// unlimited is an operation to which the limits need not apply.
-type unlimited interface {
-	// isUnlimited is true if they do not.
-	isUnlimited(Snapshot) bool
-}
-
 // overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender has already been asked
 // to slow down. What counts is when commands were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
 // one sender's commands are handled concurrently in several chats, a few more than the limit may pass.
 func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // what the command reports or amends, if that may be too much
-	if op, ok := j.operation.(matchOperation); ok && snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
-		results = op.rejectedResults(snap)
+	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
+		results = j.operation.rejectedResults(snap)
 	}
-	u, _ := j.operation.(unlimited)
 	switch limit := s.settings.ResultsPerMinute; {
-	case o.Retried, u != nil && u.isUnlimited(snap):
+	case o.Retried, j.operation.isUnlimited(snap):
 		return nil, false
 	case j.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {

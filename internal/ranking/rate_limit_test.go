@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -22,7 +23,7 @@ func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 }
 
 // at returns the origin of a command that was sent the given number of seconds after the first one.
-func (g *game) at(sender *ranking.Person, seconds int) ranking.Origin {
+func (g *game) at(sender *command.Person, seconds int) ranking.Origin {
 	o := g.origin(sender)
 	o.SentAt = o.SentAt.Add(time.Duration(seconds) * time.Second)
 	return o
@@ -189,7 +190,7 @@ func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
-	ghost := ranking.Person{Username: "ghost"}
+	ghost := command.Person{Username: "ghost"}
 	var refused ranking.Origin
 	for i := range 70 {
 		o, r := g.at(&alice, i/2), singles(alice, bob, 3, i%3)
@@ -258,10 +259,10 @@ func TestWhatIsAResult(t *testing.T) {
 		o.Malformed = name
 		return o
 	}
-	sets := []ranking.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
+	sets := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
 	everything := func() {
-		must(t, g.RecordMatch(t.Context(), g.origin(&alice), ranking.Report{
-			A: []ranking.Person{alice, bob}, B: []ranking.Person{zoe, {Username: "dave"}}, Scores: sets,
+		must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{
+			A: []command.Person{alice, bob}, B: []command.Person{zoe, {Username: "dave"}}, Scores: sets,
 		}))
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, alice, 3, 1)))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(42)}))
@@ -343,13 +344,13 @@ func TestAnswersCount(t *testing.T) {
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
 	var ids []ranking.PromptRef
 	for i := range 3 {
-		g.doubt(t, g.at(&alice, i), ranking.AmbiguousReport{Doubt: command.DoubtResults, Readings: [][]ranking.Report{
+		g.doubt(t, g.at(&alice, i), command.Report{Doubt: command.DoubtResults, Readings: []command.Reading{
 			{singles(bob, carol, 2, 0)}, {singles(alice, bob, 3, i), singles(alice, carol, 3, i), singles(alice, zoe, 3, i)},
 		}})
 		ids = append(ids, g.newestPrompt(t))
 	}
 	g.checkBuckets(t, "after the questions", "result=3")
-	answer := func(sender *ranking.Person, question, second int, option ranking.PromptOption) ranking.Origin {
+	answer := func(sender *command.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
 		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option, IsAdmin: nobodyIsAdmin}))
@@ -388,10 +389,10 @@ func TestRejectedResultsByTopic(t *testing.T) {
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	champ := ranking.Person{ID: 31, Username: "champ", Name: "Old"}
+	champ := command.Person{ID: 31, Username: "champ", Name: "Old"}
 	g.record(t, &alice, champ, bob, 3, 1)
 	must(t, g.Do(t.Context(), g.origin(&champ), ranking.Join{}))
-	renamed, heir := champ, ranking.Person{ID: 32, Username: "champ", Name: "New"}
+	renamed, heir := champ, command.Person{ID: 32, Username: "champ", Name: "New"}
 	renamed.Username, renamed.Name = "was_champ", "Older"
 	must(t, g.Do(t.Context(), g.origin(&renamed), ranking.Join{}))
 	must(t, g.Do(t.Context(), g.origin(&heir), ranking.Join{}))
@@ -399,9 +400,9 @@ func TestRedeliveredCommand(t *testing.T) {
 
 	old := g.origin(&champ)
 	old.Retried, old.Chat.Title = true, "Once upon a time"
-	third := ranking.Person{ID: 33, Username: "Champ", Name: "Third"}
-	must(t, g.RecordMatch(t.Context(), old, ranking.Report{
-		A: []ranking.Person{{ID: 31, Name: "Old"}}, B: []ranking.Person{third}, Scores: []ranking.Score{{A: 3, B: 1}},
+	third := command.Person{ID: 33, Username: "Champ", Name: "Third"}
+	must(t, g.RecordMatch(t.Context(), old, command.Match{
+		A: []command.Person{{ID: 31, Name: "Old"}}, B: []command.Person{third}, Scores: []ladder.Score{{A: 3, B: 1}},
 	}))
 	want := []string{"Older was_champ 31", "New champ 32", "Third Champ 33"}
 	if diff := cmp.Diff(want, texts(t, g, `

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // ExtraMatch separates the key of a message from the number of a match, in the keys of all its matches but the first.
@@ -16,25 +17,13 @@ const ExtraMatch = "#"
 // MaxReports is how many matches a message can report.
 const MaxReports = 20
 
-// Report is a match as reported: the players, and the score or the scores of the sets.
-type Report struct {
-	// Key is the idempotency key of the match. If it is empty, that is the key of the message; the next matches of a message have #2, #3
-	// and so on after it.
-	Key    string   `json:"key,omitempty"`
-	A      []Person `json:"a"` // at least one each; side A's scores come first
-	B      []Person `json:"b"`
-	Scores []Score  `json:"scores"` // at least one
-	Games  string   `json:"games,omitempty"`
-	command.When
-}
-
 // Reading is what a message says about matches: one of the fields is set.
 type Reading struct {
-	Reports   []Report         // in their order
-	Ambiguous *AmbiguousReport // if it can mean several things
-	Malformed Notice           // why it cannot be read
+	Reports   []command.Match // in their order
+	Ambiguous *command.Report // if it can mean several things
+	Malformed Notice          // why it cannot be read
 	// Unscored is a match whose score is missing, beside Malformed. The sender is asked for it.
-	Unscored *Report
+	Unscored *command.Match
 }
 
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group. There
@@ -44,19 +33,19 @@ type Reading struct {
 //
 // An edit of a message that was handled before is handled as handleEdit says.
 type ReadReport struct {
-	Read func(everybody []Person) Reading
+	Read func(everybody []command.Person) Reading
 	// NoScore is true if the message has no number, so that Read may find nothing but Unscored.
 	NoScore bool
 }
 
 func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
-	j := job{name: "record match", bucket: RateResult, outcome: new(CommandOutcome)}
+	j := job{name: "record match", bucket: RateResult, reports: true}
 	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
 	if r.NoScore {
 		needs.Played = SuggestedFrom
 	}
-	err := s.handleMessage(ctx, o, j, needs, func(everybody []Person) operation { return s.reported(o, r.Read(everybody)) })
-	if isNew := *j.outcome != ""; err != nil || isNew || o.Message == "" {
+	outcome, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation { return s.reported(o, r.Read(everybody)) })
+	if outcome != OutcomeDuplicate || o.Message == "" {
 		return err
 	}
 	return s.handleEdit(ctx, o, r.Read)
@@ -64,7 +53,7 @@ func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 
 // reported returns the operation for what a message says.
 func (s *Service) reported(o Origin, r Reading) operation {
-	readings := [][]Report{r.Reports}
+	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
 		readings = r.Ambiguous.Readings
 	}
@@ -74,7 +63,7 @@ func (s *Service) reported(o Origin, r Reading) operation {
 		return wizardOf(o, *r.Unscored)
 	case r.Malformed != nil:
 		refusal = r.Malformed
-	case slices.ContainsFunc(readings, func(r []Report) bool { return len(r) > MaxReports }):
+	case slices.ContainsFunc(readings, func(r command.Reading) bool { return len(r) > MaxReports }):
 		refusal = Refusal{Code: TooManyMatches, Matches: MaxReports}
 	case r.Ambiguous != nil:
 		if ask, ok := s.newAsk(o, *r.Ambiguous, nil); ok {
@@ -90,12 +79,12 @@ func (s *Service) reported(o Origin, r Reading) operation {
 
 // newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if somebody visibly
 // plays against themselves.
-func (s *Service) newRecord(o Origin, reports []Report, people *participants) (rec *recordOperation, ok bool) {
+func (s *Service) newRecord(o Origin, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	for i, r := range reports {
-		m := reportedMatch{key: cmp.Or(r.Key, matchKey(o.message(), i)), result: resultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
+		m := reportedMatch{key: cmp.Or(r.Key, matchKey(o.message(), i)), result: ladder.ResultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
 		m.result.Games = r.Games
-		for side, players := range [][]Person{r.A, r.B} {
+		for side, players := range [][]command.Person{r.A, r.B} {
 			for _, p := range players {
 				at := people.add(p)
 				if slices.Contains(m.players, at) {
@@ -144,19 +133,19 @@ type recordOperation struct {
 	plain
 	service  *Service
 	origin   Origin // of the report
-	reports  []Report
+	reports  []command.Match
 	matches  []reportedMatch // at least one
 	people   participants
 	playedAt time.Time
-	reporter int     // index into people; meaningless for an anonymous admin
-	settled  []Doubt // what was asked already
-	recorded int     // how many other matches of the message are recorded already
+	reporter int             // index into people; meaningless for an anonymous admin
+	settled  []command.Doubt // what was asked already
+	recorded int             // how many other matches of the message are recorded already
 }
 
 // reportedMatch is a match to be recorded.
 type reportedMatch struct {
 	key     string
-	result  Result
+	result  ladder.Result
 	even    bool  // the sides have the same number of players
 	past    bool  // it was played yesterday
 	players []int // indexes into the people
@@ -171,7 +160,7 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people),
-		Result: &LeaderQuery{r.playedAt, maxLeaders}, Near: !r.isSettled(DoubtUsername),
+		Result: &ladder.LeaderQuery{At: r.playedAt, Limit: ladder.MaxLeaders}, Near: !r.isSettled(DoubtUsername),
 	}
 	if !r.isSettled(DoubtDuplicate) {
 		needs.DuplicatesOf = r.playedAt
@@ -186,7 +175,9 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-// at is zero for no operation.
+func (r *recordOperation) about(Snapshot) (*StoredMatch, time.Time) { return nil, r.at() }
+
+// at returns when the matches were played, zero for no operation.
 func (r *recordOperation) at() time.Time {
 	if r == nil {
 		return time.Time{}
@@ -207,7 +198,7 @@ func (r *recordOperation) refuse(snap Snapshot) Notice {
 func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
-		if p.MaybeBot && !k.isAccount() {
+		if p.MayBeBot() && !k.isAccount() {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
@@ -233,88 +224,91 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 
 // decide asks first if something about the report is unusual. Of several matches, only those that
 // it is about wait for the answer.
-func (r *recordOperation) decide(snap Snapshot) (d Decision, err error) {
+func (r *recordOperation) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	if m := r.origin.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
-		readings := slices.Repeat([][]Report{r.reports}, min(len(m.Maybe), maxMissing))
-		return r.ask(AmbiguousReport{Doubt: DoubtGame, Word: m.Word, Readings: readings}).ask(snap), nil
+		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
+		return r.ask(command.Report{Doubt: DoubtGame, Word: m.Word, Readings: readings}).ask(snap), nil, nil
 	}
 	if r.isOfOtherDay(snap) {
-		return r.ask(AmbiguousReport{Doubt: DoubtDate, Readings: [][]Report{r.reports}}).ask(snap), nil
+		return r.ask(command.Report{Doubt: DoubtDate, Readings: []command.Reading{r.reports}}).ask(snap), nil, nil
 	}
 	fresh := r
 	if ask, waits := r.unusual(snap); ask != nil {
 		d = ask.ask(snap)
 		if fresh = r.those(func(i int) bool { return !waits(i) }); fresh == nil {
-			return d, nil
+			return d, nil, nil
 		}
 	}
 	matches := make(NewMatches, len(fresh.matches))
-	current := make(map[PlayerID]*Standing, len(r.people)) // after the matches so far
+	table := make(ladder.Table, len(r.people)) // after the matches so far
 	for i, m := range fresh.matches {
-		matches[i] = fresh.play(snap, m, current)
+		if matches[i], err = fresh.play(snap, m, table); err != nil {
+			return Decision{}, nil, err
+		}
 	}
 	if snap.Display.Celebrations && snap.Over == 0 {
 		month := MonthOf(r.playedAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
-			return Decision{}, upsetOf(month)
+			return Decision{}, upsetOf{month}, nil
 		}
-		matches.celebrate(Leaders{LeaderQuery{r.playedAt, maxLeaders}, snap.Leaders, snap.Ladder.PlaceMatches}, snap.LargestUpset)
+		matches.celebrate(ladder.Leaders{
+			LeaderQuery: ladder.LeaderQuery{At: r.playedAt, Limit: ladder.MaxLeaders}, Found: snap.Leaders, PlaceMatches: snap.Ladder.PlaceMatches,
+		}, snap.LargestUpset)
 	}
 	if d.Asks != nil {
 		d.Asks.Report.Recorded += len(matches)
 	}
 	d.Effect, d.Unadded = matches, false
-	return d, nil
+	return d, nil, nil
 }
 
 // adds reports whether a new player is added: if a part of a report waits for an answer, only who
 // plays in the other matches, or reports them.
-func (d Decision) adds(p PlayerID) bool {
+func (d Decision) adds(p ladder.PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {
-		return m.ReportedBy == p || slices.ContainsFunc(m.Players, func(mp MatchPlayer) bool { return mp.Before.Player == p })
+		return m.ReportedBy == p || slices.ContainsFunc(m.Players, func(mp ladder.MatchPlayer) bool { return mp.Before.Player == p })
 	})
 }
 
-// play returns a match with the changes that it makes to the current standings of its players, who must be known.
-func (r *recordOperation) play(snap Snapshot, reported reportedMatch, current map[PlayerID]*Standing) *NewMatch {
+// play returns a match with the changes that it makes to the current standings of its players, who
+// must be known. It adds those who are not in the table yet.
+func (r *recordOperation) play(snap Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
+	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.playedAt}
 	m := &NewMatch{
-		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, RatingRules: snap.Ladder.RatingRules, Result: reported.result,
-		PlayedAt: r.playedAt, Players: make([]MatchPlayer, len(reported.players)),
+		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
+		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.playedAt},
 	}
-	parts, standings := make([]Part, len(m.Players)), make([]*Standing, len(m.Players))
 	var added []Name
 	for i, person := range reported.players {
-		p, known := &m.Players[i], snap.People[person]
-		var before Standing
-		if last, played := current[known.Player.ID]; played {
-			before = *last
-		} else {
-			before = known.standing(snap.Ladder)
-			if known.Standing == nil {
+		known := snap.People[person]
+		now := table[known.Player.ID]
+		if now == nil {
+			now = new(known.standing(snap.Ladder))
+			if table[known.Player.ID] = now; known.Standing == nil {
 				added = append(added, known.Player.name())
 			}
 		}
-		p.Side, p.Before = reported.sides[i], before
-		p.After = before.presentAt(r.playedAt) // playing again brings back a player who left
-		parts[i], standings[i] = Part{Player: before.Player, Side: p.Side}, &p.After
+		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
+		*now = now.PresentAt(r.playedAt) // playing again brings back a player who left
+		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
-	entries, upset := play(m.RatingRules, m.Score, m.PlayedAt, parts, standings)
+	entries, upset, err := table.Play(&played)
+	if err != nil {
+		return nil, err
+	}
 	m.Upset = upset
-	for i, e := range entries {
-		m.Players[i].K = e.K
+	for i := range m.Players {
+		p := &m.Players[i]
+		p.K, p.After = entries[i].K, *table[p.Before.Player]
 	}
-	for _, s := range standings {
-		current[s.Player] = s
-	}
-	m.ReportedBy = r.reportedBy(snap)
-	m.Card = cardOf(RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy}, m.Result, m.B > m.A, parts, entries)
+	m.Card = cardOf(RecentMatch{Key: m.Key, ReportedBy: m.ReportedBy}, m.Result, m.B > m.A, played.Parts, entries)
 	m.Card.NewPlayers, m.Card.Past, m.Card.Season = added, reported.past, snap.Over
-	return m
+	return m, nil
 }
 
 // reportedBy returns who reported the matches, 0 for an anonymous admin and for a non-player.
-func (r *recordOperation) reportedBy(snap Snapshot) PlayerID {
+func (r *recordOperation) reportedBy(snap Snapshot) ladder.PlayerID {
 	if r.origin.Sender == nil || snap.People[r.reporter].Player == nil {
 		return 0
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/ranking"
 )
 
@@ -29,13 +30,13 @@ func TestRecordMatch(t *testing.T) {
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
 	// Reported by an anonymous admin; the player who is only mentioned is new.
-	checkNotice(t, g.record(t, nil, bob, ranking.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, nil, bob, command.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
 	// The mentioned person is seen: the same player, with their own name.
-	dave := ranking.Person{ID: 4, Username: "dave", Name: "David"}
-	checkNotice(t, g.record(t, &dave, dave, ranking.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
+	dave := command.Person{ID: 4, Username: "dave", Name: "David"}
+	checkNotice(t, g.record(t, &dave, dave, command.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
 	})
 	type standing struct {
@@ -133,15 +134,15 @@ func TestKeysOfMatches(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	named := func(username string) ranking.Person { return ranking.Person{Username: username} }
+	named := func(username string) command.Person { return command.Person{Username: username} }
 	for name, tc := range map[string]struct {
-		sender  *ranking.Person
-		a, b    ranking.Person
+		sender  *command.Person
+		a, b    command.Person
 		score   [2]int
 		prepare string
 		want    ranking.Notice // nil if the match counts
 	}{
-		"same id":         {&carol, alice, ranking.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
+		"same id":         {&carol, alice, command.Person{ID: 1, Name: "Al"}, [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"same username":   {&carol, named("eve"), named("EVE"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"against oneself": {&alice, alice, named("Alice"), [2]int{3, 1}, "", ranking.Refusal{Code: ranking.SamePlayer}},
 		"draw":            {&alice, alice, bob, [2]int{2, 2}, "", nil},
@@ -150,19 +151,22 @@ func TestRefusals(t *testing.T) {
 		},
 		"no draws, but a win": {&alice, alice, bob, [2]int{3, 2}, `UPDATE ladders SET draws_allowed = false`, nil},
 		"maybe a bot": {
-			&alice, alice, ranking.Person{Username: "chess_bot", MaybeBot: true}, [2]int{3, 1}, "",
+			&alice, alice, command.Person{Username: "chess_bot"}, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
 		},
 		"maybe a bot first": {
-			&alice, ranking.Person{Username: "chess_bot", MaybeBot: true}, alice, [2]int{3, 1}, "",
+			&alice, command.Person{Username: "chess_bot"}, alice, [2]int{3, 1}, "",
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "chess_bot"},
 		},
 		"maybe a bot, and only mentioned before": {
-			&alice, alice, ranking.Person{Username: "robot", MaybeBot: true}, [2]int{3, 1},
+			&alice, alice, command.Person{Username: "robot"}, [2]int{3, 1},
 			`INSERT INTO players (group_id, username, display_name) SELECT id, 'robot', 'robot' FROM groups`,
 			ranking.Refusal{Code: ranking.NotAPerson, Name: "robot"},
 		},
-		"maybe a bot, and seen before": {&alice, alice, ranking.Person{Username: "bob", MaybeBot: true}, [2]int{3, 1}, "", nil},
+		"maybe a bot, and seen before": {
+			&alice, alice, command.Person{Username: "robbot"}, [2]int{3, 1},
+			`UPDATE sightings SET username = 'robbot' WHERE username = 'bob'`, nil,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,7 +218,7 @@ func TestSwappedUsernames(t *testing.T) {
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
 	})
 	// A mention means the current owner of the username.
-	checkNotice(t, g.record(t, &carol, ranking.Person{Username: "alice"}, ranking.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
+	checkNotice(t, g.record(t, &carol, command.Person{Username: "alice"}, command.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
@@ -224,7 +228,7 @@ func TestSwappedUsernames(t *testing.T) {
 func TestSeveralInOneMessage(t *testing.T) {
 	t.Parallel()
 	g, oneByOne := newGame(t), newGame(t)
-	reports := []ranking.Report{singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(alice, bob, 2, 2)}
+	reports := []command.Match{singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(alice, bob, 2, 2)}
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), reports...))
 	for i, r := range reports {
 		must(t, oneByOne.RecordMatch(t.Context(), from(&alice, []string{"m:-100:7", "m:-100:8", "m:-100:9"}[i]), r))

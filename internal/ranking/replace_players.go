@@ -1,17 +1,16 @@
 package ranking
 
-import "slices"
+import (
+	"slices"
+	"time"
 
-// ReplacedPlayer takes the place of another player in a match.
-type ReplacedPlayer struct {
-	Match MatchID  `json:"match_id"`
-	From  PlayerID `json:"from_id"`
-	To    PlayerID `json:"into_id"`
-}
+	"elobot/internal/command"
+	"elobot/internal/ladder"
+)
 
 // replacedPlayers returns who takes whose place in a match so that it has these players. ok is false unless both sides keep their sizes, and
 // nobody who stays changes places.
-func replacedPlayers(m *StoredMatch, players [2][]PlayerID) (all []ReplacedPlayer, ok bool) {
+func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder.ReplacedPlayer, ok bool) {
 	for side := range players {
 		if len(players[side]) != len(m.Players[side]) {
 			return nil, false
@@ -23,7 +22,7 @@ func replacedPlayers(m *StoredMatch, players [2][]PlayerID) (all []ReplacedPlaye
 			case slices.Contains(m.players(), p):
 				return nil, false
 			default:
-				all = append(all, ReplacedPlayer{m.ID, was, p})
+				all = append(all, ladder.ReplacedPlayer{Match: m.ID, From: was, To: p})
 			}
 		}
 	}
@@ -31,7 +30,7 @@ func replacedPlayers(m *StoredMatch, players [2][]PlayerID) (all []ReplacedPlaye
 }
 
 // playerIDs returns the players of the sides of a match. Those who are new have an id already.
-func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]PlayerID) {
+func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]ladder.PlayerID) {
 	for i, person := range m.players {
 		if p := snap.People[person].Player; p != nil {
 			side := &players[m.sides[i]-1]
@@ -46,7 +45,7 @@ func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
 	}
-	ask := e.record.ask(AmbiguousReport{Doubt: DoubtPlayers, Readings: [][]Report{e.record.reports}})
+	ask := e.record.ask(command.Report{Doubt: DoubtPlayers, Readings: []command.Reading{e.record.reports}})
 	ask.request.Replaces = &MatchChoice{m.ID, m.Changes}
 	ask.earlier = []EarlierReport{{Number: m.Number, Result: new(m.named())}}
 	return ask.ask(snap)
@@ -54,7 +53,7 @@ func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
 
 // named describes the match in the order of its report.
 func (m *StoredMatch) named() NamedResult {
-	r := m.Result.named()
+	r := namedResult(m.Result)
 	for side, players := range m.Players {
 		for _, id := range players {
 			r.Sides[side] = append(r.Sides[side], Name{Player: id})
@@ -104,36 +103,43 @@ func (p playersAnswer) permission(snap Snapshot) Permission {
 	return p.amend.involved(snap, m)
 }
 
-func (p playersAnswer) replays(snap Snapshot) *StoredMatch {
-	if p.chosen == nil {
-		return nil
+func (p playersAnswer) about(snap Snapshot) (m *StoredMatch, at time.Time) {
+	if p.chosen != nil {
+		m = p.amend.found(snap)
 	}
-	return p.amend.found(snap)
+	if m == nil {
+		at = p.chosen.at()
+	}
+	return m, at
 }
 
-func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
+func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {
 	if p.chosen == nil {
 		return p.reportAnswer.decide(snap)
 	}
 	m, reported := p.amend.found(snap), p.chosen.matches[0]
+	if snap.History == nil {
+		return Decision{}, historyOf{match: m}, nil
+	}
+	snap.History = new(*snap.History)
 	players := reported.playerIDs(snap)
 	replaced, _ := replacedPlayers(m, players)
 	for _, person := range reported.players {
 		k := snap.People[person]
-		if isThere := func(s RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(snap.History.Standings, isThere) {
-			standing := k.standing(snap.Ladder).presentAt(m.PlayedAt)
-			snap.History.Standings = append(slices.Clip(snap.History.Standings), RankedPlayer{Standing: standing})
+		if isThere := func(s ladder.RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(snap.History.Standings, isThere) {
+			standing := k.standing(snap.Ladder).PresentAt(m.PlayedAt)
+			snap.History.Standings = append(slices.Clip(snap.History.Standings), ladder.RankedPlayer{Standing: standing})
 		}
 	}
-	amended, said, err := p.amend.amended(snap, m, ByFix, func(played *PlayedMatch) {
+	amended, said, err := p.amend.amended(snap, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
 		for _, r := range replaced { // the entry of a player passes to the one who takes the place, before it is compared
-			part := &played.Parts[slices.IndexFunc(played.Parts, func(part Part) bool { return part.Player == r.From })]
+			part := &played.Parts[slices.IndexFunc(played.Parts, func(part ladder.Part) bool { return part.Player == r.From })]
 			part.Player = r.To
 		}
 	})
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
 	fixed := &Fixed{Amended: amended, Old: m.Result, New: reported.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
 	fixed.Rewrite.Players = replaced
@@ -145,5 +151,5 @@ func (p playersAnswer) decide(snap Snapshot) (Decision, error) {
 		Page: MatchFixed{
 			Number: m.Number, Sides: said.Sides, Sets: said.Sets, Before: new(m.named()), By: said.By, Moved: said.Moved,
 		},
-	}, nil
+	}, nil, nil
 }

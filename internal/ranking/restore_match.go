@@ -1,6 +1,10 @@
 package ranking
 
-import "context"
+import (
+	"context"
+
+	"elobot/internal/ladder"
+)
 
 // RestoreMatch takes an undo back: the match counts again under its old number, and its ladder is replayed from there. Whoever undid it may
 // restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands were sent. What a merge of
@@ -67,10 +71,14 @@ func (r restoreOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (r restoreOperation) decide(snap Snapshot) (Decision, error) {
-	amended, said, err := r.amended(snap, r.found(snap), ByRestore, func(p *PlayedMatch) { p.Undone = false })
-	if err != nil {
-		return Decision{}, err
+func (r restoreOperation) decide(snap Snapshot) (Decision, need, error) {
+	m := r.found(snap)
+	if snap.History == nil {
+		return Decision{}, historyOf{match: m}, nil
 	}
-	return Decision{Effect: &Restored{amended}, Notice: MatchRestored(said)}, nil
+	amended, said, err := r.amended(snap, m, ladder.ByRestore, func(p *ladder.Match) { p.Undone = false })
+	if err != nil {
+		return Decision{}, nil, err
+	}
+	return Decision{Effect: &Restored{amended}, Notice: MatchRestored(said)}, nil, nil
 }

@@ -10,11 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/ranking"
 )
 
-func (g *game) restore(t *testing.T, sender *ranking.Person, a ranking.Amendment) ranking.Notice {
+func (g *game) restore(t *testing.T, sender *command.Person, a ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a}))
@@ -46,7 +48,7 @@ func TestRestoreMatch(t *testing.T) {
 	g.verifyClean(t)
 
 	// it is a match like any other again
-	if n, ok := g.fix(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}, ranking.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
+	if n, ok := g.fix(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
 		t.Errorf("the fix is answered with %+v", n)
 	}
 	if n, ok := g.undo(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 1 {
@@ -69,7 +71,7 @@ func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
-		sender *ranking.Person
+		sender *command.Person
 		number int // 0 for the last one that the sender undid
 		after  time.Duration
 		admin  bool
@@ -80,7 +82,7 @@ func TestWhoMayRestore(t *testing.T) {
 		"who undid it, too late":        {&bob, 2, day + time.Second, false, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
 		"by another clock":              {&bob, 2, -time.Hour, false, ranking.Refusal{}},
 		"the other player":              {&alice, 2, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 2}},
-		"nobody that is known":          {&ranking.Person{ID: 99, Name: "X"}, 2, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 2}},
+		"nobody that is known":          {&command.Person{ID: 99, Name: "X"}, 2, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 2}},
 		"what an anonymous admin undid": {&bob, 1, 0, false, ranking.Refusal{Code: ranking.NotUndoneByYou, Number: 1}},
 		"an admin":                      {&alice, 2, day, true, ranking.Refusal{}},
 		"an admin, too late":            {&alice, 2, day + time.Second, true, ranking.Refusal{Code: ranking.UndoneLongAgo, Number: 2, Minutes: 1440}},
@@ -151,7 +153,7 @@ func TestLastUndone(t *testing.T) {
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	named, withName := ranking.Person{Username: "zoe"}, zoe
+	named, withName := command.Person{Username: "zoe"}, zoe
 	withName.Username = "zoe"
 	for range 3 {
 		g.record(t, &zoe, zoe, named, 3, 1)
@@ -206,7 +208,7 @@ func TestStalePresses(t *testing.T) {
 					return g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a})
 				},
 				"fix": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{{A: 1, B: 3}}})
+					return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
 				},
 			} {
 				o := g.origin(&alice)
@@ -247,7 +249,7 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	services := []*ranking.Service{g.Service, g.newInstance()}
 	for round := range 200 {
 		var presses errgroup.Group
-		for i, sender := range []*ranking.Person{&alice, &bob} {
+		for i, sender := range []*command.Person{&alice, &bob} {
 			o := from(sender, fmt.Sprintf("c:%d:%d", round, i))
 			o.Button = o.Key
 			a := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, Changes: &round, IsAdmin: admin}
@@ -293,11 +295,11 @@ func TestTooFarBack(t *testing.T) {
 	g.undo(t, &alice, matchNumber(1))
 	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2})
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.TooFarBack, Number: 1, Matches: 3})
-	if _, ok := g.fix(t, &alice, matchNumber(2), ranking.Score{A: 1, B: 3}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &alice, matchNumber(2), ladder.Score{A: 1, B: 3}).(ranking.MatchFixed); !ok {
 		t.Error("a fix within the bound is refused")
 	}
 	g.record(t, &alice, alice, bob, 3, 1)
-	for _, got := range []ranking.Notice{g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3})} {
+	for _, got := range []ranking.Notice{g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ladder.Score{A: 3})} {
 		checkNotice(t, got, ranking.Refusal{Code: ranking.TooFarBack, Number: 2, Matches: 3})
 	}
 	g.has(t, 2, "matches WHERE changes > 0")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -58,9 +60,9 @@ type memoryStore struct {
 }
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ranking.RatingRules{K: 32}}}}
+	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}}}
 	for i, p := range q.People {
-		player := &ranking.Player{ID: ranking.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
+		player := &ranking.Player{ID: ladder.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
 		snap.People = append(snap.People, ranking.Known{ByID: player, Player: player})
 	}
 	return snap, nil
@@ -202,10 +204,10 @@ func TestAnonymousReportLocks(t *testing.T) {
 		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
 		store.left.Store(1)
 		o := from(nil, "m:1")
-		o.Names, o.Mentioned = true, []ranking.Person{alice, bob}
+		o.Names, o.Mentioned = true, []command.Person{alice, bob}
 		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-		must(t, service.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading {
-			return ranking.Reading{Reports: []ranking.Report{singles(alice, bob, 3, 0)}}
+		must(t, service.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading {
+			return ranking.Reading{Reports: []command.Match{singles(alice, bob, 3, 0)}}
 		}}))
 		if diff := cmp.Diff([]bool{false, true}, locked); diff != "" {
 			t.Errorf("locked the group (-want +got):\n%s", diff)

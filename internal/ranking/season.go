@@ -2,19 +2,19 @@ package ranking
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
 // Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their own.
 type Season struct {
-	ID     SeasonID
+	ID     ladder.SeasonID
 	Number int       // 1, 2, 3 … in its ladder
 	Name   string    // empty if nobody has named it
 	Starts time.Time // the instant from which on messages report its matches, zero for the first one
@@ -26,49 +26,44 @@ func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
-// match returns the match that an operation amends, nil for none.
-func (j job) match(snap Snapshot) *StoredMatch {
-	switch op := j.operation.(type) {
-	case replaying:
-		return op.replays(snap)
-	case amending:
-		return op.amends(snap)
+// where returns the other ladder or season that a command is about, nil if it is those of the snapshot.
+// A match that is amended stays in its season; when the message was sent decides about a new one.
+func (c call) where(ctx context.Context, store writer, snap Snapshot, m *StoredMatch, at time.Time) (need, error) {
+	if c.lacksLadder(snap, m) {
+		return onlyAnswer{Refusal{Code: UnknownButton}}, nil
 	}
-	return nil
-}
-
-// about returns the ladder and the season that a command is about, as an Origin has them. A match that is amended stays in its season; when
-// the message was sent decides about a new one.
-func about(ctx context.Context, store writer, o Origin, j job, snap Snapshot) (LadderID, SeasonID, error) {
-	ladder := j.ladder(o, snap)
-	if ladder != o.Ladder || snap.NewGroup {
-		return ladder, 0, nil
+	n := inLadder{ladder: c.ladderOf(snap, m)}
+	if n.ladder != c.ladder || snap.NewGroup {
+		return n.unless(c), nil
 	}
-	switch m, at := j.match(snap), j.reportedAt(snap); {
+	switch {
 	case m != nil && snap.isOver(m.Season):
-		return ladder, m.Season, nil
-	case !at.IsZero() && o.Season != 0:
-		return ladder, o.Season, nil
-	case !at.IsZero():
+		n.season = m.Season
+	case at.IsZero():
+	case c.season != 0:
+		n.season = c.season
+	default:
 		season, err := seasonAt(ctx, store, snap.Ladder, at)
-		if season == snap.Ladder.Season.ID {
-			season = 0
+		if err != nil {
+			return nil, err
 		}
-		return ladder, season, err
+		if season != snap.Ladder.Season.ID {
+			n.season = season
+		}
 	}
-	return ladder, 0, nil
+	return n.unless(c), nil
 }
 
-// reportedAt returns when new matches were reported, zero if the command reports none.
-func (j job) reportedAt(snap Snapshot) time.Time {
-	if op, ok := j.operation.(dated); ok && j.match(snap) == nil {
-		return op.at()
+// unless returns the need unless it is met.
+func (n inLadder) unless(c call) need {
+	if n.ladder == c.ladder && n.season == c.season {
+		return nil
 	}
-	return time.Time{}
+	return n
 }
 
 // seasonAt returns the season of a ladder in which a message of this time reports a match.
-func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (SeasonID, error) {
+func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder.SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
 	}
@@ -76,7 +71,7 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (Season
 }
 
 // isOver is true if a season of the group does not go on.
-func (s Snapshot) isOver(season SeasonID) bool {
+func (s Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
 
@@ -150,28 +145,28 @@ func played(snap Snapshot) (people int) {
 	return people
 }
 
-func (n seasonOperation) decide(snap Snapshot) (Decision, error) {
+func (n seasonOperation) decide(snap Snapshot) (Decision, need, error) {
 	ending := snap.Ladder.Season
 	at := n.starts()
 	if ending.endsBefore(at) {
-		return Decision{}, seasonOver{snap.Ladder, at}
+		return Decision{}, seasonEnd{snap.Ladder, at}, nil
 	}
 	if n.Tag == "" {
 		return Decision{Notice: SeasonPrompt{
 			Tag: snap.seasonTag(), Number: ending.Number, Ended: ending.Name, Name: n.Name,
 			Players: played(snap), Start: snap.Ladder.Start, Halfway: snap.Ladder.Halfway,
-		}}, nil
+		}}, nil, nil
 	}
 	return Decision{
 		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number, Before: snap.Since},
 		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true},
-	}, nil
+	}, nil, nil
 }
 
 // NewSeason ends a season and starts the next one at a time. The group is locked.
 type NewSeason struct {
-	Ladder LadderID
-	Ends   SeasonID
+	Ladder ladder.ID
+	Ends   ladder.SeasonID
 	Name   string
 	At     time.Time
 	Until  time.Time // when the next one ends, zero if an admin will end it
@@ -235,8 +230,8 @@ const SeasonTimer = "t:season:"
 
 // SeasonUntil is a season of a ladder that goes on until a time.
 type SeasonUntil struct {
-	Ladder LadderID
-	Season SeasonID
+	Ladder ladder.ID
+	Season ladder.SeasonID
 	Until  time.Time // zero if an admin will end it
 }
 
@@ -247,27 +242,23 @@ func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer,
 
 // endSeason ends the season of a ladder before a message of this time, which reports a match of the next one.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
-	err := s.attempt(ctx, Origin{Chat: o.Chat, Ladder: l.ID}, job{
-		operation: seasonTimer{season: l.Season.ID, at: at, early: true},
-		outcome:   new(CommandOutcome), keyless: true, knownChatOnly: true, locks: true,
+	_, err := s.attempt(ctx, Origin{Chat: o.Chat, Ladder: l.ID}, job{
+		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
 	}, 1)
-	if errors.Is(err, errUnanswered) { // somebody else has done it
-		return nil
-	}
 	return err
 }
 
 // seasonTimer ends a season at the time that was set ahead. One without a match goes on, and so does that of an archived ladder.
 type seasonTimer struct {
 	plain
-	season SeasonID
+	season ladder.SeasonID
 	at     time.Time // that of the message which does not belong to the season any more, or when the timer was due
 	early  bool      // a message ends it, not the timer
 }
 
 func (e seasonTimer) needs() Needs { return Needs{Everybody: true, Timer: !e.early} }
 
-func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
+func (e seasonTimer) decide(snap Snapshot) (Decision, need, error) {
 	l, d := snap.Ladder, Decision{Presence: NoChange}
 	goesOn := l.Season.ID == e.season
 	due := snap.Due
@@ -275,8 +266,8 @@ func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
 		due = goesOn && l.Season.endsBefore(e.at)
 	}
 	switch {
-	case !due:
-		return d, errUnanswered
+	case !due: // somebody else has done it
+		d.dropped = true
 	case !goesOn: // a message of the next season has ended it
 		d.Effect = &ToldSeason{Season: e.season}
 	case l.Archived, played(snap) == 0, l.Season.Ends.IsZero():
@@ -288,11 +279,11 @@ func (e seasonTimer) decide(snap Snapshot) (Decision, error) {
 			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)), // messages of a chat arrive in their order
 		}
 	}
-	return d, nil
+	return d, nil, nil
 }
 
 // ToldSeason lets the chat be told how a season ended that is over.
-type ToldSeason struct{ Season SeasonID }
+type ToldSeason struct{ Season ladder.SeasonID }
 
 func (*ToldSeason) outcome() CommandOutcome { return "" }
 
@@ -326,10 +317,10 @@ var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpo
 const KindSeason = "season_ended"
 
 // SeasonObject identifies that message in its chat, apart from its topic.
-func SeasonObject(id SeasonID) string { return fmt.Sprintf("season:%d", id) }
+func SeasonObject(id ladder.SeasonID) string { return fmt.Sprintf("season:%d", id) }
 
 // SeasonOfObject returns the season whose message an object identifies.
-func SeasonOfObject(object string) (id SeasonID) {
+func SeasonOfObject(object string) (id ladder.SeasonID) {
 	_, _ = fmt.Sscanf(object, "season:%d", &id)
 	return id
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -222,7 +224,7 @@ func keyed(o ranking.Origin) ranking.Origin {
 // people who are in it nor that of others.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
-	for name, two := range map[string][2]ranking.Person{"known": {alice, bob}, "new": {carol, zoe}} {
+	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
@@ -292,7 +294,7 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 		return g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin})
 	}).(ranking.SeasonPrompt)
 	o = g.at(&alice, 50)
-	o.Button, o.Pressed, o.Ladder = o.Key, 5, ranking.LadderID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
+	o.Button, o.Pressed, o.Ladder = o.Key, 5, ladder.ID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
 	must(t, g.Do(t.Context(), o, ranking.StartSeason{Tag: asked.Tag, IsAdmin: admin}))
 	before := g.seasons(t)
 	o = g.at(&alice, 60)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -215,7 +216,7 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 		rt.Fatalf("a new season is answered with %+v, want %+v", asked, want)
 	}
 	o := c.press(c.account(sender))
-	o.Pressed, o.Ladder = 5, ranking.LadderID(l.id)
+	o.Pressed, o.Ladder = 5, ladder.ID(l.id)
 	c.send(o, func(o ranking.Origin) error {
 		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, Tag: want.Tag, IsAdmin: admin})
 	})
@@ -323,9 +324,9 @@ func (c *modelGroup) compareSeasons() {
 
 // compareTables compares the tables of the seasons, and what people have achieved in all of them.
 func (c *modelGroup) compareTables() {
-	store, who := pgstats.NewStore(c.pool, c.pool), make(map[ranking.PlayerID]string)
+	store, who := pgstats.NewStore(c.pool, c.pool), make(map[ladder.PlayerID]string)
 	for _, p := range rows[struct {
-		ID  ranking.PlayerID
+		ID  ladder.PlayerID
 		Who string
 	}](c.t, c.game, `SELECT id, coalesce(telegram_user_id::text, username, '') FROM players p`) {
 		who[p.ID] = p.Who
@@ -354,7 +355,7 @@ func (c *modelGroup) compareTables() {
 					begun[c.nameOf(e)] = entry.start
 				}
 			}
-			n, err := store.Season(c.t.Context(), ranking.LadderID(l.id), s.number)
+			n, err := store.Season(c.t.Context(), ladder.ID(l.id), s.number)
 			must(c.t, err)
 			got := plainladder.Table{Medals: n.HasMedals(), Played: best(n.Played), Streak: best(n.Streak)}
 			for _, r := range n.Rows {
@@ -371,7 +372,7 @@ func (c *modelGroup) compareTables() {
 				c.rt.Fatalf("the table of season %d of ladder %q (-model +shown):\n%s", s.number, l.name, diff)
 			}
 		}
-		results, err := store.SeasonResults(c.t.Context(), ranking.LadderID(l.id))
+		results, err := store.SeasonResults(c.t.Context(), ladder.ID(l.id))
 		must(c.t, err)
 		got := make(map[string]plainladder.Career)
 		for _, r := range stats.AllSeasonsOf(results).Rows {

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -20,24 +22,24 @@ import (
 
 var (
 	club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
-	alice = ranking.Person{ID: 1, Username: "alice", Name: "Alice"}
-	bob   = ranking.Person{ID: 2, Username: "bob", Name: "Bob"}
-	carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
-	zoe   = ranking.Person{ID: 26, Name: "Zoe"}
+	alice = command.Person{ID: 1, Username: "alice", Name: "Alice"}
+	bob   = command.Person{ID: 2, Username: "bob", Name: "Bob"}
+	carol = command.Person{ID: 3, Username: "carol", Name: "Carol"}
+	zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
 // singles returns the report of a match between two people.
-func singles(a, b ranking.Person, scoreA, scoreB int) ranking.Report {
-	return ranking.Report{A: []ranking.Person{a}, B: []ranking.Person{b}, Scores: []ranking.Score{{A: scoreA, B: scoreB}}}
+func singles(a, b command.Person, scoreA, scoreB int) command.Match {
+	return command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: []ladder.Score{{A: scoreA, B: scoreB}}}
 }
 
 // origin returns the origin of a new command.
-func (g *game) origin(sender *ranking.Person) ranking.Origin {
+func (g *game) origin(sender *command.Person) ranking.Origin {
 	g.keys++
 	return from(sender, fmt.Sprintf("m:%d", g.keys))
 }
 
-func from(sender *ranking.Person, key string) ranking.Origin {
+func from(sender *command.Person, key string) ranking.Origin {
 	return ranking.Origin{
 		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0), ReplyTo: 7, Thread: 8,
 	}
@@ -82,7 +84,7 @@ func (g *game) has(t *testing.T, want int, rows string) {
 }
 
 // record reports a match that must be handled, and returns its notice.
-func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person, scoreA, scoreB int) ranking.Notice {
+func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.RecordMatch(t.Context(), o, singles(a, b, scoreA, scoreB)))
@@ -90,17 +92,17 @@ func (g *game) record(t *testing.T, sender *ranking.Person, a, b ranking.Person,
 }
 
 // doubt reports something that needs an answer before it counts.
-func (g *game) doubt(t *testing.T, o ranking.Origin, q ranking.AmbiguousReport) {
+func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]ranking.Person) ranking.Reading { return ranking.Reading{Ambiguous: &q} }}))
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return ranking.Reading{Ambiguous: &q} }}))
 }
 
 // everybody returns who is in the group, as a message can name them.
-func (g *game) everybody(t *testing.T) (people []ranking.Person) {
+func (g *game) everybody(t *testing.T) (people []command.Person) {
 	t.Helper()
 	o := g.origin(&alice)
 	o.Names = true
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []ranking.Person) ranking.Reading {
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []command.Person) ranking.Reading {
 		people = everybody
 		return ranking.Reading{Malformed: ranking.Refusal{Code: "nothing"}}
 	}}))
@@ -110,7 +112,7 @@ func (g *game) everybody(t *testing.T) (people []ranking.Person) {
 // wizard returns the open wizard that a reply answers, nil if there is none.
 func (g *game) wizard(t *testing.T, o ranking.Origin, ref ranking.PromptRef) (found *ranking.WizardRequest) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []ranking.Person) (ranking.PromptOption, ranking.Notice) {
+	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []command.Person) (ranking.PromptOption, ranking.Notice) {
 		found = &w
 		return nil, ranking.Refusal{Code: "nothing"}
 	}}))

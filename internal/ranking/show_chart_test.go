@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -18,7 +20,7 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		var player ranking.PlayerID
+		var player ladder.PlayerID
 		if err := g.pool.QueryRow(t.Context(), `SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -45,7 +47,7 @@ func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	questions := g.questions(g.Service)
-	ask := func(sender *ranking.Person, people ...ranking.Person) string {
+	ask := func(sender *command.Person, people ...command.Person) string {
 		t.Helper()
 		o := g.origin(sender)
 		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...), Period: stats.Month}))
@@ -56,25 +58,25 @@ func TestShowChart(t *testing.T) {
 		g.record(t, &alice, alice, bob, 3, 1)
 		g.record(t, &alice, carol, zoe, 3, 1)
 	}
-	eve := ranking.Person{ID: 1200, Name: "Eve"}
+	eve := command.Person{ID: 1200, Name: "Eve"}
 	g.record(t, &eve, zoe, eve, 3, 1)
 	for name, tc := range map[string]struct {
-		sender *ranking.Person
-		people []ranking.Person
+		sender *command.Person
+		people []command.Person
 		want   []string
 	}{
 		"nobody":             {nil, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
 		"one of the first":   {&bob, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
 		"one of the others":  {&eve, nil, []string{"Alice", "Carol", "Zoe", "Eve"}},
-		"who has not played": {&ranking.Person{ID: 1300, Name: "Fay"}, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
-		"people":             {&eve, []ranking.Person{zoe, bob, zoe}, []string{"Zoe", "Bob"}},
+		"who has not played": {&command.Person{ID: 1300, Name: "Fay"}, nil, []string{"Alice", "Carol", "Zoe", "Bob"}},
+		"people":             {&eve, []command.Person{zoe, bob, zoe}, []string{"Zoe", "Bob"}},
 	} {
 		key := ask(tc.sender, tc.people...)
 		if got, want := g.storedChart(t, fmt.Sprintf("key = '%s'", key)), g.charted(t, tc.want...); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
-	fay := ranking.Person{ID: 1300, Name: "Fay"}
+	fay := command.Person{ID: 1300, Name: "Fay"}
 	checkNotice(t, g.notice(t, ask(&alice, fay)), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Fay"})
 	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.PlayerStanding{})
 	must(t, g.Do(t.Context(), g.origin(&fay), ranking.Join{}))

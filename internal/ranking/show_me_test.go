@@ -5,12 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // askStanding sends /me and returns the answer.
-func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *ranking.Person) ranking.Notice {
+func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *command.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	o.Chat = chat
@@ -39,10 +41,10 @@ func TestShowMeInAGroup(t *testing.T) {
 	}
 	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	g.record(t, &alice, alice, bob, 3, 1)
-	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
+	g.record(t, &alice, carol, command.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, alice, carol, 2, 2)
 	g.record(t, &alice, alice, bob, 0, 3)
-	ask := func(who *ranking.Person) stats.PlayerStanding {
+	ask := func(who *command.Person) stats.PlayerStanding {
 		t.Helper()
 		return standingIn(t, g.askStanding(t, club, who))
 	}
@@ -83,8 +85,8 @@ func TestShowLastMatches(t *testing.T) {
 		g.record(t, &alice, alice, bob, i, 2)
 	}
 	doubles := g.origin(&alice)
-	must(t, g.RecordMatch(t.Context(), doubles, ranking.Report{
-		A: []ranking.Person{bob, carol}, B: []ranking.Person{zoe, alice}, Scores: []ranking.Score{{A: 7, B: 10}},
+	must(t, g.RecordMatch(t.Context(), doubles, command.Match{
+		A: []command.Person{bob, carol}, B: []command.Person{zoe, alice}, Scores: []ladder.Score{{A: 7, B: 10}},
 	}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 6}}}))
 	got, ok := g.askStanding(t, club, &alice).(stats.PlayerStanding)
@@ -111,7 +113,7 @@ func TestShowMeInPrivate(t *testing.T) {
 	group := func(n int) ranking.Chat {
 		return ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: fmt.Sprintf("Club %d", n)}
 	}
-	play := func(n int, a, b ranking.Person) {
+	play := func(n int, a, b command.Person) {
 		t.Helper()
 		o := g.origin(&a)
 		o.Chat = group(n)

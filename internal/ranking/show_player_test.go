@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -21,7 +23,7 @@ func TestShowTop(t *testing.T) {
 	all := []stats.Row{row("Alice", 1516, 1, 0), row("Carol", 1516, 1, 0), row("Bob", 1484, 0, 1), row("Zoe", 1484, 0, 1)}
 	for _, tc := range []struct {
 		places int
-		sender *ranking.Person
+		sender *command.Person
 		rows   int
 		own    int // the sender's row
 	}{
@@ -60,38 +62,38 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	dave := ranking.Person{Username: "dave"}
+	dave := command.Person{Username: "dave"}
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &carol, carol, dave, 3, 1)
 	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	g.memberLeft(t, carol, time.Minute)
 	players := g.count(t, "players")
-	show := func(sender *ranking.Person, who ranking.Person) ranking.Notice {
+	show := func(sender *command.Person, who command.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
 		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PersonQuery{Who: ranking.Only(who)}))
 		return g.notice(t, o.Key)
 	}
-	check := func(sender *ranking.Person, who ranking.Person, want stats.PlayerStanding) {
+	check := func(sender *command.Person, who command.Person, want stats.PlayerStanding) {
 		t.Helper()
 		checkNotice(t, standingIn(t, show(sender, who)), want)
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
 	bobs := stats.PlayerStanding{Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
-	for _, sender := range []*ranking.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
-		for _, who := range []ranking.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
+	for _, sender := range []*command.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
+		for _, who := range []command.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
 			check(sender, who, bobs)
 		}
 	}
 	own := bobs
 	own.Other = false
-	check(&bob, ranking.Person{Username: "bob"}, own)
+	check(&bob, command.Person{Username: "bob"}, own)
 	check(&alice, dave, stats.PlayerStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
 	check(&alice, carol, stats.PlayerStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
 	check(&alice, zoe, stats.PlayerStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
-	checkNotice(t, show(&alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(&alice, ranking.Person{Username: "bobb"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
-	checkNotice(t, show(&alice, ranking.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
+	checkNotice(t, show(&alice, command.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&alice, command.Person{Username: "bobb"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
+	checkNotice(t, show(&alice, command.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
 	if n := g.count(t, "players"); n != players {
 		t.Errorf("asking created %d players", n-players)
 	}
@@ -103,10 +105,10 @@ func TestShowHeadToHead(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, carol, bob, 3, 1)
-	id := func(who ranking.Person) ranking.PlayerID {
-		return rows[struct{ ID ranking.PlayerID }](t, g, `SELECT id FROM players WHERE telegram_user_id = $1`, who.ID)[0].ID
+	id := func(who command.Person) ladder.PlayerID {
+		return rows[struct{ ID ladder.PlayerID }](t, g, `SELECT id FROM players WHERE telegram_user_id = $1`, who.ID)[0].ID
 	}
-	show := func(sender *ranking.Person, a, b ranking.Person) ranking.Notice {
+	show := func(sender *command.Person, a, b command.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
 		must(t, g.questions(g.Service).Show(t.Context(), o, stats.HeadToHeadQuery{Two: ranking.Only(a, b)}))
@@ -123,14 +125,14 @@ func TestShowHeadToHead(t *testing.T) {
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
 	want := stats.HeadToHead{A: name("Alice"), B: name("Bob"), Ratings: [2]int{1516, 1469}, Expected: 5672}
-	checkNotice(t, against(show(&alice, alice, ranking.Person{Username: "bob"})), want)
+	checkNotice(t, against(show(&alice, alice, command.Person{Username: "bob"})), want)
 	checkNotice(t, against(show(nil, alice, bob)), want)
-	checkNotice(t, show(&alice, alice, ranking.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
-	checkNotice(t, show(&alice, alice, ranking.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, ranking.Person{ID: 999, Name: "Nobody"}, bob), stats.PlayerStanding{})
-	checkNotice(t, show(&ranking.Person{ID: 999, Name: "Nobody"}, bob, ranking.Person{ID: 999, Name: "Nobody"}), stats.PlayerStanding{})
+	checkNotice(t, show(&alice, alice, command.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
+	checkNotice(t, show(&alice, alice, command.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, command.Person{ID: 999, Name: "Nobody"}, bob), stats.PlayerStanding{})
+	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, bob, command.Person{ID: 999, Name: "Nobody"}), stats.PlayerStanding{})
 
-	turn := func(sender ranking.Person, player ranking.Person) (key string) {
+	turn := func(sender command.Person, player command.Person) (key string) {
 		t.Helper()
 		o := g.press(&sender)
 		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: id(player)}))
@@ -141,16 +143,16 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, against(g.answer(t, key, page)), want)
 	pages := g.count(t, "outbox WHERE action = 'page'")
 	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
-	nobody := ranking.Person{ID: 999, Name: "Nobody"}
+	nobody := command.Person{ID: 999, Name: "Nobody"}
 	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
-	twin := rows[struct{ ID ranking.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
+	twin := rows[struct{ ID ladder.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
 	o := g.press(&bob)
 	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: twin}))
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
 		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
 	}
-	for _, sender := range []ranking.Person{alice, bob} {
+	for _, sender := range []command.Person{alice, bob} {
 		o := g.press(&sender)
 		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.PlayerQuery{Player: id(bob)}))
 		if got := standingIn(t, g.answer(t, o.Key, page)); got.Other != (sender.ID == alice.ID) || got.Elo != 1469 {

@@ -6,12 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // page asks for the ranking.
-func (g *game) page(t *testing.T, sender *ranking.Person) stats.RankingPage {
+func (g *game) page(t *testing.T, sender *command.Person) stats.RankingPage {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.ShowRanking(t.Context(), o))
@@ -29,18 +31,18 @@ func TestShowRanking(t *testing.T) {
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
-	for _, p := range []*ranking.Person{&zoe, &carol} {
+	for _, p := range []*command.Person{&zoe, &carol} {
 		must(t, g.Do(t.Context(), g.origin(p), ranking.Join{}))
 	}
 	g.record(t, &alice, alice, bob, 3, 1)
-	g.record(t, &alice, carol, ranking.Person{Username: "dave"}, 3, 1)
+	g.record(t, &alice, carol, command.Person{Username: "dave"}, 3, 1)
 	g.record(t, &alice, carol, alice, 2, 2)
 	row := func(position int, name string, elo, won, drawn, lost int) stats.Row {
 		return stats.Row{Position: position, Name: ranking.Name{Name: name}, Elo: elo, Won: won, Drawn: drawn, Lost: lost}
 	}
 	zoes := row(0, "Zoe", 1500, 0, 0, 0) // has not played
 	zoes.Mine = true
-	for _, asker := range []*ranking.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
+	for _, asker := range []*command.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
 		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: []stats.Row{
 			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
 			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
@@ -73,7 +75,7 @@ func TestPlacesBegin(t *testing.T) {
 			t.Errorf("%s: %s, want %s", what, got, want)
 		}
 	}
-	dave := ranking.Person{ID: 104, Name: "Dave"}
+	dave := command.Person{ID: 104, Name: "Dave"}
 	for range 3 {
 		g.record(t, &alice, alice, bob, 3, 1)
 	}
@@ -111,7 +113,7 @@ func (g *game) addCrowd(t *testing.T) {
 
 // crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for somebody
 // who is not in the ranking.
-func crowdPage(number int, asker ranking.UserID, own int) stats.RankingPage {
+func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {
 		n.Rows = append(n.Rows, crowdRow(i))
@@ -136,14 +138,14 @@ func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
 	for name, tc := range map[string]struct {
-		asker ranking.UserID
+		asker ladder.UserID
 		own   int
 	}{
 		"anonymous": {0, -1}, "on the page": {1009, 9}, "just below it": {1010, 10}, "further down": {1333, 333}, "unknown": {77, -1},
 	} {
-		var asker *ranking.Person
+		var asker *command.Person
 		if tc.asker != 0 {
-			asker = &ranking.Person{ID: tc.asker, Name: fmt.Sprintf("P%d", tc.asker)}
+			asker = &command.Person{ID: tc.asker, Name: fmt.Sprintf("P%d", tc.asker)}
 		}
 		if diff := cmp.Diff(crowdPage(1, tc.asker, tc.own), g.page(t, asker)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -155,7 +157,7 @@ func TestRankingOfMany(t *testing.T) {
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
-	o := below(78, g.press(&ranking.Person{ID: 1023, Name: "P1023"}))
+	o := below(78, g.press(&command.Person{ID: 1023, Name: "P1023"}))
 	must(t, g.questions(g.Service).Show(t.Context(), o, stats.RestQuery{}))
 	if diff := cmp.Diff(crowdPage(3, 1023, 23), g.answer(t, o.Key, "action = 'send'")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // The errors of a Store that callers handle.
@@ -40,7 +43,7 @@ type Store interface {
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks both players and the group of the
 	// unclaimed one, and returns the ladders that rank both. If the player has been claimed or merged already, it returns nil.
-	LockPlayers(ctx context.Context, unclaimed, claimed PlayerID) (Merging, []SharedLadder, error)
+	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old id refers to the chat forever. Waiting
 	// notices of the chat no longer reply to a message.
@@ -63,20 +66,20 @@ type writer interface {
 
 	// MatchHistory returns the matches of a season from a number on, and the standings of all who play in them, and of others who have one.
 	// Number 0 means the whole season, with all its standings.
-	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
 	// SeasonAt returns the season of a ladder in which a message of this time reports a match.
-	SeasonAt(ctx context.Context, ladder LadderID, at time.Time) (SeasonID, error)
+	SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (ladder.SeasonID, error)
 
 	// LargestUpset returns the largest upset of a ladder that counts, of the month with this first instant in its zone; 0 if there is none.
-	LargestUpset(ctx context.Context, ladder LadderID, month time.Time) (int, error)
+	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
 }
 
 // Locked is a transaction that locks a group: nobody else records, amends or merges in it. Apply or Rewrite commits it.
 type Locked interface {
 	writer
 	// Rewrite writes the changes of a replay, and nothing else.
-	Rewrite(ctx context.Context, w Rewrite) error
+	Rewrite(ctx context.Context, w ladder.Rewrite) error
 	// Release ends the transaction. If it is not committed, it changes nothing.
 	Release(ctx context.Context)
 }
@@ -96,16 +99,16 @@ type Query struct {
 	Key     string
 	Message string // the key of the message whose edit is the command, empty for none
 	Chat    Chat
-	Sender  *Person   // who sent the command, nil for an anonymous admin
-	Shown   []Person  // others that the message shows
-	SentAt  time.Time // when the message showed its people, zero if that may be long ago
+	Sender  *command.Person  // who sent the command, nil for an anonymous admin
+	Shown   []command.Person // others that the message shows
+	SentAt  time.Time        // when the message showed its people, zero if that may be long ago
 	// KnownChat is true if the command is nothing in an unknown chat. Otherwise, a chat, a group and a ladder that are not stored yet get
 	// an id.
 	KnownChat bool
 	// Ladder is the ladder to read, 0 for the group's default one. Thread and Replied, as in Origin, say which one Applies.
-	Ladder LadderID
+	Ladder ladder.ID
 	// Season is the season of that ladder to read, 0 for the one that goes on.
-	Season    SeasonID
+	Season    ladder.SeasonID
 	Thread    int64
 	Replied   MatchRef
 	RateEntry RateEntry // if not zero, requests RecentUsage for its sender and time
@@ -116,14 +119,14 @@ type Query struct {
 type Needs struct {
 	// People is who the operation is about. The sender of a command is among them, so that every command claims the sender's unclaimed
 	// player.
-	People          []Person
-	New             int          // how many of the people, from the first on, get an id unless they are players already
-	DuplicatesOf    time.Time    // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
-	DuplicateScores []Score      // only those with one of these scores, in either order, or without one, and those within the RepeatWindow; none: all
-	Result          *LeaderQuery // of an operation that may record a result of its people; requests Leaders; there are People
-	Everybody       bool         // requests Everybody
-	Near            bool         // also if one of the people is only mentioned and not known; the store need not know
-	Match           *MatchRef    // requests Matches
+	People          []command.Person
+	New             int                 // how many of the people, from the first on, get an id unless they are players already
+	DuplicatesOf    time.Time           // if not zero, requests PossibleDuplicates: the matches that were reported at most SameGameWindow before or after
+	DuplicateScores []ladder.Score      // only those with one of these scores, in either order, or without one, and those within the RepeatWindow; none: all
+	Result          *ladder.LeaderQuery // of an operation that may record a result of its people; requests Leaders; there are People
+	Everybody       bool                // requests Everybody
+	Near            bool                // also if one of the people is only mentioned and not known; the store need not know
+	Match           *MatchRef           // requests Matches
 	// ReportedSince limits which matches that the sender reported, and did not play, may be the
 	// last one that is meant, or Counted. With Season, it requests Since.
 	ReportedSince time.Time
@@ -140,7 +143,7 @@ type Needs struct {
 // that the command with the Key recorded; else the last one that the sender undid, if LastUndone is true; else the last one that the sender
 // played or reported.
 type MatchRef struct {
-	ID     MatchID
+	ID     ladder.MatchID
 	Number int
 	// Tag is that of the match, as the button with the Number says; empty without a button. Any other match is refused.
 	Tag        MatchTag
@@ -157,12 +160,12 @@ type Snapshot struct {
 	Chat    Chat   // as stored
 	NewChat bool   // the chat is not stored yet
 	Group   GroupID
-	Ladders []GroupLadder // of the group, the oldest first
-	Ladder  Ladder        // that of the query, zero if the group does not have it
-	Season  SeasonID      // that of the query; it is over unless it is the one of the Ladder
-	Over    int           // its number if it is over, 0 if it goes on
+	Ladders []GroupLadder   // of the group, the oldest first
+	Ladder  Ladder          // that of the query, zero if the group does not have it
+	Season  ladder.SeasonID // that of the query; it is over unless it is the one of the Ladder
+	Over    int             // its number if it is over, 0 if it goes on
 	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is bound to; 0 for the default one.
-	Applies LadderID
+	Applies ladder.ID
 	// NewGroup is true if the group and its ladder are not stored yet. A new ladder has the DefaultRules.
 	NewGroup bool
 	People   []Known // in the order of the query's people
@@ -177,7 +180,7 @@ type Snapshot struct {
 	// PossibleDuplicates are matches that the query asks for, the newest first. They are never older than the standings of the People.
 	PossibleDuplicates []RecentMatch
 	// Leaders are players at the top of the ranking that the query asks for, read together with the standings of the People.
-	Leaders     []Leader
+	Leaders     []ladder.Leader
 	Everybody   []Known        // who is in a ladder of the group: Player and Standing; never newer than Leaders and PossibleDuplicates
 	Matches     []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
 	Counted     *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
@@ -189,18 +192,18 @@ type Snapshot struct {
 	Due         bool           // there is a timer with the command's key, and it is due
 
 	// The service adds what a decision needs beyond that.
-	Admin        AdminStatus  // of the sender, if the operation asks
-	UpsetMonth   time.Time    // the month of the LargestUpset that the operation asks for with upsetOf
-	LargestUpset int          // of that month, 0 if there is none
-	History      MatchHistory // of the season of the match that the operation replays, from that match on
-	Into         MatchHistory // of the season that it moves the match to, from that match on
-	IntoSeason   SeasonID
+	Admin        AdminStatus     // of the sender, if the operation asks
+	UpsetMonth   time.Time       // the month of the LargestUpset that the operation asks for
+	LargestUpset int             // of that month, 0 if there is none
+	History      *ladder.History // of the season of the match that the operation replays, from that match on
+	Into         *ladder.History // of the season that it moves the match to, from that match on
+	IntoSeason   ladder.SeasonID
 	Answer       Notice // that the operation has read elsewhere
 }
 
 // everybody returns the people who are in a ladder of the group.
-func (s Snapshot) everybody() []Person {
-	people := make([]Person, len(s.Everybody))
+func (s Snapshot) everybody() []command.Person {
+	people := make([]command.Person, len(s.Everybody))
 	for i, k := range s.Everybody {
 		people[i] = k.person()
 	}
@@ -218,61 +221,61 @@ func (s Snapshot) known(person int) Known {
 // StoredMatch is a match that a MatchRef means.
 type StoredMatch struct {
 	RecentMatch
-	ID       MatchID
-	Ladder   LadderID
-	Season   SeasonID
+	ID       ladder.MatchID
+	Ladder   ladder.ID
+	Season   ladder.SeasonID
 	Undone   bool
-	UndoneAt time.Time // when the command that undid it was sent; zero if it counts
-	UndoneBy PlayerID  // 0 for an anonymous admin or a merge
-	Later    int       // number of later matches of the group, undone ones included
+	UndoneAt time.Time       // when the command that undid it was sent; zero if it counts
+	UndoneBy ladder.PlayerID // 0 for an anonymous admin or a merge
+	Later    int             // number of later matches of the group, undone ones included
 	// SidesSwapped is true if side B comes first on the match's card: it won, or it was the last to win before a fix made the match a draw.
 	SidesSwapped bool
 	// SamePerson is true if two of the players are the same person by now. Such a match is undone: by the merge of the two, or before it.
 	SamePerson bool
 	// Asked has the open prompt about the match of each who is asked; 0 stands for all admins. A
 	// prompt that has waited for its delivery for a PromptWindow does not count.
-	Asked map[PlayerID]PromptID
+	Asked map[ladder.PlayerID]PromptID
 }
 
 // players returns the players of both sides.
-func (m *StoredMatch) players() []PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
+func (m *StoredMatch) players() []ladder.PlayerID { return slices.Concat(m.Players[0], m.Players[1]) }
 
 // SharedLadder is a season of a ladder that ranks both of two players to be merged.
 type SharedLadder struct {
 	Chat    ChatID
-	Over    bool         // the season: what told its end is corrected, and nothing else is said
-	Label   *LadderLabel // nil if its group has no other ladder
-	History MatchHistory // from the first match of either player on, with the standings of both
+	Over    bool           // the season: what told its end is corrected, and nothing else is said
+	Label   *LadderLabel   // nil if its group has no other ladder
+	History ladder.History // from the first match of either player on, with the standings of both
 }
 
 // LadderMerge holds the changes of a merge in a season that ranks both players.
 type LadderMerge struct {
 	SharedLadder
-	Drop    Standing // of the removed player
-	Rewrite Rewrite
-	Undone  []MatchID // matches in which both players took part
+	Drop    ladder.Standing // of the removed player
+	Rewrite ladder.Rewrite
+	Undone  []ladder.MatchID // matches in which both players took part
 	Cards   []Card
 	Notice  Notice
 }
 
 // Known is what is known of a person in a chat. In a private chat, ByUsername, Unclaimed and Sighting are nil.
 type Known struct {
-	ByID       *Player   // the account with the person's user id, or nil
-	ByUsername *Player   // the account that was last seen in the group with the username of a person without id, or nil
-	Unclaimed  *Player   // the group's unclaimed player with the person's username, or nil
-	Player     *Player   // the person's player: one of the three, or a new one, or nil
-	New        bool      // the player is not stored yet
-	Gone       bool      // the player came only by being named, and no match counts: as if New, but stored
-	Claimed    bool      // the player is Unclaimed, and a message shows the person's account for the first time
-	Standing   *Standing // of Player, or nil
-	Sighting   *Sighting // of ByID in the group, or nil
-	Former     string    // of one of Everybody, as Left: the Person's Former
-	Left       bool      // the player has left the group
+	ByID       *Player          // the account with the person's user id, or nil
+	ByUsername *Player          // the account that was last seen in the group with the username of a person without id, or nil
+	Unclaimed  *Player          // the group's unclaimed player with the person's username, or nil
+	Player     *Player          // the person's player: one of the three, or a new one, or nil
+	New        bool             // the player is not stored yet
+	Gone       bool             // the player came only by being named, and no match counts: as if New, but stored
+	Claimed    bool             // the player is Unclaimed, and a message shows the person's account for the first time
+	Standing   *ladder.Standing // of Player, or nil
+	Sighting   *Sighting        // of ByID in the group, or nil
+	Former     string           // of one of Everybody, as Left: the Person's Former
+	Left       bool             // the player has left the group
 }
 
 // person returns the player as a person that the store knows.
-func (k Known) person() Person {
-	return Person{
+func (k Known) person() command.Person {
+	return command.Person{
 		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former, Left: k.Left,
 	}
 }
@@ -288,10 +291,10 @@ type Sighting struct {
 // a UserID becomes an account.
 type PlayerChange struct {
 	Player    Player
-	New       bool       // the player is not stored yet
-	Mentioned bool       // only the Standing changes: of somebody who is known, a mention shows nothing
-	Standing  StandingID // gets the player's name; 0 for none
-	Sighting  *Sighting  // of the player in the chat's group, nil for no change; the username is nobody else's there any more
+	New       bool              // the player is not stored yet
+	Mentioned bool              // only the Standing changes: of somebody who is known, a mention shows nothing
+	Standing  ladder.StandingID // gets the player's name; 0 for none
+	Sighting  *Sighting         // of the player in the chat's group, nil for no change; the username is nobody else's there any more
 }
 
 // Seen is what a command shows about its chat and about people there, as far as that is not stored yet.
@@ -312,7 +315,7 @@ type Changes struct {
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
 	// Corrected are the seasons that are over and whose final tables may change.
-	Corrected []SeasonID
+	Corrected []ladder.SeasonID
 	// Message is the key of the message whose edit is the command, empty for all other commands and for a refused one. It is stored with
 	// the outcome. If it already is, with another one than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
 	Message string
@@ -355,6 +358,7 @@ type Decision struct {
 	Ladder *LadderLabel
 	// Unadded is true if the command adds no players: it only asks about people.
 	Unadded bool
+	dropped bool // nothing is stored or said
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *MovedMatch, *NewStanding, *Left, *CameBack,
@@ -384,16 +388,16 @@ type Greeted struct {
 
 // Card is the message that shows a match.
 type Card struct {
-	Match  MatchID
+	Match  ladder.MatchID
 	Notice MatchRecorded
 }
 
 // Amended holds the changes that every amendment makes. If the stored number of changes differs from Changes, Apply fails with ErrConflict.
 type Amended struct {
-	Match   MatchID
-	Changes int      // before the amendment
-	By      PlayerID // 0 for an anonymous admin
-	Rewrite Rewrite
+	Match   ladder.MatchID
+	Changes int             // before the amendment
+	By      ladder.PlayerID // 0 for an anonymous admin
+	Rewrite ladder.Rewrite
 	Card    MatchRecorded // the new content of the match's card
 }
 
@@ -412,7 +416,7 @@ type Restored struct{ Amended }
 // Fixed is a match whose result is corrected, or whose players.
 type Fixed struct {
 	Amended
-	Old, New Result
+	Old, New ladder.Result
 	CameBack // who has got into the match
 }
 
@@ -425,44 +429,31 @@ type NewMatch struct {
 	// first one have #2, #3 and so on after it.
 	Key    string
 	Group  GroupID
-	Ladder LadderID
-	Season SeasonID
-	RatingRules
-	Result
-	ReportedBy PlayerID // 0 for an anonymous admin
-	PlayedAt   time.Time
-	// Upset is by how much the average rating of the losers exceeded that of the winners, if that is MinUpset or more; otherwise 0.
-	Upset   int
-	Players []MatchPlayer
-	Card    MatchRecorded // sent to the chat
-}
-
-// MatchPlayer is one player of a new match, with the standings before and after it.
-type MatchPlayer struct {
-	Side   int // 1 is A, 2 is B
-	K      int // the player's K-factor in the match
-	Before Standing
-	After  Standing
+	Ladder ladder.ID
+	Season ladder.SeasonID
+	ladder.Played
+	ReportedBy ladder.PlayerID // 0 for an anonymous admin
+	Card       MatchRecorded   // sent to the chat
 }
 
 // NewStanding is a player's first standing in a season. A player who has left is in all ladders of the group again.
 type NewStanding struct {
-	Season   SeasonID
-	Standing Standing
+	Season   ladder.SeasonID
+	Standing ladder.Standing
 	CameBack
 }
 
 // Left says that a player left a group: all ladders there, unless the player has left before, or has played in one of them since then.
 type Left struct {
 	Group  GroupID
-	Player PlayerID
+	Player ladder.PlayerID
 	At     time.Time
 }
 
 // CameBack says that players who may have left a group before are there again, in all ladders.
 type CameBack struct {
 	Group   GroupID
-	Players []PlayerID
+	Players []ladder.PlayerID
 	At      time.Time
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"elobot/internal/ladder"
 )
 
 // Timer is something that happens by itself at a certain time. It happens once: the same transaction deletes the timer.
@@ -38,7 +40,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
 	j := job{name: "timer", knownChatOnly: true, silent: true, locks: true}
 	var prompt PromptID
-	var season SeasonID
+	var season ladder.SeasonID
 	_, _ = fmt.Sscanf(t.Key, PromptTimer+"%d", &prompt)
 	_, _ = fmt.Sscanf(t.Key, SeasonTimer+"%d:%d", &o.Ladder, &season)
 	switch t.Key {
@@ -60,17 +62,17 @@ type expiredPrompt struct {
 
 func (e expiredPrompt) needs() Needs { return Needs{Prompt: e.id, Timer: true} }
 
-func (e expiredPrompt) decide(snap Snapshot) (Decision, error) {
+func (e expiredPrompt) decide(snap Snapshot) (Decision, need, error) {
 	p, d := snap.Prompt, Decision{Presence: NoChange}
 	switch {
 	case !snap.Due:
-		return d, errUnanswered
+		return Decision{dropped: true}, nil, nil
 	case p == nil || p.Closed:
-		return d, nil
+		return d, nil, nil
 	}
 	d.Closes = &ClosedPrompt{ID: p.ID, As: PromptExpired}
 	if p.Message != 0 {
 		d.Page, d.PageMessageID = p.dropped(), p.Message
 	}
-	return d, nil
+	return d, nil, nil
 }

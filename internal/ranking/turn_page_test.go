@@ -6,12 +6,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // press is the origin of a button press below message 77.
-func (g *game) press(by *ranking.Person) ranking.Origin {
+func (g *game) press(by *command.Person) ranking.Origin {
 	o := g.origin(by)
 	o.Button, o.Pressed, o.ReplyTo, o.SentAt = o.Key, 77, 77, time.Now()
 	return o
@@ -24,7 +26,7 @@ func below(message int64, o ranking.Origin) ranking.Origin {
 }
 
 // turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77 is to show.
-func (g *game) turn(t *testing.T, by *ranking.Person, asker ranking.UserID, page int) stats.RankingPage {
+func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page int) stats.RankingPage {
 	t.Helper()
 	must(t, g.questions(g.Service).Show(t.Context(), below(77, g.press(by)), stats.RankingQuery{Page: page, Asker: asker}))
 	return g.waitingPage(t)
@@ -50,7 +52,7 @@ func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
 	for _, tc := range []struct {
-		asker           ranking.UserID
+		asker           ladder.UserID
 		page, want, own int
 	}{
 		{1333, 2, 2, 333}, {1333, 34, 34, 333}, {1333, 45, 45, 333}, {1333, 46, 45, 333}, {1333, 1 << 30, 45, 333}, {0, 3, 3, -1}, {77, 3, 3, -1},

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -40,7 +42,7 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 }
 
 // inLadder has a command sent that names a ladder, and returns its answer.
-func (g *game) inLadder(t *testing.T, name string, sender *ranking.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
+func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
 	o.Words = name + " and more"
@@ -54,7 +56,7 @@ func (g *game) inLadder(t *testing.T, name string, sender *ranking.Person, secon
 }
 
 // recordIn has Alice report a match in a ladder.
-func (g *game) recordIn(t *testing.T, ladder string, seconds int, r ranking.Report) ranking.Notice {
+func (g *game) recordIn(t *testing.T, ladder string, seconds int, r command.Match) ranking.Notice {
 	t.Helper()
 	return g.inLadder(t, ladder, &alice, seconds, func(o ranking.Origin) error { return g.RecordMatch(t.Context(), o, r) })
 }
@@ -119,7 +121,7 @@ func TestEditOfMovedMatch(t *testing.T) {
 	if offer := g.edit(t, g.at(&alice, 60), "m:1", singles(alice, bob, 2, 2)); offer == nil || offer.Number != 1 {
 		t.Errorf("the edit offers %+v", offer)
 	}
-	if n, ok := g.fix(t, &alice, matchNumber(1), ranking.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
+	if n, ok := g.fix(t, &alice, matchNumber(1), ladder.Score{A: 2, B: 2}).(ranking.MatchFixed); !ok {
 		t.Errorf("the fix is answered with %+v", n)
 	}
 	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
@@ -204,7 +206,7 @@ func TestLaddersAtOnce(t *testing.T) {
 	g := newLadders(t)
 	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
 	var work errgroup.Group
-	people := []ranking.Person{alice, bob, carol, zoe}
+	people := []command.Person{alice, bob, carol, zoe}
 	var keys []string
 	for n, sender := range people {
 		s := g.newInstance()
@@ -321,7 +323,7 @@ func TestButtonsOfTheOnlyLadder(t *testing.T) {
 		if page := g.turn(t, &bob, alice.ID, 1); page.Hidden != 2 {
 			t.Errorf("zork counts in topic %d: the button shows %+v", topic, page)
 		}
-		var zork ranking.LadderID
+		var zork ladder.ID
 		must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM ladders WHERE name = 'zork'`).Scan(&zork))
 		o := below(78, g.press(&bob))
 		o.Ladder = zork

@@ -3,6 +3,8 @@ package ranking
 import (
 	"context"
 	"time"
+
+	"elobot/internal/ladder"
 )
 
 // UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo it within
@@ -57,18 +59,18 @@ func (u undoOperation) permission(snap Snapshot) Permission {
 	return u.involved(snap, m)
 }
 
-func (u undoOperation) replays(snap Snapshot) *StoredMatch {
-	m, _ := u.meant(snap)
-	return m
+func (u undoOperation) about(snap Snapshot) (m *StoredMatch, at time.Time) {
+	m, _ = u.meant(snap)
+	return m, at
 }
 
-func (u undoOperation) decide(snap Snapshot) (Decision, error) {
+func (u undoOperation) decide(snap Snapshot) (Decision, need, error) {
 	m, undone := u.meant(snap)
 	switch {
 	case m == nil:
-		return u.askWhich(snap), nil
+		return u.askWhich(snap), nil, nil
 	case undone != 0 || u.involved(snap, m).asAdmin() && !u.confirms(m):
-		return u.ask(snap, m, undone), nil
+		return u.ask(snap, m, undone), nil, nil
 	}
 	return u.undo(snap, m)
 }
@@ -100,11 +102,14 @@ func (u undoOperation) ask(snap Snapshot, m *StoredMatch, undone int) Decision {
 	}
 }
 
-func (u undoOperation) undo(snap Snapshot, m *StoredMatch) (Decision, error) {
-	amended, said, err := u.amended(snap, m, ByUndo, func(p *PlayedMatch) { p.Undone = true })
+func (u undoOperation) undo(snap Snapshot, m *StoredMatch) (Decision, need, error) {
+	if snap.History == nil {
+		return Decision{}, historyOf{match: m}, nil
+	}
+	amended, said, err := u.amended(snap, m, ladder.ByUndo, func(p *ladder.Match) { p.Undone = true })
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
 	amended.Card.Undone, amended.Card.UndoneBy = true, &said.By
-	return Decision{Effect: &Undone{amended, u.origin.SentAt}, Notice: said}, nil
+	return Decision{Effect: &Undone{amended, u.origin.SentAt}, Notice: said}, nil, nil
 }

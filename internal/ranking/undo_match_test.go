@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -21,7 +23,7 @@ func matchNumber(n int) ranking.Amendment {
 }
 
 // undo undoes a match and returns the notice. If the sender is asked first, the answer is yes.
-func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) ranking.Notice {
+func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: b}))
@@ -37,7 +39,7 @@ func (g *game) undo(t *testing.T, sender *ranking.Person, b ranking.Amendment) r
 	return n
 }
 
-func (g *game) fix(t *testing.T, sender *ranking.Person, b ranking.Amendment, scores ...ranking.Score) ranking.Notice {
+func (g *game) fix(t *testing.T, sender *command.Person, b ranking.Amendment, scores ...ladder.Score) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.Do(t.Context(), o, ranking.FixMatch{Amendment: b, Scores: scores}))
@@ -84,7 +86,7 @@ func TestUndoMatch(t *testing.T) {
 		t.Error("undone_by is not Alice")
 	}
 	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ranking.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 }
 
 // TestCardsKeepOrderOfNames: a card keeps the order of names from the report whenever it changes.
@@ -93,8 +95,8 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	o := g.origin(&alice)
-	report := ranking.Report{
-		A: []ranking.Person{zoe, bob}, B: []ranking.Person{carol, alice}, Scores: []ranking.Score{{A: 1, B: 3}},
+	report := command.Match{
+		A: []command.Person{zoe, bob}, B: []command.Person{carol, alice}, Scores: []ladder.Score{{A: 1, B: 3}},
 	}
 	must(t, g.RecordMatch(t.Context(), o, report))
 	want := [2][]string{{"Carol", "Alice"}, {"Zoe", "Bob"}}
@@ -114,7 +116,7 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 		}
 	}
 	mustName("at first")
-	g.fix(t, &alice, matchNumber(2), ranking.Score{A: 3, B: 2})
+	g.fix(t, &alice, matchNumber(2), ladder.Score{A: 3, B: 2})
 	mustName("fixed,")
 	g.undo(t, &alice, matchNumber(2))
 	mustName("undone,")
@@ -154,10 +156,10 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
-	stranger := ranking.Person{ID: 99, Name: "Stranger"}
+	stranger := command.Person{ID: 99, Name: "Stranger"}
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
-		sender *ranking.Person
+		sender *command.Person
 		after  time.Duration
 		admin  func(context.Context) (bool, error)
 		want   ranking.RefusalCode // empty if permitted
@@ -190,7 +192,7 @@ func TestWhoMayAmend(t *testing.T) {
 				run := func() error { return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}) }
 				if kind == "fix" {
 					run = func() error {
-						return g.Do(t.Context(), o, ranking.FixMatch{Amendment: amendment, Scores: []ranking.Score{{A: 3, B: 2}}})
+						return g.Do(t.Context(), o, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{{A: 3, B: 2}}})
 					}
 				}
 				must(t, run())
@@ -229,10 +231,10 @@ func TestWhoMayAmend(t *testing.T) {
 // TestWhichMatch refers to matches in all possible ways.
 func TestWhichMatch(t *testing.T) {
 	t.Parallel()
-	dave := ranking.Person{ID: 4, Username: "dave", Name: "Dave"}
-	erin := ranking.Person{ID: 5, Username: "erin", Name: "Erin"}
+	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
+	erin := command.Person{ID: 5, Username: "erin", Name: "Erin"}
 	for name, tc := range map[string]struct {
-		sender *ranking.Person
+		sender *command.Person
 		ref    ranking.MatchRef
 		after  time.Duration
 		want   int // the match that is undone
@@ -258,7 +260,7 @@ func TestWhichMatch(t *testing.T) {
 			g := newGame(t)
 			g.record(t, &alice, alice, bob, 3, 1)
 			g.record(t, &bob, alice, bob, 3, 2)
-			g.record(t, &carol, ranking.Person{Username: "Erin"}, bob, 3, 2)
+			g.record(t, &carol, command.Person{Username: "Erin"}, bob, 3, 2)
 			elsewhere := g.origin(&alice)
 			elsewhere.Chat.ID = -200
 			for range 4 {
@@ -312,7 +314,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
 	answer.IsAdmin = nobodyIsAdmin
-	pressed := func(who *ranking.Person) ranking.Origin {
+	pressed := func(who *command.Person) ranking.Origin {
 		o := g.press(who)
 		o.SentAt = g.origin(who).SentAt.Add(time.Hour)
 		must(t, g.Do(t.Context(), o, answer))
@@ -345,7 +347,7 @@ func TestUndoConcurrently(t *testing.T) {
 	for i := 1; i <= 5; i++ {
 		g.record(t, &alice, alice, bob, 3, 1)
 		var work errgroup.Group
-		for j, sender := range []*ranking.Person{&alice, &bob} {
+		for j, sender := range []*command.Person{&alice, &bob} {
 			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
 			work.Go(func() error { return services[j].Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(i)}) })
 		}
@@ -379,7 +381,7 @@ func TestUndoByButton(t *testing.T) {
 		Button       string
 		ReplyTo      int64
 	}
-	press := func(sender ranking.Person, key string) []row {
+	press := func(sender command.Person, key string) []row {
 		o := from(&sender, key)
 		o.Button = "query " + key
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
@@ -388,7 +390,7 @@ func TestUndoByButton(t *testing.T) {
 			WHERE key = $1 ORDER BY id`, key)
 	}
 	for _, step := range []struct {
-		sender ranking.Person
+		sender command.Person
 		key    string
 		want   []row
 	}{
@@ -406,12 +408,12 @@ func TestUndoByButton(t *testing.T) {
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	named := ranking.Person{Username: "zoe"}
+	named := command.Person{Username: "zoe"}
 	g.record(t, &alice, alice, named, 3, 1)
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	g.exec(t, `UPDATE elo_history SET superseded_at = now() WHERE id = 1`)
 	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.Inconsistent})
-	checkNotice(t, g.fix(t, &alice, matchNumber(1), ranking.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.Inconsistent})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.Inconsistent})
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL OR score_b <> 1"); n != 0 {
 		t.Error("something was changed")
 	}
@@ -442,12 +444,12 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	g := newGame(t)
 	reply := ranking.MatchRef{Message: 7, Key: "m:-100:7"}
 	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key), singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
-	undo := func(sender *ranking.Person) ranking.Notice {
+	undo := func(sender *command.Person) ranking.Notice {
 		o := g.origin(sender)
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}}))
 		return g.notice(t, o.Key)
 	}
-	press := func(sender *ranking.Person, option ranking.PromptOption) (key string) {
+	press := func(sender *command.Person, option ranking.PromptOption) (key string) {
 		o := g.origin(sender)
 		o.Button = o.Key
 		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, IsAdmin: nobodyIsAdmin}))
@@ -474,7 +476,7 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	checkNotice(t, undo(&alice), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 	o := g.origin(&alice)
 	must(t, g.Do(t.Context(), o, ranking.FixMatch{
-		Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, Scores: []ranking.Score{{A: 1, B: 0}},
+		Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, Scores: []ladder.Score{{A: 1, B: 0}},
 	}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NotAboutAMatch})
 }

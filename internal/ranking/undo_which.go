@@ -3,6 +3,7 @@ package ranking
 import (
 	"slices"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -20,8 +21,8 @@ type WhichRequest struct {
 
 // MatchChoice is a match that may be meant, and how often it had changed when that was asked.
 type MatchChoice struct {
-	Match   MatchID `json:"match"`
-	Changes int     `json:"changes"`
+	Match   ladder.MatchID `json:"match"`
+	Changes int            `json:"changes"`
 }
 
 // match returns the match that an option of a PromptUndo or a PromptWhich is about. ok is false if the prompt has no such option.
@@ -53,7 +54,7 @@ func (u undoOperation) askWhich(snap Snapshot) Decision {
 	for _, m := range countable(snap.Matches) {
 		request.Matches, keys = append(request.Matches, MatchChoice{m.ID, m.Changes}), append(keys, m.Key)
 		if m.SidesSwapped {
-			m.Result, m.Players[0], m.Players[1] = m.Result.swapped(), m.Players[1], m.Players[0]
+			m.Result, m.Players[0], m.Players[1] = m.Result.Swapped(), m.Players[1], m.Players[0]
 		}
 		prompt.Matches = append(prompt.Matches, WhichItem{m.Number, m.named()})
 	}

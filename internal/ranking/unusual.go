@@ -7,7 +7,8 @@ import (
 	"time"
 	"unicode"
 
-	names "elobot/internal/command"
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 const (
@@ -22,15 +23,15 @@ type RecentMatch struct {
 	Number     int
 	Key        string // its idempotency key
 	Changes    int    // how often it was undone, restored or fixed
-	Result     Result
-	PlayedAt   time.Time // when it was reported
-	ReportedBy PlayerID  // 0 for an anonymous admin
-	Players    [2][]PlayerID
+	Result     ladder.Result
+	PlayedAt   time.Time       // when it was reported
+	ReportedBy ladder.PlayerID // 0 for an anonymous admin
+	Players    [2][]ladder.PlayerID
 	Twice      bool // both sides have reported it: a report that may have been another game was none
 }
 
 // isSettled is true if something is not asked about, because it was asked already, or nobody wants it to be.
-func (r *recordOperation) isSettled(d Doubt) bool {
+func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
@@ -53,11 +54,13 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 	if repeated == nil {
 		return nil, nil
 	}
-	readings := [][]Report{repeated.reports} // all of them are other games, or one is
+	readings := []command.Reading{repeated.reports} // all of them are other games, or one is
 	if len(repeated.reports) > 1 {
-		readings = slices.AppendSeq(readings, slices.Chunk(repeated.reports, 1))
+		for _, one := range repeated.reports {
+			readings = append(readings, command.Reading{one})
+		}
 	}
-	ask = repeated.ask(AmbiguousReport{Doubt: DoubtDuplicate, Readings: readings})
+	ask = repeated.ask(command.Report{Doubt: DoubtDuplicate, Readings: readings})
 	ask.earlier, ask.request.Completes = earlier, repeated.completion(snap)
 	for _, e := range earlier {
 		ask.request.Repeats = append(ask.request.Repeats, e.Number)
@@ -66,17 +69,17 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 }
 
 // ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
-func (r *recordOperation) ask(q AmbiguousReport) *askOperation {
+func (r *recordOperation) ask(q command.Report) *askOperation {
 	ask, _ := r.service.newAsk(r.origin, q, r.people)
-	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), q.settles()), r.recorded
+	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), settles(q)), r.recorded
 	return ask
 }
 
 // settles returns what is not asked again once the question is answered. Beside a username, others
 // may be in doubt, too.
-func (q AmbiguousReport) settles() Doubt {
+func settles(q command.Report) command.Doubt {
 	if q.Doubt == DoubtUsername {
-		return DoubtUsername + ":" + Doubt(strings.ToLower(q.Word))
+		return DoubtUsername + ":" + command.Doubt(strings.ToLower(q.Word))
 	}
 	return q.Doubt
 }
@@ -84,19 +87,19 @@ func (q AmbiguousReport) settles() Doubt {
 // isOfOtherDay reports whether a match was played on another day, as its report says.
 func (r *recordOperation) isOfOtherDay(snap Snapshot) bool {
 	year, month, day := r.playedAt.In(snap.Display.Zone()).Date()
-	today, dated := names.Day{Month: int(month), Day: day}, names.Day{Year: year % 100, Month: int(month), Day: day}
-	isOther := func(m Report) bool { return m.Day != nil && *m.Day != today && *m.Day != dated }
+	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
+	isOther := func(m command.Match) bool { return m.Day != nil && *m.Day != today && *m.Day != dated }
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 
 // nearUsername asks about the first new username that may mean somebody else.
-func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok bool) {
+func (r *recordOperation) nearUsername(snap Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
 	}
 	for i, p := range r.people {
-		q = AmbiguousReport{Doubt: DoubtUsername, Word: p.Username}
-		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(q.settles()) {
+		q = command.Report{Doubt: DoubtUsername, Word: p.Username}
+		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(settles(q)) {
 			continue
 		}
 		for _, known := range snap.near(p.Username) {
@@ -116,15 +119,15 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q AmbiguousReport, ok boo
 const maxNear = 4
 
 // near returns the people in the group whom a new username may mean.
-func (s Snapshot) near(username string) []Person {
-	all := slices.DeleteFunc(s.everybody(), func(p Person) bool { return !p.isNear(username) })
+func (s Snapshot) near(username string) []command.Person {
+	all := slices.DeleteFunc(s.everybody(), func(p command.Person) bool { return !isNear(p, username) })
 	return all[:min(len(all), maxNear)]
 }
 
 // with returns the reports with another person instead of a mentioned one. ok is false if the other person plays already.
-func (r *recordOperation) with(mentioned, other Person) (reports []Report, ok bool) {
+func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
-		for _, side := range []*[]Person{&report.A, &report.B} {
+		for _, side := range []*[]command.Person{&report.A, &report.B} {
 			*side = slices.Clone(*side)
 			for i, p := range *side {
 				switch {
@@ -172,7 +175,7 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // match. result is that of the reported one, in the order of the other one.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap Snapshot, except []EarlierReport,
-) (same *RecentMatch, result Result) {
+) (same *RecentMatch, result ladder.Result) {
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
 		reported, _, ok := m.inOrderOf(other.Players, snap)
@@ -185,7 +188,7 @@ func (r *recordOperation) duplicateOf(
 		if other.ReportedBy == by {
 			isSame = apart <= RepeatWindow && isLast && isAlike
 		}
-		if isSame && reported.isSame(other.Result) && (same == nil || isAlike) {
+		if isSame && reported.IsSame(other.Result) && (same == nil || isAlike) {
 			same, result = &snap.PossibleDuplicates[i], reported
 			if isAlike {
 				return same, result
@@ -206,14 +209,14 @@ func (r *recordOperation) completion(snap Snapshot) *Completion {
 	}
 	c := &Completion{Number: other.Number, Key: other.Key, Changes: other.Changes, Scores: result.Sets}
 	if len(c.Scores) == 0 {
-		c.Scores = []Score{result.Score}
+		c.Scores = []ladder.Score{result.Score}
 	}
 	return c
 }
 
 // inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok
 // is false unless they are the same, perhaps exchanged.
-func (m reportedMatch) inOrderOf(sides [2][]PlayerID, snap Snapshot) (result Result, exchanged, ok bool) {
+func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap Snapshot) (result ladder.Result, exchanged, ok bool) {
 	isNew := func(person int) bool { return snap.People[person].Player == nil } // who is gone still has played
 	players := m.playerIDs(snap)
 	switch {
@@ -222,19 +225,19 @@ func (m reportedMatch) inOrderOf(sides [2][]PlayerID, snap Snapshot) (result Res
 	case samePlayers(players[0], sides[0]) && samePlayers(players[1], sides[1]):
 		return m.result, false, true
 	default:
-		return m.result.swapped(), true, samePlayers(players[0], sides[1]) && samePlayers(players[1], sides[0])
+		return m.result.Swapped(), true, samePlayers(players[0], sides[1]) && samePlayers(players[1], sides[0])
 	}
 }
 
 // samePlayers is true if two sides have the same players, in any order.
-func samePlayers(a, b []PlayerID) bool {
+func samePlayers(a, b []ladder.PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 // isNear reports whether a new username may mean a known person: it is a former username or the
 // name of the person, the beginning of the username, or a slip of the username or the name.
-func (p Person) isNear(username string) bool {
-	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || names.IsNameOf(username, p.Name) ||
+func isNear(p command.Person, username string) bool {
+	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
 }
 
@@ -258,7 +261,7 @@ func isSlip(username, name string) bool {
 		limit = 2
 	}
 	hasOtherDigits := notDigits.ReplaceAllString(username, "") != notDigits.ReplaceAllString(name, "")
-	if len(known) < 3 || hasOtherDigits || names.Distance(typed, known, limit) > limit {
+	if len(known) < 3 || hasOtherDigits || command.Distance(typed, known, limit) > limit {
 		return false
 	}
 	slices.Sort(typed)

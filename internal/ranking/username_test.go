@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -13,24 +15,24 @@ import (
 // sender gave up therefore means somebody else from the first report on.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
-	robert := ranking.Person{ID: 2, Username: "robert", Name: "Bob"}
+	robert := command.Person{ID: 2, Username: "robert", Name: "Bob"}
 	for name, tc := range map[string]struct {
 		before func(t *testing.T, g *game)
-		sender ranking.Person
-		a, b   ranking.Person
+		sender command.Person
+		a, b   command.Person
 		want   string // the players: their user ids, or usernames if unclaimed
 	}{
 		"the old one has no owner":         {nil, robert, robert, named("bob"), "2 bob"},
 		"the sender does not play":         {nil, robert, alice, named("bob"), "1 bob"},
-		"the sender has none now":          {nil, ranking.Person{ID: 2, Name: "Bob"}, robert, named("BOB"), "2 BOB"},
+		"the sender has none now":          {nil, command.Person{ID: 2, Name: "Bob"}, robert, named("BOB"), "2 BOB"},
 		"the new one":                      {nil, robert, named("robert"), alice, "2 1"},
-		"taken over from another":          {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, carol, named("bob"), "3 bob"},
-		"taken over, and mentioned":        {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, named("alice"), carol, "2 3"},
-		"swapped with one who plays":       {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, carol, "1 3"},
-		"swapped, and mentioned":           {nil, ranking.Person{ID: 2, Username: "alice", Name: "Bob"}, ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, named("alice"), "1 2"},
-		"a player has given one up":        {nil, carol, ranking.Person{ID: 2, Username: "robert", Name: "Bob"}, named("bob"), "2 bob"},
+		"taken over from another":          {nil, command.Person{ID: 2, Username: "alice", Name: "Bob"}, carol, named("bob"), "3 bob"},
+		"taken over, and mentioned":        {nil, command.Person{ID: 2, Username: "alice", Name: "Bob"}, named("alice"), carol, "2 3"},
+		"swapped with one who plays":       {nil, command.Person{ID: 2, Username: "alice", Name: "Bob"}, command.Person{ID: 1, Username: "bob", Name: "Alice"}, carol, "1 3"},
+		"swapped, and mentioned":           {nil, command.Person{ID: 2, Username: "alice", Name: "Bob"}, command.Person{ID: 1, Username: "bob", Name: "Alice"}, named("alice"), "1 2"},
+		"a player has given one up":        {nil, carol, command.Person{ID: 2, Username: "robert", Name: "Bob"}, named("bob"), "2 bob"},
 		"the new one was unclaimed":        {names("robert"), robert, robert, named("bob"), "2 bob"},
-		"taken over from an absent player": {seen(ranking.Person{ID: 4, Username: "robert", Name: "Zoe"}), robert, robert, named("bob"), "2 bob"},
+		"taken over from an absent player": {seen(command.Person{ID: 4, Username: "robert", Name: "Zoe"}), robert, robert, named("bob"), "2 bob"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +61,7 @@ func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	seen(alice, bob, carol)(t, g)
-	g.record(t, &ranking.Person{ID: 2, Username: "Alice", Name: "Bob"}, carol, named("bob"), 3, 1)
+	g.record(t, &command.Person{ID: 2, Username: "Alice", Name: "Bob"}, carol, named("bob"), 3, 1)
 	want := []string{" bob", "1 ", "2 Alice", "3 carol"}
 	got := texts(t, g, `
 		SELECT concat(p.telegram_user_id, ' ', CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END)
@@ -70,7 +72,7 @@ func TestTransferredUsernamesAreStored(t *testing.T) {
 }
 
 // seen has people join, so that their current accounts are known.
-func seen(people ...ranking.Person) func(*testing.T, *game) {
+func seen(people ...command.Person) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()
 		for _, p := range people {
@@ -87,8 +89,8 @@ func names(username string) func(*testing.T, *game) {
 	}
 }
 
-func someone(id ranking.UserID, username, name string) ranking.Person {
-	return ranking.Person{ID: id, Username: username, Name: name}
+func someone(id ladder.UserID, username, name string) command.Person {
+	return command.Person{ID: id, Username: username, Name: name}
 }
 
-func named(username string) ranking.Person { return ranking.Person{Username: username} }
+func named(username string) command.Person { return command.Person{Username: username} }

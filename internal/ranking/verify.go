@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // AuditStore gives read access to a consistent snapshot of everything that is stored.
@@ -21,7 +22,7 @@ type AuditReader interface {
 	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// MatchHistory is that of a Store.
-	MatchHistory(ctx context.Context, season SeasonID, from int, others ...PlayerID) (MatchHistory, error)
+	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
@@ -36,8 +37,8 @@ type AuditedGroup struct {
 	Group GroupID
 	// Detached is true if it is a DetachedGroup. Then it had the chat.
 	Detached bool
-	Seasons  []SeasonID // of its ladders
-	Names    []string   // of the seasons, as in "padel, season 2"; empty for the only season of the only ladder
+	Seasons  []ladder.SeasonID // of its ladders
+	Names    []string          // of the seasons, as in "padel, season 2"; empty for the only season of the only ladder
 }
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
@@ -81,7 +82,7 @@ type Finding struct {
 	Chat         ExternalChatID
 	Title        string  // of the group
 	Detached     GroupID // the group if it is a DetachedGroup, 0 for that of the chat
-	Season       SeasonID
+	Season       ladder.SeasonID
 	SeasonName   string // as in AuditedGroup
 	Problem      Problem
 	Number       int    // of the match, 0 for none
@@ -157,52 +158,15 @@ func (a audit) group(ctx context.Context, g AuditedGroup) error {
 	return nil
 }
 
-// playerHistory summarizes the history entries of a player.
-type playerHistory struct {
-	entries int
-	first   int // the rating before the first of them
-	changes int // the sum of all rating changes
-}
-
-// seasonHistory summarizes the history entries of all players of a season.
-type seasonHistory map[PlayerID]playerHistory
-
-func (h MatchHistory) summary() seasonHistory {
-	all := make(seasonHistory, len(h.Standings))
-	for _, m := range h.Matches {
-		for _, part := range m.Parts {
-			if e := part.Entry; e != nil {
-				p := all[part.Player]
-				if p.entries == 0 {
-					p.first = e.Before
-				}
-				p.entries++
-				p.changes += e.After - e.Before
-				all[part.Player] = p
-			}
-		}
-	}
-	return all
-}
-
-// startRating returns the rating that a standing started with. That is the stored one, unless the history begins with another rating and
-// adds up to the current one from there.
-func (p playerHistory) startRating(s Standing) int {
-	if p.entries > 0 && p.first != s.StartElo && p.first+p.changes == s.Elo {
-		return p.first
-	}
-	return s.StartElo
-}
-
-func (a audit) season(ctx context.Context, season SeasonID) error {
+func (a audit) season(ctx context.Context, season ladder.SeasonID) error {
 	stored, err := a.reader.MatchHistory(ctx, season, 0)
 	if err != nil {
 		return err
 	}
-	standings, history := stored.Standings, stored.summary()
+	standings := stored.Standings
 	l := seasonAudit{
-		audit: a, replayer: replayer{initialStandings(standings, history)},
-		names: make(map[PlayerID]string, len(standings)), namesakes: make(map[string]int, len(standings)),
+		audit: a, table: stored.Start(),
+		names: make(map[ladder.PlayerID]string, len(standings)), namesakes: make(map[string]int, len(standings)),
 	}
 	for _, s := range standings {
 		l.names[s.Player] = s.Name
@@ -215,7 +179,7 @@ func (a audit) season(ctx context.Context, season SeasonID) error {
 		if s.Elsewhere {
 			l.report(ForeignPlayer, nil, s.Player, "", "")
 		}
-		if start := history[s.Player].startRating(s.Standing); start != s.StartElo {
+		if start := l.table[s.Player].StartElo; start != s.StartElo {
 			l.report(WrongStart, nil, s.Player, fmt.Sprint(s.StartElo), fmt.Sprint(start))
 		}
 	}
@@ -234,29 +198,18 @@ func (a audit) season(ctx context.Context, season SeasonID) error {
 	return nil
 }
 
-// initialStandings returns the standings before the first match.
-func initialStandings(standings []RankedPlayer, history seasonHistory) map[PlayerID]*Standing {
-	all := make(map[PlayerID]*Standing, len(standings))
-	for _, s := range standings {
-		s.StartElo = history[s.Player].startRating(s.Standing)
-		b := s.initial()
-		all[s.Player] = &b
-	}
-	return all
-}
-
 // seasonAudit is the verification of one season.
 type seasonAudit struct {
 	audit
-	replayer replayer
-	names    map[PlayerID]string // of those who have a standing
+	table ladder.Table
+	names map[ladder.PlayerID]string // of those who have a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
 	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from then on.
 	replayFailed bool
 }
 
-func (l *seasonAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored, want string) {
+func (l *seasonAudit) report(p Problem, m *ladder.Match, player ladder.PlayerID, stored, want string) {
 	f := l.about
 	f.Problem, f.Stored, f.Want = p, stored, want
 	if m != nil {
@@ -268,13 +221,13 @@ func (l *seasonAudit) report(p Problem, m *PlayedMatch, player PlayerID, stored,
 	l.found(f)
 }
 
-func (l *seasonAudit) match(m *PlayedMatch) {
+func (l *seasonAudit) match(m *ladder.Match) {
 	if len(m.Sets) > 0 {
-		if want := command.Total(m.Sets); m.Score != want {
+		if want := ladder.ResultOf(m.Sets).Score; m.Score != want {
 			l.report(WrongSets, m, 0, m.Score.String(), want.String())
 		}
 	}
-	entries, upset, err := l.replayer.play(m)
+	entries, upset, err := l.table.Play(m)
 	if err != nil {
 		l.report(WrongSides, m, 0, "", "")
 		l.replayFailed = true
@@ -292,18 +245,18 @@ func (l *seasonAudit) match(m *PlayedMatch) {
 		case p.Entry == nil:
 		case entries == nil:
 			l.report(EntryOfUndone, m, p.Player, p.Entry.String(), "")
-		case p.Entry.differs(entries[i]):
+		case p.Entry.Differs(entries[i]):
 			l.report(WrongEntry, m, p.Player, p.Entry.String(), entries[i].String())
 		}
 	}
 }
 
 // standing compares a standing with the replay.
-func (l *seasonAudit) standing(s Standing) {
+func (l *seasonAudit) standing(s ladder.Standing) {
 	if l.replayFailed {
 		return
 	}
-	want := *l.replayer.standings[s.Player]
+	want := *l.table[s.Player]
 	differ := func(p Problem, stored, replayed any) {
 		if stored != replayed {
 			l.report(p, nil, s.Player, fmt.Sprint(stored), fmt.Sprint(replayed))
@@ -313,13 +266,13 @@ func (l *seasonAudit) standing(s Standing) {
 	differ(WrongBest, s.BestElo, want.BestElo)
 	differ(WrongStreak, s.Streak, want.Streak)
 	differ(WrongLongest, s.Longest, want.Longest)
-	differ(WrongLastPlayed, s.lastPlayed(), want.lastPlayed())
-	differ(WrongCounters, s.counters(), want.counters())
+	differ(WrongLastPlayed, lastPlayed(s), lastPlayed(want))
+	differ(WrongCounters, counters(s), counters(want))
 }
 
 // Repair overwrites the history and standings of a season with the result of its replay, in one transaction. It reports whether anything
 // had to be written. It fails with ErrInconsistent if it cannot be replayed.
-func Repair(ctx context.Context, store Store, chat ExternalChatID, season SeasonID) (repaired bool, err error) {
+func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder.SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {
 			repaired, err = false, fmt.Errorf("repair season %d of group %d: %w", season, chat, err)
@@ -334,7 +287,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, season Season
 	if err != nil {
 		return false, err
 	}
-	w, err := stored.replayFrom(initialStandings(stored.Standings, stored.summary()), ByRepair, func(*PlayedMatch) {})
+	w, err := stored.ReplayFrom(stored.Start(), ladder.ByRepair, func(*ladder.Match) {})
 	if err != nil {
 		return false, err
 	}
@@ -348,7 +301,15 @@ func (p Problem) Repairable() bool {
 	}, p)
 }
 
-// String formats the entry for operators.
-func (e Entry) String() string {
-	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
+// counters formats the matches played, won, drawn and lost for operators.
+func counters(s ladder.Standing) string {
+	return fmt.Sprintf("%d (%d–%d–%d)", s.Played, s.Won, s.Drawn, s.Lost)
+}
+
+// lastPlayed formats LastPlayed for operators.
+func lastPlayed(s ladder.Standing) string {
+	if s.LastPlayed.IsZero() {
+		return "never"
+	}
+	return s.LastPlayed.UTC().Format(time.RFC3339Nano)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -170,7 +171,7 @@ func TestAmendAfterRepair(t *testing.T) {
 			amendment := func(n int) ranking.Amendment {
 				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
 			}
-			must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(2), Scores: []ranking.Score{{A: 9, B: 2}}}))
+			must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(2), Scores: []ladder.Score{{A: 9, B: 2}}}))
 			for _, n := range []int{7, 1} {
 				must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(n)}))
 			}
@@ -198,7 +199,7 @@ type beforeRewriteLock struct {
 	do func(context.Context) error
 }
 
-func (c beforeRewriteLock) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+func (c beforeRewriteLock) Rewrite(ctx context.Context, w ladder.Rewrite) error {
 	if err := c.do(ctx); err != nil {
 		return err
 	}

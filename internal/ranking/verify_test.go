@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -96,7 +98,7 @@ func TestEveryProblemIsFound(t *testing.T) {
 func TestVerifyTellsNamesakesApart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.record(t, &alice, ranking.Person{ID: 11, Name: "Alex"}, ranking.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
+	g.record(t, &alice, command.Person{ID: 11, Name: "Alex"}, command.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
 	g.exec(t, "UPDATE group_players SET streak = 0")
 	g.corrupted = true
 	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
@@ -147,10 +149,10 @@ type interruptedReader struct {
 }
 
 func (d interruptedReader) MatchHistory(
-	ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID,
-) (ranking.MatchHistory, error) {
+	ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID,
+) (ladder.History, error) {
 	if err := d.do(ctx); err != nil {
-		return ranking.MatchHistory{}, err
+		return ladder.History{}, err
 	}
 	return d.AuditReader.MatchHistory(ctx, season, from, others...)
 }
@@ -224,12 +226,12 @@ func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.A
 }
 
 func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
-	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ranking.SeasonID{1}, Names: []string{""}}}, nil
+	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ladder.SeasonID{1}, Names: []string{""}}}, nil
 }
 
-func (l longAudit) MatchHistory(context.Context, ranking.SeasonID, int, ...ranking.PlayerID) (h ranking.MatchHistory, err error) {
+func (l longAudit) MatchHistory(context.Context, ladder.SeasonID, int, ...ladder.PlayerID) (h ladder.History, err error) {
 	for n := range l.matches {
-		h.Matches = append(h.Matches, ranking.PlayedMatch{Number: n + 1, Undone: true})
+		h.Matches = append(h.Matches, ladder.Match{Number: n + 1, Undone: true})
 	}
 	return h, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
@@ -16,12 +17,12 @@ const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a match, for the suggestions of a wizard.
 type PlayedBefore struct {
-	Opponents []Person // those of the sender, nobody if others have played
-	Score     Score
+	Opponents []command.Person // those of the sender, nobody if others have played
+	Score     ladder.Score
 }
 
 // OtherScore is no score: it stands for those that a wizard does not offer at first.
-var OtherScore = Score{A: NoPoints, B: 1}
+var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
 	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from,
@@ -38,12 +39,12 @@ const (
 
 // WizardRequest is what a PromptWizard is about.
 type WizardRequest struct {
-	ReportMessage          // that began it; it has a Reporter
-	Opponents     []Person `json:"opponents"` // the likeliest first
-	Scores        []Score  `json:"scores"`    // typed with a name; the reporter's points first
-	NoDraws       bool     `json:"no_draws,omitempty"`
+	ReportMessage                  // that began it; it has a Reporter
+	Opponents     []command.Person `json:"opponents"` // the likeliest first
+	Scores        []ladder.Score   `json:"scores"`    // typed with a name; the reporter's points first
+	NoDraws       bool             `json:"no_draws,omitempty"`
 	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
-	Teams [2][]Person `json:"teams,omitzero"`
+	Teams [2][]command.Person `json:"teams,omitzero"`
 	command.When
 }
 
@@ -53,11 +54,11 @@ func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
 // report returns the match against an opponent, or of the teams.
-func (r WizardRequest) report(s ScoreAgainst) Report {
+func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	if r.HasTeams() {
-		return Report{A: r.Teams[0], B: r.Teams[1], Scores: []Score{s.Score}}
+		return command.Match{A: r.Teams[0], B: r.Teams[1], Scores: []ladder.Score{s.Score}}
 	}
-	return Report{A: []Person{*r.Reporter}, B: []Person{r.Opponents[s.Opponent]}, Scores: []Score{s.Score}}
+	return command.Match{A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score}}
 }
 
 // OpponentPage shows a page of opponents, from 1.
@@ -66,11 +67,11 @@ type OpponentPage int
 // ScoreAgainst is the answer that the sender played against an opponent with a score, the sender's points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
-	Score    Score
+	Score    ladder.Score
 }
 
 // WizardReply reads a reply to a wizard.
-type WizardReply func(w WizardRequest, everybody []Person) (o PromptOption, malformed Notice)
+type WizardReply func(w WizardRequest, everybody []command.Person) (o PromptOption, malformed Notice)
 
 // ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is malformed. Read gets what the wizard is about,
 // and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message is none
@@ -87,7 +88,8 @@ func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
 	case err != nil:
 		return err
 	case snap.Handled: // it has closed the wizard
-		return s.finish(ctx, o, job{name: "answer prompt", outcome: new(CommandOutcome)}, ErrHandled, time.Now())
+		_, err := s.finish(ctx, o, job{name: "answer prompt"}, "", ErrHandled, time.Now())
+		return err
 	case !p.is(r.Wizard), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
 		return nil
 	}
@@ -109,7 +111,7 @@ func (r WizardRequest) has(o PromptOption) bool {
 	case ScoreAgainst:
 		isValid := o.Score.IsValid()
 		return (isValid || o.Score == OtherScore) && r.has(o.Opponent) || isValid && r.HasTeams() && o.Opponent == 0
-	case Cancel, []Report, Person, UnclearOpponent:
+	case Cancel, command.Reading, command.Person, UnclearOpponent:
 		return true
 	}
 	return false
@@ -118,7 +120,7 @@ func (r WizardRequest) has(o PromptOption) bool {
 // StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to offer, it
 // answers with the notice Otherwise.
 type StartWizard struct {
-	Opponent  *Person
+	Opponent  *command.Person
 	Otherwise Notice
 }
 
@@ -137,21 +139,22 @@ type StartTeamWizard struct{ Teams Sides }
 
 func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
 	j := job{name: "start wizard", bucket: RatePress}
-	return s.handleMessage(ctx, o, j, Needs{Played: SuggestedFrom}, func(everybody []Person) operation {
+	_, err := s.handleMessage(ctx, o, j, Needs{Played: SuggestedFrom}, func(everybody []command.Person) operation {
 		teams, unclear := w.Teams(everybody)
 		if unclear != nil {
 			return answer{people: senderOf(o), notice: unclear}
 		}
-		op := wizardOf(o, Report{A: teams[0], B: teams[1]})
+		op := wizardOf(o, command.Match{A: teams[0], B: teams[1]})
 		op.people.areOfEarlierMessage(senderOf(o))
 		return op
 	})
+	return err
 }
 
 // wizardOf returns the operation that asks the sender for the score of a match.
-func wizardOf(o Origin, m Report) startWizard {
-	op, sides := startWizard{origin: o, people: senderOf(o), when: m.When}, [2][]Person{m.A, m.B}
-	isSender := func(p Person) bool { return samePerson(p, *o.Sender) }
+func wizardOf(o Origin, m command.Match) startWizard {
+	op, sides := startWizard{origin: o, people: senderOf(o), when: m.When}, [2][]command.Person{m.A, m.B}
+	isSender := func(p command.Person) bool { return samePerson(p, *o.Sender) }
 	if slices.ContainsFunc(sides[1], isSender) {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
@@ -168,12 +171,12 @@ type startWizard struct {
 	plain
 	origin    Origin
 	people    participants
-	opponent  *Person
+	opponent  *command.Person
 	otherwise Notice
 	when      command.When
 
-	teams   [2][]Person // none unless both sides are known
-	playing [2][]int    // the indexes of the teams in the people
+	teams   [2][]command.Person // none unless both sides are known
+	playing [2][]int            // the indexes of the teams in the people
 }
 
 func (w startWizard) hasTeams() bool { return len(w.teams[0]) > 0 }
@@ -193,7 +196,7 @@ func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: commandMatch, Malformed: true}}
 }
 
-func (w startWizard) decide(snap Snapshot) (Decision, error) {
+func (w startWizard) decide(snap Snapshot) (Decision, need, error) {
 	r := &WizardRequest{
 		ReportMessage: w.origin.reportMessage(),
 		Opponents:     w.opponents(snap),
@@ -206,7 +209,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 		prompt := r.askScore(snap, 0, 0, suggestedScores)
 		for side, team := range w.playing {
 			for _, person := range team {
-				prompt.Teams[side] = append(prompt.Teams[side], w.people[person].shownName(snap.People[person]))
+				prompt.Teams[side] = append(prompt.Teams[side], shownName(w.people[person], snap.People[person]))
 			}
 		}
 		d.Notice = prompt
@@ -218,24 +221,24 @@ func (w startWizard) decide(snap Snapshot) (Decision, error) {
 	case len(r.Opponents) > 0:
 		d.Notice = r.askOpponent(0, 1)
 	default:
-		return Decision{Notice: w.otherwise}, nil
+		return Decision{Notice: w.otherwise}, nil, nil
 	}
-	return d, nil
+	return d, nil, nil
 }
 
 // opponents returns the people that the wizard offers: everybody in the group, and first those that the sender has played most.
-func (w startWizard) opponents(snap Snapshot) []Person {
+func (w startWizard) opponents(snap Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
-		return []Person{*w.opponent}
+		return []command.Person{*w.opponent}
 	case w.hasTeams():
 		return nil
 	}
-	var played []Person
+	var played []command.Person
 	for _, m := range snap.LastMatches {
 		played = append(played, m.Opponents...)
 	}
-	isSender := func(p Person) bool { return samePerson(p, *w.origin.Sender) }
+	isSender := func(p command.Person) bool { return samePerson(p, *w.origin.Sender) }
 	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), samePerson), isSender)
 	return all[:min(len(all), maxOpponents)]
 }
@@ -243,25 +246,25 @@ func (w startWizard) opponents(snap Snapshot) []Person {
 // likelyScores returns scores that matches end with: first those of the two, the most frequent
 // first, then those of everybody, then usual ones. Of each three wins, the clearest comes first.
 // Then come the same scores as losses, the other way round.
-func likelyScores(played []PlayedBefore, opponent Person) (all []Score) {
-	wins := []Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
+func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
+	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
 		if !m.Score.HasPoints() || m.Score.A == m.Score.B {
 			continue
 		}
 		counts := 1
-		if slices.ContainsFunc(m.Opponents, func(p Person) bool { return samePerson(p, opponent) }) {
+		if slices.ContainsFunc(m.Opponents, func(p command.Person) bool { return samePerson(p, opponent) }) {
 			counts += len(played) // more than all of others
 		}
-		win := Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
-		wins = append(wins, slices.Repeat([]Score{win}, counts)...)
+		win := ladder.Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
+		wins = append(wins, slices.Repeat([]ladder.Score{win}, counts)...)
 	}
-	wins = mostFrequent(wins, func(a, b Score) bool { return a == b })
+	wins = mostFrequent(wins, func(a, b ladder.Score) bool { return a == b })
 	for some := range slices.Chunk(wins[:suggestedScores], suggestedScores/2) {
-		slices.SortFunc(some, func(a, b Score) int { return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A)) })
+		slices.SortFunc(some, func(a, b ladder.Score) int { return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A)) })
 		all = append(all, some...)
 		for _, s := range slices.Backward(some) {
-			all = append(all, Score{A: s.B, B: s.A})
+			all = append(all, ladder.Score{A: s.B, B: s.A})
 		}
 	}
 	return all
@@ -300,15 +303,15 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 // askScore asks for the score against an opponent, or of the teams, and offers so many.
 func (r WizardRequest) askScore(snap Snapshot, id PromptID, at Choice, count int) ScorePrompt {
 	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}
-	var opponent Person
+	var opponent command.Person
 	if !r.HasTeams() {
 		opponent = r.Opponents[at]
-		n.Opponent = opponent.shownName(Known{})
+		n.Opponent = shownName(opponent, Known{})
 	}
 	offered := append(likelyScores(snap.LastMatches, opponent)[:count], r.Scores...)
-	for _, s := range append(offered, Win, Loss, Draw, OtherScore) {
+	for _, s := range append(offered, ladder.Win, ladder.Loss, ladder.Draw, OtherScore) {
 		score, isOver := [2]int{s.A, s.B}, s == OtherScore && (count > suggestedScores || r.HasTeams())
-		if !isOver && (s != Draw || !r.NoDraws) && !slices.Contains(n.Scores, score) {
+		if !isOver && (s != ladder.Draw || !r.NoDraws) && !slices.Contains(n.Scores, score) {
 			n.Scores = append(n.Scores, score)
 		}
 	}
@@ -317,17 +320,17 @@ func (r WizardRequest) askScore(snap Snapshot, id PromptID, at Choice, count int
 
 // UnclearOpponent is a name of an opponent that does not tell who is meant.
 type UnclearOpponent struct {
-	Doubt  Doubt    // command.DoubtName or DoubtUnknownName
-	Word   string   // the name
-	People []Person // who may be meant, the likeliest first; nobody if no name is similar
-	Score  *Score   // what was typed with the name, the sender's points first; nil if nothing was
+	Doubt  command.Doubt    // command.DoubtName or DoubtUnknownName
+	Word   string           // the name
+	People []command.Person // who may be meant, the likeliest first; nobody if no name is similar
+	Score  *ladder.Score    // what was typed with the name, the sender's points first; nil if nothing was
 }
 
 // with returns the wizard that also offers those who may be meant, as the last ones, and the score.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
-		r.Scores = []Score{*u.Score}
+		r.Scores = []ladder.Score{*u.Score}
 	}
 	return r
 }
@@ -348,9 +351,9 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 		promptedResult: promptedResult{PromptAnswer: a, origin: o, people: senderOf(o)},
 		reporter:       p.Wizard.Reporter.ID, known: p.Wizard.has(a.Option),
 	}
-	reports, _ := a.Option.([]Report)
+	reports, _ := a.Option.(command.Reading)
 	if score, ok := a.Option.(ScoreAgainst); ok && op.known && score.Score != OtherScore {
-		reports = []Report{p.Wizard.report(score)}
+		reports = command.Reading{p.Wizard.report(score)}
 	}
 	for i, r := range reports {
 		reports[i].When = cmp.Or(r.When, p.Wizard.When)
@@ -371,7 +374,7 @@ func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p 
 // wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
 type wizardAnswer struct {
 	promptedResult
-	reporter UserID // who may answer
+	reporter ladder.UserID // who may answer
 	known    bool
 }
 
@@ -388,10 +391,10 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
+func (w wizardAnswer) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	r, prompt := snap.Prompt.Wizard, snap.Prompt.ID
 	switch o := w.Option.(type) {
-	case ScoreAgainst, []Report:
+	case ScoreAgainst, command.Reading:
 		if w.chosen != nil {
 			return w.record(snap)
 		}
@@ -404,15 +407,15 @@ func (w wizardAnswer) decide(snap Snapshot) (d Decision, err error) {
 		with := r.with(o)
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askWho(prompt, o)
-	case Person:
-		with := r.with(UnclearOpponent{People: []Person{o}})
+	case command.Person:
+		with := r.with(UnclearOpponent{People: []command.Person{o}})
 		d.Asks = &NewPrompt{ID: prompt, Kind: PromptWizard, Wizard: &with}
 		d.Page = with.askScore(snap, prompt, Choice(len(r.Opponents)), suggestedScores)
 	case Cancel:
 		d.Page = ReportDropped{By: new(w.by(snap))}
 		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
 	}
-	return d, nil
+	return d, nil, nil
 }
 
 // OpponentPrompt asks who the opponent was.
@@ -428,13 +431,13 @@ var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Pur
 
 // NamePrompt asks who is meant by the name of an opponent.
 type NamePrompt struct {
-	Prompt    PromptID `json:"prompt"`
-	Tag       MatchTag `json:"tag,omitempty"`
-	Doubt     Doubt    `json:"doubt"`
-	Word      string   `json:"word"`                // the name
-	Opponents []Name   `json:"opponents,omitempty"` // who may be meant, the likeliest first
-	First     int      `json:"first"`               // the position of the first of them, from 0
-	More      bool     `json:"more,omitempty"`      // the wizard offers others, from its first page on
+	Prompt    PromptID      `json:"prompt"`
+	Tag       MatchTag      `json:"tag,omitempty"`
+	Doubt     command.Doubt `json:"doubt"`
+	Word      string        `json:"word"`                // the name
+	Opponents []Name        `json:"opponents,omitempty"` // who may be meant, the likeliest first
+	First     int           `json:"first"`               // the position of the first of them, from 0
+	More      bool          `json:"more,omitempty"`      // the wizard offers others, from its first page on
 }
 
 var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: notice.Answer, Alone: true})

@@ -10,11 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
 // startWizard has a person start a wizard, and returns what is sent to the chat.
-func (g *game) startWizard(t *testing.T, sender *ranking.Person, opponent *ranking.Person) (ranking.Origin, ranking.Notice) {
+func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *command.Person) (ranking.Origin, ranking.Notice) {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.Do(t.Context(), o, ranking.StartWizard{Opponent: opponent, Otherwise: ranking.Refusal{Code: "nobody"}}))
@@ -22,7 +23,7 @@ func (g *game) startWizard(t *testing.T, sender *ranking.Person, opponent *ranki
 }
 
 // pressWizard has a person press a button of the newest prompt, in message 77, and returns the press.
-func (g *game) pressWizard(t *testing.T, sender *ranking.Person, option ranking.PromptOption) (key string) {
+func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.PromptOption) (key string) {
 	t.Helper()
 	o := g.origin(sender)
 	o.Button, o.SentAt = o.Key, time.Now()
@@ -32,7 +33,7 @@ func (g *game) pressWizard(t *testing.T, sender *ranking.Person, option ranking.
 
 // against is a score against an opponent.
 func against(opponent ranking.Choice, a, b int) ranking.ScoreAgainst {
-	return ranking.ScoreAgainst{Opponent: opponent, Score: ranking.Score{A: a, B: b}}
+	return ranking.ScoreAgainst{Opponent: opponent, Score: ladder.Score{A: a, B: b}}
 }
 
 const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
@@ -41,7 +42,7 @@ const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_me
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	for _, r := range []ranking.Report{
+	for _, r := range []command.Match{
 		singles(alice, carol, 3, 0), singles(bob, alice, 1, 3), singles(alice, bob, 3, 1), singles(alice, zoe, 0, 0), singles(bob, carol, 5, 0),
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
@@ -85,7 +86,7 @@ func TestWizardPages(t *testing.T) {
 	_, anonymous := g.startWizard(t, nil, nil)
 	checkNotice(t, anonymous, ranking.Refusal{Code: "nobody"})
 	for i := range 10 {
-		g.record(t, &zoe, zoe, ranking.Person{Username: fmt.Sprint("guest_", i)}, 3, i%3)
+		g.record(t, &zoe, zoe, command.Person{Username: fmt.Sprint("guest_", i)}, 3, i%3)
 	}
 	if _, asked := g.startWizard(t, &alice, nil); len(asked.(ranking.OpponentPrompt).Opponents) != ranking.OpponentsPerPage {
 		t.Errorf("the first page is %+v", asked)
@@ -131,7 +132,7 @@ func TestWizardNames(t *testing.T) {
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtUnknownName, Word: "xyz"}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtUnknownName, Word: "xyz", First: 3, More: true})
-	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtName, Word: "c", People: []ranking.Person{carol, zoe}, Score: &ranking.Score{A: 7, B: 5}}),
+	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtName, Word: "c", People: []command.Person{carol, zoe}, Score: &ladder.Score{A: 7, B: 5}}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
 	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(4)), page).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[6] != [2]int{7, 5} || len(asked.Scores) != 11 {
@@ -156,7 +157,7 @@ func TestWizardTyped(t *testing.T) {
 		must(t, g.Do(t.Context(), below(77, typed), ranking.PromptAnswer{Prompt: id, Option: option}))
 		return typed.Key
 	}
-	next := g.answer(t, answer(ranking.Person{Username: "dave"}), page)
+	next := g.answer(t, answer(command.Person{Username: "dave"}), page)
 	if n, ok := next.(ranking.ScorePrompt); !ok || n.At != 1 || n.Opponent.Name != "@dave" {
 		t.Errorf("the next question is %+v", next)
 	}
@@ -167,7 +168,7 @@ func TestWizardTyped(t *testing.T) {
 	if other := g.wizard(t, g.origin(&bob), id); other != nil {
 		t.Errorf("Bob has the wizard %+v", other)
 	}
-	key := answer([]ranking.Report{singles(alice, w.Opponents[1], 11, 9)})
+	key := answer(command.Reading{singles(alice, w.Opponents[1], 11, 9)})
 	if n, ok := g.notice(t, key).(ranking.MatchRecorded); !ok || n.Number != 2 {
 		t.Errorf("the answer is %+v", n)
 	}
@@ -189,7 +190,7 @@ func TestWizardScores(t *testing.T) {
 	g := newGame(t)
 	usual := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}}
 	end := [][2]int{{0, -1}, {-1, 0}, {-1, -1}}
-	mustOffer := func(when string, opponent ranking.Person, want [][2]int) {
+	mustOffer := func(when string, opponent command.Person, want [][2]int) {
 		t.Helper()
 		_, asked := g.startWizard(t, &alice, &opponent)
 		if diff := cmp.Diff(slices.Concat(want, end, [][2]int{{-1, 1}}), asked.(ranking.ScorePrompt).Scores); diff != "" {

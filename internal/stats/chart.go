@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -47,18 +48,18 @@ func (p Period) start(now time.Time) time.Time {
 
 // Chart says what a chart shows. The ratings are read when it is sent.
 type Chart struct {
-	Ladder  ranking.LadderID `json:"of_ladder"`
-	Players []ranking.Name   `json:"players"` // who is highlighted, at most MaxCharted
-	Period  Period           `json:"period"`  // or the next longer one in which any of them has played
-	ByMatch bool             `json:"by_match,omitempty"`
-	Title   string           `json:"title,omitempty"` // of the group; read when it is sent
+	Ladder  ladder.ID      `json:"of_ladder"`
+	Players []ranking.Name `json:"players"` // who is highlighted, at most MaxCharted
+	Period  Period         `json:"period"`  // or the next longer one in which any of them has played
+	ByMatch bool           `json:"by_match,omitempty"`
+	Title   string         `json:"title,omitempty"` // of the group; read when it is sent
 }
 
 var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
 
 // IDs returns the ids of the highlighted players.
-func (n Chart) IDs() []ranking.PlayerID {
-	ids := make([]ranking.PlayerID, len(n.Players))
+func (n Chart) IDs() []ladder.PlayerID {
+	ids := make([]ladder.PlayerID, len(n.Players))
 	for i, name := range n.Players {
 		ids[i] = name.Player
 	}
@@ -66,7 +67,7 @@ func (n Chart) IDs() []ranking.PlayerID {
 }
 
 // chartOf returns a chart of players of a ladder, each once, of a period.
-func chartOf(l ranking.Ladder, period Period, players []ranking.PlayerID) Chart {
+func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	n := Chart{Ladder: l.ID, Period: period}
 	for _, p := range players {
 		if name := (ranking.Name{Player: p}); !slices.Contains(n.Players, name) {
@@ -126,9 +127,9 @@ func (r Ratings) levelLines() {
 // ChartStore reads charts.
 type ChartStore interface {
 	// HavePlayed reports which of the players have played in a ladder.
-	HavePlayed(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]bool, error)
+	HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error)
 	// Ratings returns the ratings of players after the matches since then, and those of all others.
-	Ratings(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID, since time.Time) (Ratings, error)
+	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
 }
 
 // ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them. A pressed button
@@ -143,7 +144,7 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 		if len(players) == 0 {
 			return s.chartOfFirst(ctx, o, l, q.Period)
 		}
-		ids := make([]ranking.PlayerID, len(players))
+		ids := make([]ladder.PlayerID, len(players))
 		for i, p := range players {
 			ids[i] = p.ID
 		}
@@ -156,11 +157,11 @@ func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 }
 
 // PlayerChartQuery asks for the chart of a player. A pressed button is answered by a message of its own.
-type PlayerChartQuery struct{ Player ranking.PlayerID }
+type PlayerChartQuery struct{ Player ladder.PlayerID }
 
 func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		return s.chart(ctx, here.Ladder, Month, []ranking.PlayerID{q.Player})
+		return s.chart(ctx, here.Ladder, Month, []ladder.PlayerID{q.Player})
 	}).Posted()
 }
 
@@ -175,7 +176,7 @@ func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
-func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ranking.PlayerID) (notice.Notice, error) {
+func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return PlayerStanding{}, nil
 	}
@@ -203,7 +204,7 @@ func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.
 		page.Title = o.Chat.Title
 		return page, nil
 	}
-	var players []ranking.PlayerID
+	var players []ladder.PlayerID
 	for _, r := range page.Rows {
 		players = append(players, r.Name.Player)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"elobot/internal/elo"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -31,7 +32,7 @@ type HeadToHead struct {
 	// Stranger is a player of the two who has not joined the ladder. Then the rest is zero.
 	Stranger ranking.Name `json:"stranger,omitzero"`
 	// Back is the player whose page the comparison was opened from, 0 for none.
-	Back ranking.PlayerID `json:"back,omitempty"`
+	Back ladder.PlayerID `json:"back,omitempty"`
 }
 
 var _ = notice.Register[HeadToHead](notice.Kind{Name: "head_to_head", Purpose: notice.Answer, Alone: true})
@@ -82,7 +83,7 @@ func (q HeadToHeadQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
 }
 
 // AgainstSenderQuery asks how the sender did against a player whose page leads there. It is refused if the sender has played nowhere yet.
-type AgainstSenderQuery struct{ Player ranking.PlayerID }
+type AgainstSenderQuery struct{ Player ladder.PlayerID }
 
 func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
@@ -94,7 +95,7 @@ func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquir
 }
 
 // headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
-func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ranking.PlayerID) (notice.Notice, error) {
+func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ladder.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return PlayerStanding{}, nil
 	}

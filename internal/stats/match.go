@@ -5,19 +5,20 @@ import (
 	"slices"
 
 	"elobot/internal/elo"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
 // Match is a match that counts.
 type Match struct {
 	MatchRef
-	Score ranking.Score
+	Score ladder.Score
 	Parts []Part // each side in the order of its places
 }
 
 // Part is a player's part in a match.
 type Part struct {
-	Player        ranking.PlayerID
+	Player        ladder.PlayerID
 	Side          int // 1 is A, 2 is B
 	Before, After int // the rating
 	StreakBefore  int // wins in a row, or losses in a row as a negative number
@@ -50,17 +51,17 @@ type summary struct {
 	pair           // all of them as one
 	best      peak // the highest rating after a match
 	streak    peak // the most wins in a row that a match completed
-	upset     peak // by how much the rating of the side that the player's side beat exceeded its own, ranking.MinUpset or more
-	opponents map[ranking.PlayerID]*pair
-	partners  map[ranking.PlayerID]*pair
+	upset     peak // by how much the rating of the side that the player's side beat exceeded its own, ladder.MinUpset or more
+	opponents map[ladder.PlayerID]*pair
+	partners  map[ladder.PlayerID]*pair
 }
 
 func newSummary() *summary {
-	return &summary{opponents: make(map[ranking.PlayerID]*pair), partners: make(map[ranking.PlayerID]*pair)}
+	return &summary{opponents: make(map[ladder.PlayerID]*pair), partners: make(map[ladder.PlayerID]*pair)}
 }
 
 // summaryOf returns what a player did in their matches, which are in the order of their numbers.
-func summaryOf(player ranking.PlayerID, matches []Match) *summary {
+func summaryOf(player ladder.PlayerID, matches []Match) *summary {
 	s := newSummary()
 	for i := range matches {
 		s.add(&matches[i], matches[i].partOf(player))
@@ -69,8 +70,8 @@ func summaryOf(player ranking.PlayerID, matches []Match) *summary {
 }
 
 // summariesOf returns what each player did in matches, which are in the order of their numbers.
-func summariesOf(matches []Match) map[ranking.PlayerID]*summary {
-	all := make(map[ranking.PlayerID]*summary)
+func summariesOf(matches []Match) map[ladder.PlayerID]*summary {
+	all := make(map[ladder.PlayerID]*summary)
 	for i := range matches {
 		for _, p := range matches[i].Parts {
 			if all[p.Player] == nil {
@@ -89,7 +90,7 @@ func (s *summary) add(m *Match, own Part) {
 	s.best.reach(own.After, m)
 	if one.won > 0 {
 		s.streak.reach(max(own.StreakBefore, 0)+1, m)
-		if upset := ranking.Upset(m.Score, m.ratings()); upset >= ranking.MinUpset {
+		if upset := ladder.Upset(m.Score, m.ratings()); upset >= ladder.MinUpset {
 			s.upset.reach(upset, m)
 		}
 	}
@@ -121,8 +122,8 @@ func (m *Match) pairOf(own Part) pair {
 	}
 	one := pair{played: 1, gained: own.After - own.Before}
 	if m.Score.HasPoints() {
-		one.halves = points[0] / ranking.Half
-		one.pointsFor, one.pointsAgainst = points[0]%ranking.Half, points[1]%ranking.Half
+		one.halves = points[0] / ladder.Half
+		one.pointsFor, one.pointsAgainst = points[0]%ladder.Half, points[1]%ladder.Half
 	}
 	score := elo.ScoreOf(points[0], points[1])
 	switch score {
@@ -144,12 +145,12 @@ func (m *Match) HasBothSides() bool {
 }
 
 // playedBy returns the matches in which all of these players have a part.
-func playedBy(matches []Match, players ...ranking.PlayerID) (played []Match) {
+func playedBy(matches []Match, players ...ladder.PlayerID) (played []Match) {
 	for _, m := range matches {
-		takesPart := func(player ranking.PlayerID) bool {
+		takesPart := func(player ladder.PlayerID) bool {
 			return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Player == player })
 		}
-		if !slices.ContainsFunc(players, func(p ranking.PlayerID) bool { return !takesPart(p) }) {
+		if !slices.ContainsFunc(players, func(p ladder.PlayerID) bool { return !takesPart(p) }) {
 			played = append(played, m)
 		}
 	}
@@ -176,12 +177,12 @@ func (m *Match) scoreOf(own Part) [2]int {
 }
 
 // partOf returns the part of a player.
-func (m *Match) partOf(player ranking.PlayerID) Part {
+func (m *Match) partOf(player ladder.PlayerID) Part {
 	return m.Parts[slices.IndexFunc(m.Parts, func(p Part) bool { return p.Player == player })]
 }
 
 // opponentsOf returns who played against a player.
-func (m *Match) opponentsOf(player ranking.PlayerID) (names []ranking.Name) {
+func (m *Match) opponentsOf(player ladder.PlayerID) (names []ranking.Name) {
 	side := m.partOf(player).Side
 	for _, p := range m.Parts {
 		if p.Side != side {
@@ -192,7 +193,7 @@ func (m *Match) opponentsOf(player ranking.PlayerID) (names []ranking.Name) {
 }
 
 // lastMatches returns the last matches of a player, the last one first.
-func lastMatches(matches []Match, player ranking.PlayerID, limit int) []PlayedMatch {
+func lastMatches(matches []Match, player ladder.PlayerID, limit int) []PlayedMatch {
 	var last []PlayedMatch
 	for _, m := range slices.Backward(matches[max(0, len(matches)-limit):]) {
 		own := m.partOf(player)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -33,7 +34,7 @@ var _ = notice.Register[HistoryPage](notice.Kind{Name: "history_page", Purpose: 
 
 // MatchRow is a match on a page.
 type MatchRow struct {
-	Match  ranking.MatchID   `json:"match"`
+	Match  ladder.MatchID    `json:"match"`
 	Number int               `json:"number"`
 	Played time.Time         `json:"played"`
 	Sides  [2][]ranking.Name `json:"sides"` // as on its card
@@ -62,12 +63,12 @@ type Paging struct {
 type MatchStore interface {
 	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0. A player who was merged into another one
 	// is the other one.
-	Matches(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error)
+	Matches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error)
 }
 
 // MatchesQuery asks for a page of a player's matches, or of those of the group if Player is 0.
 type MatchesQuery struct {
-	Player ranking.PlayerID
+	Player ladder.PlayerID
 	At     Paging
 	Span   command.Span // in which they were played, as in GainQuery; empty for any
 }
@@ -88,8 +89,8 @@ func (s *Service) matchPage(ctx context.Context, o ranking.Origin, l ranking.Lad
 }
 
 // history reads a page of a player's matches, or of all matches for player 0.
-func (s *Service) history(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (HistoryPage, error) {
-	n, err := s.store.Matches(ctx, ladder, player, at)
+func (s *Service) history(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error) {
+	n, err := s.store.Matches(ctx, in, player, at)
 	if err != nil {
 		return HistoryPage{}, fmt.Errorf("read matches: %w", err)
 	}

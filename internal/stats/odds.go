@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -35,7 +36,7 @@ type Teams struct {
 	Number int   `json:"number"` // of the split, from 1 for the most even one
 	Of     int   `json:"of"`     // how many there are
 	// Picked are the players whom the unclear names of the command mean.
-	Picked []ranking.PlayerID `json:"picked,omitempty"`
+	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
 var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer, Alone: true})
@@ -56,7 +57,7 @@ func (q OddsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 type TeamsQuery struct {
 	Players ranking.Sides
 	K       int
-	Picked  []ranking.PlayerID // the players whom the unclear names of the command mean
+	Picked  []ladder.PlayerID // the players whom the unclear names of the command mean
 }
 
 func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
@@ -76,8 +77,14 @@ func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
 
 // oddsOf returns the odds of a match that ends as narrowly as it can.
 func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
+	var standings [2][]ladder.Standing
+	for i, side := range sides {
+		for _, c := range side {
+			standings[i] = append(standings[i], c.Standing)
+		}
+	}
 	n := Odds{
-		Expected: min(99, max(1, int(math.Round(100*ranking.ExpectedScore(sides[0], sides[1]))))),
+		Expected: min(99, max(1, int(math.Round(100*ladder.ExpectedScore(standings[0], standings[1]))))),
 		Draws:    l.DrawsAllowed, Margin: l.Margin,
 	}
 	if l.Season.Number > 1 {
@@ -88,11 +95,11 @@ func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
 			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.Name, Elo: c.Standing.Elo, New: c.IsNew()})
 		}
 	}
-	for winner, score := range []ranking.Score{{A: 1}, {B: 1}, {}} {
-		for side, changes := range l.Preview(score, sides) {
+	for winner, score := range []ladder.Score{{A: 1}, {B: 1}, {}} {
+		for side, changes := range l.Preview(score, standings) {
 			for i, change := range changes {
 				switch p := &n.Sides[side][i]; {
-				case score == ranking.Score{}:
+				case score == ladder.Score{}:
 					p.Draw = change
 				case side == winner:
 					p.Win = change

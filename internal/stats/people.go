@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -28,11 +30,11 @@ var _ = notice.Register[UnclearPeople](notice.Kind{Name: "unclear_people", Purpo
 
 // WhoMeant asks who is meant by a name in a question.
 type WhoMeant struct {
-	Doubt  ranking.Doubt  `json:"doubt"` // DoubtName or DoubtUnknownName
+	Doubt  command.Doubt  `json:"doubt"` // DoubtName or DoubtUnknownName
 	Word   string         `json:"word"`  // the name
 	People []ranking.Name `json:"people"`
 	// Picked are the players whom the unclear names before it mean.
-	Picked []ranking.PlayerID `json:"picked,omitempty"`
+	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
 var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice.Answer, Alone: true})

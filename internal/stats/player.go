@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -82,7 +83,7 @@ type PlayedMatch struct {
 	Teams   bool           `json:"teams,omitempty"` // a side has more than one player
 }
 
-// Upset is a victory over a side whose rating was higher by ranking.MinUpset or more.
+// Upset is a victory over a side whose rating was higher by ladder.MinUpset or more.
 type Upset struct {
 	MatchRef
 	By     int            `json:"by"` // how much higher it was
@@ -148,8 +149,8 @@ func letter(score [2]int) byte {
 func (p pair) surplusPerMatch() float64 { return float64(p.surplus) / float64(p.played) }
 
 // first returns the pair with the highest value among those that count, of equal ones the one with the smallest id; nil if there is none.
-func first(pairs map[ranking.PlayerID]*pair, counts func(pair) bool, value func(pair) float64) *Pairing {
-	var best ranking.PlayerID
+func first(pairs map[ladder.PlayerID]*pair, counts func(pair) bool, value func(pair) float64) *Pairing {
+	var best ladder.PlayerID
 	for other, p := range pairs {
 		if !counts(*p) {
 			continue
@@ -166,7 +167,7 @@ func first(pairs map[ranking.PlayerID]*pair, counts func(pair) bool, value func(
 }
 
 // with returns the pair as one with another player.
-func (p pair) with(other ranking.PlayerID) Pairing {
+func (p pair) with(other ladder.PlayerID) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: p.played, Won: p.won, Drawn: p.drawn, Lost: p.lost}
 }
 
@@ -186,7 +187,7 @@ func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 }
 
 // PlayerQuery asks for the standing and the history of a player.
-type PlayerQuery struct{ Player ranking.PlayerID }
+type PlayerQuery struct{ Player ladder.PlayerID }
 
 func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
@@ -200,7 +201,7 @@ func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 // player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other than the
 // sender.
 func (s *Service) player(
-	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ranking.PlayerID, user ranking.UserID,
+	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ladder.PlayerID, user ladder.UserID,
 ) (notice.Notice, error) {
 	history, err := s.store.Player(ctx, l.ID, player, o.SentAt)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -23,20 +25,20 @@ type RankingQuery struct {
 	Places int  // how many of the first rows instead of a page, 0 for a page
 	All    bool // also players who have not played for long
 	// Asker is who asked for the ranking whose button is pressed, 0 for an anonymous admin. A message asks for its sender.
-	Asker ranking.UserID
+	Asker ladder.UserID
 }
 
 // RankingPage shows a page of a ladder's ranking: the players with a place, and after them the newcomers.
 type RankingPage struct {
-	Title string         `json:"title"`          // of the group
-	Page  int            `json:"page,omitempty"` // number of the page, from 1; 0 for the first rows of the ranking
-	Rows  []Row          `json:"rows"`
-	Total int            `json:"total"`           // number of players on all pages
-	Asker ranking.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
-	Own   *Row           `json:"own,omitempty"`   // the asker's row, if it is not among Rows
+	Title string        `json:"title"`          // of the group
+	Page  int           `json:"page,omitempty"` // number of the page, from 1; 0 for the first rows of the ranking
+	Rows  []Row         `json:"rows"`
+	Total int           `json:"total"`           // number of players on all pages
+	Asker ladder.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
+	Own   *Row          `json:"own,omitempty"`   // the asker's row, if it is not among Rows
 	// PlaceMatches is how many matches give a place.
 	PlaceMatches int `json:"place_matches,omitempty"`
-	// Unplaced is true if fewer than ranking.MinPlaces players have played so many. Then nobody has a place, and newcomers are among the
+	// Unplaced is true if fewer than ladder.MinPlaces players have played so many. Then nobody has a place, and newcomers are among the
 	// others.
 	Unplaced bool `json:"unplaced,omitempty"`
 	All      bool `json:"all,omitempty"` // it also has players who have not played for long
@@ -94,7 +96,7 @@ func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 	if o.Button != "" { // anybody may press it
 		asker = nil
 		if q.Asker != 0 {
-			asker = &ranking.Person{ID: q.Asker}
+			asker = &command.Person{ID: q.Asker}
 		}
 	}
 	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -18,7 +19,7 @@ type Records struct {
 	Month   time.Time  `json:"month,omitzero"`    // its first instant, zero for all time
 	Streak  *Record    `json:"streak,omitempty"`  // the most wins in a row, and the match that completed them
 	Rating  *Record    `json:"rating,omitempty"`  // the highest rating, and the first match that led to it
-	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most, ranking.MinUpset or more
+	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most, ladder.MinUpset or more
 	Played  *Record    `json:"played,omitempty"`  // the most matches; without a match
 	Rivalry *RivalryOf `json:"rivalry,omitempty"` // the two of most matches among those who are close; of all time, in the last year
 }
@@ -66,15 +67,15 @@ func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 }
 
 // records reads the records of the month that begins then, or for zero those of all time.
-func (s *Service) records(ctx context.Context, ladder ranking.LadderID, month, now time.Time) (Records, error) {
+func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	if month.IsZero() {
-		n, err := s.store.Records(ctx, ladder, now.AddDate(-1, 0, 0))
+		n, err := s.store.Records(ctx, in, now.AddDate(-1, 0, 0))
 		if err != nil {
 			return n, fmt.Errorf("read the records of all time: %w", err)
 		}
 		return n, nil
 	}
-	matches, err := s.store.MatchesOf(ctx, ladder, month, ranking.LaterMonth(month, 1))
+	matches, err := s.store.MatchesOf(ctx, in, month, ranking.LaterMonth(month, 1))
 	if err != nil {
 		return Records{}, fmt.Errorf("read the matches of a month: %w", err)
 	}

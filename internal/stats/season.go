@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -25,7 +26,7 @@ type SeasonTable struct {
 	NoDraws bool     `json:"no_draws,omitempty"`
 	Played  *Record  `json:"played,omitempty"` // the most matches; without a match
 	Streak  *Record  `json:"streak,omitempty"` // the most wins in a row, MinStreak or more; without a match
-	Upset   *UpsetBy `json:"upset,omitempty"`  // the victory over the side whose rating was higher by most, ranking.MinUpset or more
+	Upset   *UpsetBy `json:"upset,omitempty"`  // the victory over the side whose rating was higher by most, ladder.MinUpset or more
 }
 
 var _ = notice.Register[SeasonTable](notice.Kind{Name: "season_table", Purpose: notice.Answer, Alone: true})
@@ -63,7 +64,7 @@ func (n SeasonTable) short() SeasonTable {
 
 // SeasonStanding is a standing in a season.
 type SeasonStanding struct {
-	Player           ranking.PlayerID
+	Player           ladder.PlayerID
 	Elo              int
 	Won, Drawn, Lost int
 	LongestStreak    int
@@ -73,7 +74,7 @@ type SeasonStanding struct {
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
 // SetStandings sets what follows from the standings of those who have played in the season, which are in the order of their ratings. Who has
-// played so many matches has a place. As long as fewer than ranking.MinPlaces have, all have one.
+// played so many matches has a place. As long as fewer than ladder.MinPlaces have, all have one.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	placed := 0
 	for _, s := range all {
@@ -81,7 +82,7 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 			placed++
 		}
 	}
-	hasPlace := func(s SeasonStanding) bool { return placed < ranking.MinPlaces || s.played() >= placeMatches }
+	hasPlace := func(s SeasonStanding) bool { return placed < ladder.MinPlaces || s.played() >= placeMatches }
 	var rows, others []SeasonRow
 	for _, s := range all {
 		row := SeasonRow{Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Next: s.Next, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
@@ -109,19 +110,19 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 }
 
 // HasMedals is true if the first three get medals: at least three have played.
-func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ranking.MinPlaces }
+func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ladder.MinPlaces }
 
 // SeasonStore reads seasons.
 type SeasonStore interface {
 	// Season returns a season of a ladder: the one that goes on for number 0, the one before for
 	// LastSeason, and the last one that is called by a number which none has, such as a year. The
 	// Number is 0 if the ladder has no such season.
-	Season(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error)
+	Season(ctx context.Context, in ladder.ID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season and its ladder.
-	SeasonEnd(ctx context.Context, id ranking.SeasonID) (SeasonEnd, ranking.LadderID, error)
+	SeasonEnd(ctx context.Context, id ladder.SeasonID) (SeasonEnd, ladder.ID, error)
 	// SeasonResults returns the standings in all seasons of a ladder of those who have played in them, in the order of the seasons and of the
 	// ratings.
-	SeasonResults(ctx context.Context, ladder ranking.LadderID) ([]SeasonResult, error)
+	SeasonResults(ctx context.Context, in ladder.ID) ([]SeasonResult, error)
 }
 
 // SeasonResult is a standing in one of several seasons.
@@ -162,12 +163,12 @@ func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
 
 // SeasonEnd returns how a season ended, with the names of its players. object is what identifies the message that tells it.
 func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, error) {
-	n, ladder, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
+	n, in, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
 	if err != nil {
 		return SeasonEnd{}, fmt.Errorf("read how a season ended: %w", err)
 	}
 	n.SeasonTable = n.short()
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // AllSeasons is what people have achieved in all seasons of a ladder.
@@ -195,7 +196,7 @@ func (r AllTimeRow) played() int { return r.Won + r.Drawn + r.Lost }
 
 // AllSeasonsOf returns what people have achieved.
 func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
-	rows := make(map[ranking.PlayerID]*AllTimeRow)
+	rows := make(map[ladder.PlayerID]*AllTimeRow)
 	for _, r := range results {
 		row := rows[r.Player]
 		if row == nil {

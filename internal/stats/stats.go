@@ -6,6 +6,8 @@ import (
 	"context"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -17,20 +19,20 @@ type Store interface {
 	// Ranking returns a part of a ladder's ranking as it is now, with those who have not paused for so long that the ladder's rules leave
 	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
 	// be nil. now is in the time zone of the chat, in which the day begins with whose places those of now are compared.
-	Ranking(ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q RankingQuery, now time.Time) (RankingPage, error)
+	Ranking(ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuery, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board with that object. now is as for Ranking.
-	Board(ctx context.Context, ladder ranking.LadderID, object string, now time.Time) (Board, error)
+	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)
 	// Player returns a player's standing and history in a ladder, with the place in the ranking as it is now.
-	Player(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, now time.Time) (PlayerHistory, error)
+	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
-	HeadToHead(ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID) (HeadToHead, []Match, error)
+	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []Match, error)
 	// MatchesOf returns the matches of a ladder of a time in the order of their numbers. until is not part of it.
-	MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) ([]Match, error)
+	MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) ([]Match, error)
 	// Records returns the records of a ladder of all time, with the rivalry since then.
-	Records(ctx context.Context, ladder ranking.LadderID, since time.Time) (Records, error)
+	Records(ctx context.Context, in ladder.ID, since time.Time) (Records, error)
 	// Standings returns a person's standings in up to limit ladders, with the places as they are now. Those in which they played most come
 	// first.
-	Standings(ctx context.Context, who ranking.Person, limit int, now time.Time) (MyStandings, error)
+	Standings(ctx context.Context, who command.Person, limit int, now time.Time) (MyStandings, error)
 	MatchStore
 	WebStore
 	ChartStore

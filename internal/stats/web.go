@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -29,10 +30,10 @@ type WebStore interface {
 	// WebGroup returns a group that has a web board, nil for all others.
 	WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error)
 	// Names returns the names of the players that an answer names by their ids, as in the group of a ladder.
-	Names(ctx context.Context, ladder ranking.LadderID, answer any) (map[ranking.PlayerID]ranking.Name, error)
+	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
 	// LatestMatches returns those of the last matches of a ladder, at most so many, that count in the season that goes on, in the order of
 	// their numbers.
-	LatestMatches(ctx context.Context, ladder ranking.LadderID, most int) ([]Match, error)
+	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]Match, error)
 }
 
 // WebGroup is a group with a web board.
@@ -59,9 +60,9 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 // WebRanking is a whole ranking: all who play, in the RankingPage, and all others.
 type WebRanking struct {
 	RankingPage
-	Paused []Row                      // who have not played for long
-	Last   []MatchRow                 // the last matches, the newest first
-	Trends map[ranking.PlayerID]Trend `json:"-"`
+	Paused []Row                     // who have not played for long
+	Last   []MatchRow                // the last matches, the newest first
+	Trends map[ladder.PlayerID]Trend `json:"-"`
 }
 
 // Trend says how a player has done in the trendMatches, in the season that goes on.
@@ -94,18 +95,18 @@ func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now tim
 }
 
 // readRows reads who is in a ranking, and who has not played for long.
-func (s *Service) readRows(ctx context.Context, ladder ranking.LadderID, now time.Time, n *WebRanking) (err error) {
-	if n.RankingPage, err = s.store.Ranking(ctx, ladder, nil, RankingQuery{Places: webRows}, now); err != nil {
+func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *WebRanking) (err error) {
+	if n.RankingPage, err = s.store.Ranking(ctx, in, nil, RankingQuery{Places: webRows}, now); err != nil {
 		return fmt.Errorf("read a ranking: %w", err)
 	}
 	if n.Hidden == 0 {
 		return nil
 	}
-	all, err := s.store.Ranking(ctx, ladder, nil, RankingQuery{Places: webRows, All: true}, now)
+	all, err := s.store.Ranking(ctx, in, nil, RankingQuery{Places: webRows, All: true}, now)
 	if err != nil {
 		return fmt.Errorf("read who has not played for long: %w", err)
 	}
-	plays := make(map[ranking.PlayerID]bool)
+	plays := make(map[ladder.PlayerID]bool)
 	for _, r := range n.Rows {
 		plays[r.Name.Player] = true
 	}
@@ -114,8 +115,8 @@ func (s *Service) readRows(ctx context.Context, ladder ranking.LadderID, now tim
 }
 
 // trendsOf returns the trends of all who play in matches, which are in the order of their numbers.
-func trendsOf(matches []Match) map[ranking.PlayerID]Trend {
-	all := make(map[ranking.PlayerID]Trend)
+func trendsOf(matches []Match) map[ladder.PlayerID]Trend {
+	all := make(map[ladder.PlayerID]Trend)
 	for _, m := range matches {
 		for _, p := range m.Parts {
 			t := all[p.Player]
@@ -147,12 +148,12 @@ type WebPlayer struct {
 // WebPlayer returns all about a player of a ladder, with the ratings of a period or of the next longer one with a match of the player. It
 // fails with ErrNotThere if the player has not played there.
 func (s *Service) WebPlayer(
-	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, p Period, now time.Time,
+	ctx context.Context, in ladder.ID, player ladder.PlayerID, p Period, now time.Time,
 ) (n WebPlayer, err error) {
-	if err := s.havePlayed(ctx, ladder, player); err != nil {
+	if err := s.havePlayed(ctx, in, player); err != nil {
 		return n, err
 	}
-	h, err := s.store.Player(ctx, ladder, player, now)
+	h, err := s.store.Player(ctx, in, player, now)
 	if err != nil {
 		return n, fmt.Errorf("read the history of a player: %w", err)
 	}
@@ -162,22 +163,22 @@ func (s *Service) WebPlayer(
 		n.Opponents, n.Partners = pairings(summary.opponents), pairings(summary.partners)
 	}
 	n.Name.Player = cmp.Or(n.Name.Player, player)
-	history, err := s.history(ctx, ladder, player, Paging{})
+	history, err := s.history(ctx, in, player, Paging{})
 	if err != nil {
 		return n, err
 	}
 	n.Matches = history.Rows
-	r, err := s.Ratings(ctx, Chart{Ladder: ladder, Players: []ranking.Name{{Player: player}}, Period: p}, now)
+	r, err := s.Ratings(ctx, Chart{Ladder: in, Players: []ranking.Name{{Player: player}}, Period: p}, now)
 	if err != nil {
 		return n, err
 	}
 	n.Period, n.Curve, n.Seasons = r.Period, r.Players[0], r.Seasons
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // havePlayed fails with ErrNotThere unless all players have played in a ladder.
-func (s *Service) havePlayed(ctx context.Context, ladder ranking.LadderID, players ...ranking.PlayerID) error {
-	played, err := s.store.HavePlayed(ctx, ladder, players)
+func (s *Service) havePlayed(ctx context.Context, in ladder.ID, players ...ladder.PlayerID) error {
+	played, err := s.store.HavePlayed(ctx, in, players)
 	if err != nil {
 		return fmt.Errorf("read who has played: %w", err)
 	}
@@ -188,7 +189,7 @@ func (s *Service) havePlayed(ctx context.Context, ladder ranking.LadderID, playe
 }
 
 // pairings returns what a player did with others, the most matches first.
-func pairings(all map[ranking.PlayerID]*pair) (sorted []Pairing) {
+func pairings(all map[ladder.PlayerID]*pair) (sorted []Pairing) {
 	for other, p := range all {
 		sorted = append(sorted, p.with(other))
 	}
@@ -199,11 +200,11 @@ func pairings(all map[ranking.PlayerID]*pair) (sorted []Pairing) {
 }
 
 // WebHeadToHead returns how two players of a ladder did against each other. It fails with ErrNotThere if one of them has not played there.
-func (s *Service) WebHeadToHead(ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID) (HeadToHead, error) {
-	if err := s.havePlayed(ctx, ladder, a, b); err != nil {
+func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, error) {
+	if err := s.havePlayed(ctx, in, a, b); err != nil {
 		return HeadToHead{}, err
 	}
-	answer, err := s.headToHead(ctx, ranking.Ladder{ID: ladder}, a, b, 0)
+	answer, err := s.headToHead(ctx, ranking.Ladder{ID: in}, a, b, 0)
 	if err != nil {
 		return HeadToHead{}, err
 	}
@@ -211,62 +212,62 @@ func (s *Service) WebHeadToHead(ctx context.Context, ladder ranking.LadderID, a,
 	if !ok { // they are one and the same
 		return HeadToHead{}, ErrNotThere
 	}
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // WebMatches returns a page of the matches of a ladder, or of a player there. It fails with ErrNotThere if the player has not played there.
-func (s *Service) WebMatches(ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at Paging) (n HistoryPage, err error) {
+func (s *Service) WebMatches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (n HistoryPage, err error) {
 	if player != 0 {
-		if err := s.havePlayed(ctx, ladder, player); err != nil {
+		if err := s.havePlayed(ctx, in, player); err != nil {
 			return n, err
 		}
 	}
-	if n, err = s.history(ctx, ladder, player, at); err != nil {
+	if n, err = s.history(ctx, in, player, at); err != nil {
 		return n, err
 	}
 	n.Name.Player = cmp.Or(n.Name.Player, player)
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // WebSeason returns a season of a ladder: the one that goes on for number 0. It fails with ErrNotThere if the ladder has no such season.
-func (s *Service) WebSeason(ctx context.Context, ladder ranking.LadderID, number int) (SeasonTable, error) {
-	n, err := s.store.Season(ctx, ladder, number)
+func (s *Service) WebSeason(ctx context.Context, in ladder.ID, number int) (SeasonTable, error) {
+	n, err := s.store.Season(ctx, in, number)
 	if err != nil {
 		return n, fmt.Errorf("read a season: %w", err)
 	}
 	if n.Number == 0 {
 		return n, ErrNotThere
 	}
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // WebSeasons returns the seasons of a ladder in which somebody has played, the last one first.
-func (s *Service) WebSeasons(ctx context.Context, ladder ranking.LadderID) ([]SeasonTable, error) {
-	results, err := s.store.SeasonResults(ctx, ladder)
+func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, error) {
+	results, err := s.store.SeasonResults(ctx, in)
 	if err != nil {
 		return nil, fmt.Errorf("read all seasons: %w", err)
 	}
 	all := SeasonsOf(results)
 	slices.Reverse(all)
-	return all, s.fillNames(ctx, ladder, &all)
+	return all, s.fillNames(ctx, in, &all)
 }
 
 // WebRecords returns the records of a ladder, of the month that begins then, or for zero of all time.
-func (s *Service) WebRecords(ctx context.Context, ladder ranking.LadderID, month, now time.Time) (Records, error) {
-	n, err := s.records(ctx, ladder, month, now)
+func (s *Service) WebRecords(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
+	n, err := s.records(ctx, in, month, now)
 	if err != nil {
 		return n, err
 	}
-	return n, s.fillNames(ctx, ladder, &n)
+	return n, s.fillNames(ctx, in, &n)
 }
 
 // fillNames sets the names of the players in an answer.
-func (s *Service) fillNames(ctx context.Context, ladder ranking.LadderID, answer any) error {
-	names, err := s.store.Names(ctx, ladder, answer)
+func (s *Service) fillNames(ctx context.Context, in ladder.ID, answer any) error {
+	names, err := s.store.Names(ctx, in, answer)
 	if err != nil {
 		return fmt.Errorf("read names: %w", err)
 	}
-	ranking.FillNames(answer, func(player ranking.PlayerID) (ranking.Name, bool) {
+	ranking.FillNames(answer, func(player ladder.PlayerID) (ranking.Name, bool) {
 		name, ok := names[player]
 		return name, ok
 	})

@@ -10,6 +10,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/sync/singleflight"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -24,7 +25,7 @@ const (
 
 // AdminSource returns the list of all admins of a chat.
 type AdminSource interface {
-	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error)
+	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error)
 }
 
 // AdminCache caches who is an admin of which chat. A cached list may be wrong about a new admin, so IsAdmin returns false only by a list
@@ -40,7 +41,7 @@ type AdminCache struct {
 }
 
 type adminList struct {
-	admins []ranking.UserID
+	admins []ladder.UserID
 	at     time.Time // when the request began
 }
 
@@ -54,7 +55,7 @@ func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 }
 
 // IsAdmin implements Admins.
-func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ranking.UserID) (bool, error) {
+func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	if l, ok := c.list(chat); ok {
 		is := slices.Contains(l.admins, user)
 		if is || c.now().Sub(l.at) < adminsFresh {
@@ -69,7 +70,7 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	answer := c.flights.DoChan(fmt.Sprint(chat, era), func() (any, error) { return c.ask(shared, chat, era) })
 	select {
 	case a := <-answer:
-		admins, _ := a.Val.([]ranking.UserID)
+		admins, _ := a.Val.([]ladder.UserID)
 		return a.Err == nil && slices.Contains(admins, user), a.Err
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -99,7 +100,7 @@ func (c *AdminCache) list(chat ranking.ExternalChatID) (adminList, bool) {
 }
 
 // ask looks up the admins of a chat. It caches them unless a list was forgotten since the era.
-func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ranking.UserID, error) {
+func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ladder.UserID, error) {
 	begun := c.now()
 	admins, err := c.source.Admins(ctx, chat)
 	c.mu.Lock()

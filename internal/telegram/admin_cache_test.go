@@ -8,18 +8,19 @@ import (
 	"testing/synctest"
 	"time"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
 // fakeAdmins is an AdminSource that takes a second to answer.
 type fakeAdmins struct {
 	mu     sync.Mutex
-	admins []ranking.UserID
+	admins []ladder.UserID
 	err    error
 	asked  int
 }
 
-func (f *fakeAdmins) Admins(ctx context.Context, _ ranking.ExternalChatID) ([]ranking.UserID, error) {
+func (f *fakeAdmins) Admins(ctx context.Context, _ ranking.ExternalChatID) ([]ladder.UserID, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked++
@@ -33,7 +34,7 @@ func (f *fakeAdmins) Admins(ctx context.Context, _ ranking.ExternalChatID) ([]ra
 	return admins, err
 }
 
-func (f *fakeAdmins) set(err error, admins ...ranking.UserID) {
+func (f *fakeAdmins) set(err error, admins ...ladder.UserID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.admins, f.err = admins, err
@@ -49,14 +50,14 @@ type cached struct {
 func testCache(t *testing.T, test func(c *cached)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		source := &fakeAdmins{admins: []ranking.UserID{1}}
+		source := &fakeAdmins{admins: []ladder.UserID{1}}
 		test(&cached{NewAdminCache(source, time.Now), source, t})
 		pass(time.Minute) // look-ups in progress end
 	})
 }
 
 // expect checks the answer for a user of chat -100, and the number of look-ups.
-func (c *cached) expect(what string, user ranking.UserID, want bool, requests int) {
+func (c *cached) expect(what string, user ladder.UserID, want bool, requests int) {
 	c.t.Helper()
 	before := c.source.asked
 	is, err := c.IsAdmin(c.t.Context(), -100, user)
@@ -165,7 +166,7 @@ func TestWhoAsksAtOnceSharesTheRequest(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		for user := range ranking.UserID(10) {
+		for user := range ladder.UserID(10) {
 			all.Go(func() {
 				if is, err := c.IsAdmin(c.t.Context(), -100, user); err != nil || is != (user == 1) {
 					t.Errorf("user %d: admin is %t, error %v", user, is, err)
@@ -223,8 +224,8 @@ func TestListsAreBounded(t *testing.T) {
 // quickAdmins answers at once.
 type quickAdmins struct{}
 
-func (quickAdmins) Admins(context.Context, ranking.ExternalChatID) ([]ranking.UserID, error) {
-	return []ranking.UserID{1}, nil
+func (quickAdmins) Admins(context.Context, ranking.ExternalChatID) ([]ladder.UserID, error) {
+	return []ladder.UserID{1}, nil
 }
 
 // pass advances the clock of the bubble.

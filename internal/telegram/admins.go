@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-telegram/bot"
 
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -17,7 +18,7 @@ const adminsTimeout = 2 * time.Second
 
 // Admins implements AdminSource. It requests the list of all admins, which Telegram returns to every member: requesting a single member is
 // guaranteed to work only for admins. It returns no admins for a chat that the bot may not ask about.
-func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.UserID, error) {
+func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
 	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
@@ -30,13 +31,13 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ran
 	var members []struct {
 		Status string `json:"status"`
 		User   struct {
-			ID ranking.UserID `json:"id"`
+			ID ladder.UserID `json:"id"`
 		} `json:"user"`
 	}
 	if err := json.Unmarshal(result, &members); err != nil {
 		return nil, fmt.Errorf("read admins: %w", err)
 	}
-	var admins []ranking.UserID
+	var admins []ladder.UserID
 	for _, m := range members {
 		if m.User.ID != 0 && (m.Status == "creator" || m.Status == "administrator") {
 			admins = append(admins, m.User.ID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -15,7 +16,7 @@ import (
 func isAdmin(t *testing.T, c *Client, chat int64, user botsim.User) (bool, error) {
 	t.Helper()
 	admins, err := c.Admins(testContext(t), ranking.ExternalChatID(chat))
-	return slices.Contains(admins, ranking.UserID(user.ID)), err
+	return slices.Contains(admins, ladder.UserID(user.ID)), err
 }
 
 func TestAdmins(t *testing.T) {

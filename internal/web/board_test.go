@@ -20,6 +20,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -50,8 +52,8 @@ const hostile = `"><script>alert(1)</script>`
 // other are people of another group.
 var (
 	otherChat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Secret society"}
-	dora      = ranking.Person{ID: 77, Username: "dora", Name: "Dora the Hidden"}
-	mallory   = ranking.Person{ID: 66, Username: "mallory", Name: hostile}
+	dora      = command.Person{ID: 77, Username: "dora", Name: "Dora the Hidden"}
+	mallory   = command.Person{ID: 66, Username: "mallory", Name: hostile}
 )
 
 func newClub(t *testing.T) *club {
@@ -566,7 +568,7 @@ func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	dbtest.Must(f, dbtest.Upsert(f.Context(), store, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Alice), dbtest.AsNew(dbtest.Bob)}))
-	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ranking.Score{A: 3}))))
+	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3}))))
 	var b ranking.WebBoard
 	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt))
 	links := web.NewLinks("", botToken)

@@ -28,9 +28,10 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/ranking"
 	"elobot/internal/web"
 )
 
@@ -179,7 +180,7 @@ func busyClub(t *testing.T) *club {
 	t.Helper()
 	c := newClub(t)
 	for i, name := range strangeNames {
-		p := ranking.Person{ID: ranking.UserID(500 + i), Username: fmt.Sprint("strange", i), Name: name}
+		p := command.Person{ID: ladder.UserID(500 + i), Username: fmt.Sprint("strange", i), Name: name}
 		c.w.Upsert(t, dbtest.AsNew(p))
 		for n := range 4 {
 			c.w.Record(t, fmt.Sprint("strange", i, n), p, dbtest.Bob, n%2+2, 2*(i%2)+1)
@@ -378,10 +379,10 @@ func TestPictures(t *testing.T) {
 	}
 	c, b := newClub(t), newBrowser(t)
 	for i, name := range []string{"Dave", "Erin", "Frank", "Grace"} {
-		p := ranking.Person{ID: ranking.UserID(600 + i), Username: strings.ToLower(name), Name: name}
+		p := command.Person{ID: ladder.UserID(600 + i), Username: strings.ToLower(name), Name: name}
 		c.w.Upsert(t, dbtest.AsNew(p))
 		for n := range 6 {
-			opponent := []ranking.Person{dbtest.Alice, dbtest.Bob, dbtest.Carol}[(i+n)%3]
+			opponent := []command.Person{dbtest.Alice, dbtest.Bob, dbtest.Carol}[(i+n)%3]
 			c.w.Record(t, fmt.Sprint(name, n), p, opponent, 3*((n+i)%2), (n*i)%3+1)
 		}
 	}

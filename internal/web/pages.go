@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -126,8 +127,8 @@ func (b *Board) headToHead(ctx context.Context, v *visit) (*page, error) {
 // matchesPage is a page of matches, with what they were chosen by.
 type matchesPage struct {
 	stats.HistoryPage
-	Player   ranking.PlayerID // 0 for all
-	Month    string           // empty for all
+	Player   ladder.PlayerID // 0 for all
+	Month    string          // empty for all
 	OlderKey int64
 	NewerKey int64
 }
@@ -137,7 +138,7 @@ func (b *Board) matches(ctx context.Context, v *visit) (*page, error) {
 	var at stats.Paging
 	var err error
 	if v.query.Get("player") != "" {
-		if p.Player, err = number[ranking.PlayerID](v.query.Get("player")); err != nil {
+		if p.Player, err = number[ladder.PlayerID](v.query.Get("player")); err != nil {
 			return nil, err
 		}
 	}

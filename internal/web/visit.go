@@ -16,6 +16,7 @@ import (
 
 	"elobot/internal/catalog"
 	"elobot/internal/chart"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -87,8 +88,8 @@ func number[N ~int | ~int64](text string) (N, error) {
 	return N(n), nil
 }
 
-func (v *visit) playerOf(name string) (ranking.PlayerID, error) {
-	return number[ranking.PlayerID](v.request.PathValue(name))
+func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
+	return number[ladder.PlayerID](v.request.PathValue(name))
 }
 
 // month returns the first instant of the month that the query names, zero for none.
@@ -226,7 +227,7 @@ func (v *visit) Signed(n int) string {
 
 // Score writes a score, with the points of the first side first; without points it says only who won.
 func (v *visit) Score(s [2]int) string {
-	score := ranking.Score{A: s[0], B: s[1]}
+	score := ladder.Score{A: s[0], B: s[1]}
 	switch {
 	case score.HasPoints():
 		return score.String()
@@ -344,7 +345,7 @@ type part struct {
 	NoDraws   bool
 	Rows      []stats.Row
 	Pairings  []stats.Pairing
-	Player    ranking.PlayerID
+	Player    ladder.PlayerID
 	Opponents bool // the Pairings are with opponents of the Player
 	Matches   []stats.MatchRow
 	Changes   bool // the Matches have changes of ratings

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/pgranking"
@@ -22,14 +24,14 @@ func Ignore(outbox.Lane) {}
 // The chat that most tests play in, and who is there. Zoe has no username.
 var (
 	Club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
-	Alice = ranking.Person{ID: 1, Username: "alice", Name: "Alice"}
-	Bob   = ranking.Person{ID: 2, Username: "bob", Name: "Bob"}
-	Carol = ranking.Person{ID: 3, Username: "carol", Name: "Carol"}
-	Zoe   = ranking.Person{ID: 26, Name: "Zoe"}
+	Alice = command.Person{ID: 1, Username: "alice", Name: "Alice"}
+	Bob   = command.Person{ID: 2, Username: "bob", Name: "Bob"}
+	Carol = command.Person{ID: 3, Username: "carol", Name: "Carol"}
+	Zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
 // AsNew is the change that inserts a person. A person with an id is seen in the chat then.
-func AsNew(p ranking.Person) ranking.PlayerChange {
+func AsNew(p command.Person) ranking.PlayerChange {
 	change := ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
 	if p.ID != 0 {
 		change.Sighting = &ranking.Sighting{Username: p.Username, At: time.Unix(1_600_000_000, 0)}
@@ -47,13 +49,13 @@ type World struct {
 }
 
 // NewWorld returns a world in which the club and these people are known.
-func NewWorld(t *testing.T, people ...ranking.Person) *World {
+func NewWorld(t *testing.T, people ...command.Person) *World {
 	t.Helper()
 	return NewWorldIn(t, pgtest.Borrow(t), people...)
 }
 
 // NewWorldIn is NewWorld in a database.
-func NewWorldIn(t *testing.T, d *pgtest.Database, people ...ranking.Person) *World {
+func NewWorldIn(t *testing.T, d *pgtest.Database, people ...command.Person) *World {
 	t.Helper()
 	w := &World{Pool: d.Pool}
 	w.Store = pgranking.NewStore(w.Pool, func(l outbox.Lane) {
@@ -75,7 +77,7 @@ func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes
 	q := ranking.Query{Chat: chat}
 	for _, c := range changes {
 		if c.Player.ID == 0 {
-			q.People = append(q.People, ranking.Person{ID: c.Player.UserID, Username: c.Player.Username, Name: c.Player.Name})
+			q.People = append(q.People, command.Person{ID: c.Player.UserID, Username: c.Player.Username, Name: c.Player.Name})
 		}
 	}
 	q.New = len(q.People)
@@ -102,7 +104,7 @@ func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 }
 
 // Read reads what the club knows of these people.
-func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
+func (w *World) Read(t *testing.T, people ...command.Person) ranking.Snapshot {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, Needs: ranking.Needs{People: people}})
 	Must(t, err)
@@ -112,12 +114,16 @@ func (w *World) Read(t *testing.T, people ...ranking.Person) ranking.Snapshot {
 // Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
 func Match(snap ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
-		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID, RatingRules: snap.Ladder.RatingRules,
-		Result: ranking.Result{Score: ranking.Score{A: 3, B: 1}}, ReportedBy: snap.People[0].Player.ID, PlayedAt: time.Unix(1_700_000_000, 0),
-		Card: ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
+		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID,
+		Played: ladder.Played{
+			RatingRules: snap.Ladder.RatingRules, Result: ladder.Result{Score: ladder.Score{A: 3, B: 1}},
+			PlayedAt: time.Unix(1_700_000_000, 0),
+		},
+		ReportedBy: snap.People[0].Player.ID,
+		Card:       ranking.MatchRecorded{Sides: [2]ranking.Side{{Score: 3}, {Score: 1}}},
 	}
 	for i, k := range snap.People[:2] {
-		before := ranking.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
+		before := ladder.Standing{Player: k.Player.ID, Name: k.Player.Name, Elo: 1500, StartElo: 1500, BestElo: 1500}
 		if k.Standing != nil {
 			before = *k.Standing
 		}
@@ -131,7 +137,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 			after.Elo, after.Lost, after.Streak = before.Elo-16, before.Lost+1, min(before.Streak, 0)-1
 		}
 		after.BestElo = max(after.BestElo, after.Elo)
-		m.Players = append(m.Players, ranking.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
+		m.Players = append(m.Players, ladder.MatchPlayer{Side: i + 1, K: m.K, Before: before, After: after})
 	}
 	return ranking.Changes{
 		Decision: ranking.Decision{Effect: ranking.NewMatches{m}},
@@ -150,7 +156,7 @@ func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, ra
 }
 
 // Play records that a beats b.
-func (w *World) Play(t *testing.T, key string, a, b ranking.Person) {
+func (w *World) Play(t *testing.T, key string, a, b command.Person) {
 	t.Helper()
 	Must(t, w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)))
 }
@@ -179,15 +185,15 @@ func (w *World) Contents(t *testing.T) map[string][]string {
 var Upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
 
 // ID returns the id of the player of that name.
-func (w *World) ID(t *testing.T, name string) ranking.PlayerID {
+func (w *World) ID(t *testing.T, name string) ladder.PlayerID {
 	t.Helper()
-	return Value[ranking.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)
+	return Value[ladder.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)
 }
 
 // Ladder returns the default ladder of a chat, 0 for none.
-func Ladder(t *testing.T, pool *pgxpool.Pool, chat ranking.ExternalChatID) ranking.LadderID {
+func Ladder(t *testing.T, pool *pgxpool.Pool, chat ranking.ExternalChatID) ladder.ID {
 	t.Helper()
-	ids := Values[ranking.LadderID](t, pool, `
+	ids := Values[ladder.ID](t, pool, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id AND l.is_default WHERE g.chat_id = coalesce(
 		    (SELECT id FROM chats WHERE telegram_chat_id = $1), (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`, chat)
 	if len(ids) == 0 {

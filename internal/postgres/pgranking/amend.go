@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -55,7 +56,7 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 
 // queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was
 // read.
-func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
+func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 { // the entries of a player pass to the one who takes the place
 		batch.Queue(`
 			WITH replaced AS (
@@ -86,7 +87,7 @@ func queueRewrite(batch *pgx.Batch, w ranking.Rewrite) {
 			UPDATE matches m SET upset = nullif(u.upset, 0)
 			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS u (id bigint, upset integer) WHERE m.id = u.id`, w.Upsets)
 	}
-	isNew := func(s ranking.Standing) bool { return s.ID == 0 }
+	isNew := func(s ladder.Standing) bool { return s.ID == 0 }
 	queueChangedStandings(batch, slices.DeleteFunc(slices.Clone(w.Standings), isNew))
 	for _, s := range w.Standings {
 		if isNew(s) {

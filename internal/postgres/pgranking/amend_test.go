@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -59,7 +60,7 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	},
 	"fix": func(ctx context.Context, s *ranking.Service) error {
 		return s.Do(ctx, dbtest.By("k", alice), ranking.FixMatch{
-			Amendment: dbtest.Number(2), Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}},
+			Amendment: dbtest.Number(2), Scores: []ladder.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}},
 		})
 	},
 }

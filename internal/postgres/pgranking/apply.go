@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/crashpoint"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -39,7 +40,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	case len(matches) > 0:
 		queueNumbers(batch, []ranking.GroupID{matches[0].Group})
 		if c.Ladder != nil {
-			queueNotArchived(batch, []ranking.LadderID{matches[0].Ladder})
+			queueNotArchived(batch, []ladder.ID{matches[0].Ladder})
 		}
 	case len(c.Seen.People) > 0, effect.locksGroup: // no other command adds the same names
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)

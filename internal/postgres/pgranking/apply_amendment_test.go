@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -83,7 +84,7 @@ func TestApplyFix(t *testing.T) {
 	w, c := planned(t, "fix")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
-	w.Fix(t, "again", bob, 2, ranking.Score{A: 2, B: 0}) // in the order of the card, the winner first
+	w.Fix(t, "again", bob, 2, ladder.Score{A: 2, B: 0}) // in the order of the card, the winner first
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -21,19 +23,19 @@ import (
 // TestMeetAtOnce lets two instances look up an unknown person before either records a match of that person.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()
-	seen, named := ranking.Person{ID: 71, Username: "new", Name: "New"}, ranking.Person{Username: "NEW"}
+	seen, named := command.Person{ID: 71, Username: "new", Name: "New"}, command.Person{Username: "NEW"}
 	for name, tc := range map[string]struct {
 		chats     [2]ranking.Chat
-		as        [2]ranking.Person
+		as        [2]command.Person
 		want      []string
 		conflicts int64
 	}{
-		"seen in one group":         {[2]ranking.Chat{club, club}, [2]ranking.Person{seen, seen}, []string{"71 @new New: 2"}, 1},
-		"seen in two groups":        {[2]ranking.Chat{club, annex}, [2]ranking.Person{seen, seen}, []string{"71 @new New: 2"}, 1},
-		"named in one group":        {[2]ranking.Chat{club, club}, [2]ranking.Person{named, named}, []string{"0 @NEW NEW: 2"}, 1},
-		"named in two groups":       {[2]ranking.Chat{club, annex}, [2]ranking.Person{named, named}, []string{"0 @NEW NEW: 1", "0 @NEW NEW: 1"}, 0},
-		"seen here, named there":    {[2]ranking.Chat{club, annex}, [2]ranking.Person{seen, named}, []string{"0 @NEW NEW: 1", "71 @new New: 1"}, 0},
-		"seen and named in a group": {[2]ranking.Chat{club, club}, [2]ranking.Person{seen, named}, []string{"71 @new New: 2"}, 1},
+		"seen in one group":         {[2]ranking.Chat{club, club}, [2]command.Person{seen, seen}, []string{"71 @new New: 2"}, 1},
+		"seen in two groups":        {[2]ranking.Chat{club, annex}, [2]command.Person{seen, seen}, []string{"71 @new New: 2"}, 1},
+		"named in one group":        {[2]ranking.Chat{club, club}, [2]command.Person{named, named}, []string{"0 @NEW NEW: 2"}, 1},
+		"named in two groups":       {[2]ranking.Chat{club, annex}, [2]command.Person{named, named}, []string{"0 @NEW NEW: 1", "0 @NEW NEW: 1"}, 0},
+		"seen here, named there":    {[2]ranking.Chat{club, annex}, [2]command.Person{seen, named}, []string{"0 @NEW NEW: 1", "71 @new New: 1"}, 0},
+		"seen and named in a group": {[2]ranking.Chat{club, club}, [2]command.Person{seen, named}, []string{"71 @new New: 2"}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +67,7 @@ func TestMeetAtOnce(t *testing.T) {
 	}
 }
 
-var won = ranking.Score{A: 3, B: 1}
+var won = ladder.Score{A: 3, B: 1}
 
 // together is a store whose first Read returns when the first Reads of all others have.
 type together struct {
@@ -108,14 +110,14 @@ func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 		s := ranking.NewService(store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 		instances.Go(func() error {
 			for round := range starts[i] {
-				people := []ranking.Person{alice, bob, carol, {ID: ranking.UserID(100 + round), Username: fmt.Sprint("new_", round)}}
+				people := []command.Person{alice, bob, carol, {ID: ladder.UserID(100 + round), Username: fmt.Sprint("new_", round)}}
 				for j := range people {
 					people[j].Name = fmt.Sprint("Name ", round)
 				}
 				if i == 1 {
 					slices.Reverse(people)
 				}
-				report := ranking.Report{A: people[:2], B: people[2:], Scores: []ranking.Score{won}}
+				report := command.Match{A: people[:2], B: people[2:], Scores: []ladder.Score{won}}
 				err := s.Do(t.Context(), in(chat, fmt.Sprint(chat.Title, round), people[0]), dbtest.Reported(report))
 				finished <- struct{}{}
 				if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -22,7 +23,7 @@ func TestApplyMatch(t *testing.T) {
 	c := dbtest.Match(snap, "m:-100:7")
 	c.Addressee = ranking.Name{Name: "Alice"}
 	m := recorded(&c)
-	m.RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
+	m.RatingRules = ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true}
 	m.Players[0].K, m.Players[1].K = 48, 24
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if got := w.Wakes.Load(); got != 1 {
@@ -69,7 +70,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 		t.Errorf("applied twice: %v", err)
 	}
 	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
-		Season: snap.Ladder.Season.ID, Standing: ranking.Standing{
+		Season: snap.Ladder.Season.ID, Standing: ladder.Standing{
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
 		},
 	}}}

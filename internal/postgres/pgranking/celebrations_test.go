@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -23,12 +25,12 @@ func TestLeaders(t *testing.T) {
 		SELECT 1, id, 'x', 1600, 1600, 1600, 5 - (id % 3 = 0)::integer, 5 - (id % 3 = 0)::integer,
 		       CASE id % 3 WHEN 1 THEN '2023-09-30'::timestamptz ELSE '2023-11-01' END, CASE id % 3 WHEN 2 THEN now() END
 		FROM players WHERE display_name = 'x'`)
-	for limit, want := range map[int][]ranking.Leader{
+	for limit, want := range map[int][]ladder.Leader{
 		5: {{Standing: 1, Elo: 1516}, {Standing: 2, Elo: 1484}}, 1: {{Standing: 1, Elo: 1516}},
 	} {
-		query := ranking.LeaderQuery{At: time.Date(2023, time.November, 30, 0, 0, 0, 0, time.UTC), Limit: limit}
+		query := ladder.LeaderQuery{At: time.Date(2023, time.November, 30, 0, 0, 0, 0, time.UTC), Limit: limit}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{
-			People: []ranking.Person{alice}, Result: &query,
+			People: []command.Person{alice}, Result: &query,
 		}})
 		if diff := cmp.Diff(want, snap.Leaders); err != nil || diff != "" {
 			t.Errorf("%d leaders, %v (-want +got):\n%s", limit, err, diff)

@@ -7,6 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -14,7 +16,7 @@ import (
 // TestEverybody: those who are ranked in the group.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
-	mona := ranking.Person{Username: "mona", Name: "@mona"} // only mentioned
+	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned
 	w := newWorld(t, bob, carol, mona, alice)
 	w.checkPeople(t)
 	w.Play(t, "1", alice, mona)
@@ -29,31 +31,31 @@ func TestEverybody(t *testing.T) {
 // TestEverybodyDuringMerge: mona, who has just been merged into Carol, still has a standing.
 func TestEverybodyDuringMerge(t *testing.T) {
 	t.Parallel()
-	mona := ranking.Person{Username: "mona", Name: "@mona"}
+	mona := command.Person{Username: "mona", Name: "@mona"}
 	w := newWorld(t, alice, carol, mona)
 	w.Play(t, "1", alice, mona)
 	dbtest.Exec(t, w.Pool, `
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = (SELECT id FROM players WHERE username = 'carol')
 		WHERE username = 'mona'`)
-	w.checkPeople(t, alice, ranking.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
+	w.checkPeople(t, alice, command.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
 }
 
 // checkPeople fails the test if the people of the club are others than these.
-func (w *world) checkPeople(t *testing.T, want ...ranking.Person) {
+func (w *world) checkPeople(t *testing.T, want ...command.Person) {
 	t.Helper()
 	for i, p := range want {
 		if p.Player != 0 {
 			continue
 		}
-		want[i].Player = ranking.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
+		want[i].Player = ladder.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
 	}
 	all, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
 	dbtest.Must(t, err)
-	byPlayer := func(a, b ranking.Person) int { return int(a.Player - b.Player) }
+	byPlayer := func(a, b command.Person) int { return int(a.Player - b.Player) }
 	slices.SortFunc(want, byPlayer)
-	var got []ranking.Person
+	var got []command.Person
 	for _, k := range all.Everybody {
-		got = append(got, ranking.Person{
+		got = append(got, command.Person{
 			ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former,
 		})
 	}

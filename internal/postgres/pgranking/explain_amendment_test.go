@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
@@ -20,7 +22,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	pool, plain := dbtest.NewYears(t, &rec)
 	store, queue := pgranking.NewStore(pool, dbtest.Ignore), pgoutbox.NewStore(pool)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
-	person := func(claimed bool) (p ranking.Person) {
+	person := func(claimed bool) (p command.Person) {
 		err := plain.QueryRow(t.Context(), `
 			SELECT coalesce(telegram_user_id, 0), username, display_name FROM players p
 			JOIN match_players mp ON mp.player_id = p.id JOIN matches m ON m.id = mp.match_id
@@ -30,7 +32,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		return p
 	}
 	known, unclaimed := person(true), person(false)
-	find := func(name string, number int, sender *ranking.Person, ref ranking.MatchRef) dbtest.Explained {
+	find := func(name string, number int, sender *command.Person, ref ranking.MatchRef) dbtest.Explained {
 		return dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			last := ref == ranking.MatchRef{}
 			snap, err := store.Read(ctx, ranking.Query{Chat: club, Sender: sender, Needs: ranking.Needs{Match: &ref, LastCounted: last}})
@@ -68,7 +70,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 3 + 6 + 1},
 		{Name: "ask", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "ask", known), ranking.UndoMatch{Amendment: admin(40)})
-		}, Want: 2 + 4 + 2 + 3 + 1 + 1},
+		}, Want: 2 + 4 + 3 + 1 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: "undo_prompt"}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
@@ -100,10 +102,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return s.Do(ctx, in(club, "restore", known), ranking.RestoreMatch{Amendment: restore})
 		}, Want: 2 + 5 + 2 + 8 + 1 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
-			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ranking.Score{{A: 1, B: 3}}})
+			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ladder.Score{{A: 1, B: 3}}})
 		}, Want: 2 + 4 + 2 + 9 + 1 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
-			id := dbtest.Value[ranking.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
+			id := dbtest.Value[ladder.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return store.ChangeCard(ctx, "card", 150, ranking.Card{Match: id})
 		}, Want: 1},
 		{Name: "merge", Run: func(ctx context.Context) error {
@@ -172,13 +174,13 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
 	// rewrite changes n matches and standings, and returns how many statements that took.
-	rewrite := func(matches []ranking.PlayedMatch, standings []ranking.RankedPlayer) int {
-		w := ranking.Rewrite{Reason: ranking.ByRepair}
+	rewrite := func(matches []ladder.Match, standings []ladder.RankedPlayer) int {
+		w := ladder.Rewrite{Reason: ladder.ByRepair}
 		for _, m := range matches {
 			e := *m.Parts[0].Entry
-			w.Superseded = append(w.Superseded, ranking.OldEntry{ID: e.ID, Match: m.ID, Player: m.Parts[0].Player})
+			w.Superseded = append(w.Superseded, ladder.OldEntry{ID: e.ID, Match: m.ID, Player: m.Parts[0].Player})
 			e.After++
-			w.Entries = append(w.Entries, ranking.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
+			w.Entries = append(w.Entries, ladder.NewEntry{Match: m.ID, Player: m.Parts[0].Player, Entry: e})
 		}
 		for _, s := range standings {
 			s.Elo++

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -20,10 +22,10 @@ func TestNoCommandScansATable(t *testing.T) {
 	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 ORDER BY id LIMIT 2`)
 	var elsewhere [2]ranking.Snapshot
 	for i := range elsewhere {
-		var two []ranking.Person
+		var two []command.Person
 		for _, id := range dbtest.Values[int64](t, plain, `
 			SELECT player_id FROM group_players WHERE season_id = $1 AND player_id % 7 <> 3 ORDER BY id LIMIT 2`, 151+i) {
-			two = append(two, ranking.Person{ID: ranking.UserID(id)})
+			two = append(two, command.Person{ID: ladder.UserID(id)})
 		}
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
 		var err error
@@ -32,8 +34,8 @@ func TestNoCommandScansATable(t *testing.T) {
 		}
 	}
 	rec.Take()
-	people := []ranking.Person{
-		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ranking.UserID(players[1]), Username: "new_name", Name: "New"},
+	people := []command.Person{
+		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ladder.UserID(players[1]), Username: "new_name", Name: "New"},
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
 	}
 	var snap ranking.Snapshot
@@ -82,7 +84,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, Want: 4},
 		{Name: "start a season", Run: func(ctx context.Context) error {
 			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true}
-			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ranking.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
+			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ladder.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
 		}, Want: 6},
 		{Name: "a season goes on", Run: func(ctx context.Context) error {
 			effect := &ranking.SeasonUntil{Ladder: 148, Season: 148, Until: time.Now().Add(time.Hour)}
@@ -93,12 +95,12 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read equal results", Run: func(ctx context.Context) error {
-			equal := ranking.Needs{DuplicatesOf: time.Now(), DuplicateScores: []ranking.Score{{A: 3, B: 1}}}
+			equal := ranking.Needs{DuplicatesOf: time.Now(), DuplicateScores: []ladder.Score{{A: 3, B: 1}}}
 			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: equal})
 			return err
 		}, Want: 2},
 		{Name: "read for a result", Run: func(ctx context.Context) (err error) {
-			leaders := ranking.LeaderQuery{At: time.Now(), Limit: 5}
+			leaders := ladder.LeaderQuery{At: time.Now(), Limit: 5}
 			_, err = store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{People: people, Result: &leaders}})
 			return err
 		}, Want: 2},
@@ -134,7 +136,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "introduce", Run: func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
-			return dbtest.Upsert(ctx, store, club, []ranking.PlayerChange{change, dbtest.AsNew(ranking.Person{ID: 88_888, Name: "N"})})
+			return dbtest.Upsert(ctx, store, club, []ranking.PlayerChange{change, dbtest.AsNew(command.Person{ID: 88_888, Name: "N"})})
 		}, Want: 2 + 8},
 		{Name: "match", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, dbtest.Match(snap, "k"))

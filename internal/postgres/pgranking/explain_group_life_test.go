@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -21,7 +23,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 	player := dbtest.Value[int64](t, plain, `
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
 		WHERE season_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
-	people := []ranking.Person{{ID: ranking.UserID(player), Name: "Somebody"}}
+	people := []command.Person{{ID: ladder.UserID(player), Name: "Somebody"}}
 	var snap ranking.Snapshot
 	apply := func(c ranking.Changes) func(context.Context) error {
 		return func(ctx context.Context) error { return store.Apply(ctx, c) }

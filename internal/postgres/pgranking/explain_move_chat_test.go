@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
@@ -27,7 +28,7 @@ func TestNoMoveScansATable(t *testing.T) {
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read", Run: func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, Needs: ranking.Needs{People: []ranking.Person{alice}}})
+			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, Needs: ranking.Needs{People: []command.Person{alice}}})
 			if got.Chat.ID != -150 {
 				t.Errorf("read %+v", got)
 			}

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -26,15 +27,15 @@ func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, 
 // storedMatch is a row of matchColumns.
 type storedMatch struct {
 	recentMatch
-	ID           ranking.MatchID
-	Ladder       ranking.LadderID
-	Season       ranking.SeasonID
+	ID           ladder.MatchID
+	Ladder       ladder.ID
+	Season       ladder.SeasonID
 	UndoneAt     zeronull.Timestamptz
-	UndoneBy     ranking.PlayerID
+	UndoneBy     ladder.PlayerID
 	Later        int
 	SidesSwapped bool
 	SamePerson   bool
-	Asked        map[ranking.PlayerID]ranking.PromptID
+	Asked        map[ladder.PlayerID]ranking.PromptID
 }
 
 func (m storedMatch) match() ranking.StoredMatch {

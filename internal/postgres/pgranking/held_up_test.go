@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -75,16 +77,16 @@ type action struct {
 
 // everyKind returns commands of all kinds; each can be done after those before it.
 func everyKind(s *ranking.Service, questions *stats.Service) []action {
-	origin := func(key string, sender *ranking.Person) ranking.Origin {
+	origin := func(key string, sender *command.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
 	}
-	against := func(p ranking.Person) ranking.Report {
-		return ranking.Report{A: []ranking.Person{alice}, B: []ranking.Person{p}, Scores: []ranking.Score{{A: 3, B: 1}}}
+	against := func(p command.Person) command.Match {
+		return command.Match{A: []command.Person{alice}, B: []command.Person{p}, Scores: []ladder.Score{{A: 3, B: 1}}}
 	}
-	record := func(key string, r ranking.Report) func(context.Context) error {
+	record := func(key string, r command.Match) func(context.Context) error {
 		return func(ctx context.Context) error { return s.Do(ctx, origin(key, &alice), dbtest.Reported(r)) }
 	}
-	unclaimed := ranking.Person{Username: "zoe"}
+	unclaimed := command.Person{Username: "zoe"}
 	named := zoe
 	named.Username = "zoe"
 	upgraded := club

@@ -7,12 +7,12 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 )
 
 // MatchHistory implements ranking.Store.
-func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from int, others ...ranking.PlayerID) (ranking.MatchHistory, error) {
+func (s *Store) MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error) {
 	// the array is built once; a join would scan all matches of each player in the season
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
@@ -23,7 +23,7 @@ func (s *Store) MatchHistory(ctx context.Context, season ranking.SeasonID, from 
 	if from == 0 {
 		sql, args = postgres.RankedPlayers+`$1 ORDER BY s.id`, args[:1]
 	}
-	history := ranking.MatchHistory{Season: season}
+	history := ladder.History{Season: season}
 	var batch pgx.Batch
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		var err error
@@ -68,7 +68,7 @@ const playedMatches = `
 
 // playedRow is a row of playedMatches.
 type playedRow struct {
-	ID                                  ranking.MatchID
+	ID                                  ladder.MatchID
 	Number                              int
 	K, ProvisionalK, ProvisionalMatches int
 	Margin                              bool
@@ -76,27 +76,27 @@ type playedRow struct {
 	PlayedAt                                time.Time
 	Undone                                  bool
 	Upset                                   int
-	Player                                  ranking.PlayerID
+	Player                                  ladder.PlayerID
 	Side                                    int
-	Entry                                   ranking.HistoryID // zero for none, as all that follows
+	Entry                                   ladder.HistoryID // zero for none, as all that follows
 	Before, After                           int
 	PlayerK                                 int
 	BestBefore, StreakBefore, LongestBefore int
 }
 
-func (r playedRow) match() ranking.PlayedMatch {
-	return ranking.PlayedMatch{
+func (r playedRow) match() ladder.Match {
+	return ladder.Match{
 		ID: r.ID, Number: r.Number, Result: r.result(), PlayedAt: r.PlayedAt, Undone: r.Undone, Upset: r.Upset,
-		RatingRules: ranking.RatingRules{
-			K: r.K, Provisional: ranking.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
+		RatingRules: ladder.RatingRules{
+			K: r.K, Provisional: ladder.Provisional{K: r.ProvisionalK, Matches: r.ProvisionalMatches}, Margin: r.Margin,
 		},
 	}
 }
 
-func (r playedRow) part() ranking.Part {
-	p := ranking.Part{Player: r.Player, Side: r.Side}
+func (r playedRow) part() ladder.Part {
+	p := ladder.Part{Player: r.Player, Side: r.Side}
 	if r.Entry != 0 {
-		p.Entry = &ranking.Entry{
+		p.Entry = &ladder.Entry{
 			ID: r.Entry, Before: r.Before, After: r.After, K: r.PlayerK,
 			BestBefore: r.BestBefore, StreakBefore: r.StreakBefore, LongestBefore: r.LongestBefore,
 		}

@@ -3,13 +3,14 @@ package pgranking
 import (
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
 // queueApplies reads which ladder applies: that of the matches that the message replied to shows, or else that of the topic.
-func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ranking.LadderID) {
+func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((
 		    SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
@@ -24,7 +25,7 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ranking.LadderID) {
 func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
 	const sql = `SELECT ladder_id, count(*) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
-		var ladder ranking.LadderID
+		var ladder ladder.ID
 		var topics int
 		_, err := pgx.ForEachRow(rows, []any{&ladder, &topics}, func() error {
 			for i := range *ladders {
@@ -70,7 +71,7 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 }
 
 // queueNotArchived ensures that ladders of groups that have several are not archived. Their groups are locked.
-func queueNotArchived(batch *pgx.Batch, ladders []ranking.LadderID) {
+func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 	if len(ladders) == 0 {
 		return
 	}
@@ -79,7 +80,7 @@ func queueNotArchived(batch *pgx.Batch, ladders []ranking.LadderID) {
 }
 
 // queueEndedBoard turns the board of a ladder off, if it has one.
-func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ranking.LadderID) {
+func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ladder.ID) {
 	batch.Queue(`
 		WITH b AS (DELETE FROM boards WHERE ladder_id = $6 RETURNING *)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -57,7 +58,7 @@ func (l *locked) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // Rewrite implements ranking.Locked.
-func (l *locked) Rewrite(ctx context.Context, w ranking.Rewrite) error {
+func (l *locked) Rewrite(ctx context.Context, w ladder.Rewrite) error {
 	var batch pgx.Batch
 	queueRewrite(&batch, w)
 	batch.Queue(`COMMIT`)

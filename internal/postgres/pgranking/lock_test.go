@@ -7,12 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 // lockedRead is what Lock reads here.
-var lockedRead = ranking.Query{Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []ranking.Person{alice, bob}}}
+var lockedRead = ranking.Query{Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, bob}}}
 
 func TestLockCommits(t *testing.T) {
 	t.Parallel()
@@ -46,7 +48,7 @@ func TestLockRollsBack(t *testing.T) {
 			standing := recorded(&c).Players[0].Before
 			stale := recorded(&c).Players[1].Before
 			stale.Version++
-			return locked.Rewrite(t.Context(), ranking.Rewrite{Standings: []ranking.Standing{standing, stale}})
+			return locked.Rewrite(t.Context(), ladder.Rewrite{Standings: []ladder.Standing{standing, stale}})
 		}, ranking.ErrConflict},
 		// the transaction has failed; ignoring the error must not commit it
 		"error ignored": {func(locked ranking.Locked, c ranking.Changes) error {

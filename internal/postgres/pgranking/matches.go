@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -59,36 +60,36 @@ const insertMatches = `
 
 // matchRow is what insertMatches reads of a match. The fields are called as there.
 type matchRow struct {
-	Group  ranking.GroupID  `json:"group_id"`
-	Ladder ranking.LadderID `json:"ladder_id"`
-	Season ranking.SeasonID `json:"season_id"`
-	ScoreA *int             `json:"score_a"`
-	ScoreB *int             `json:"score_b"`
-	Winner *int             `json:"winner"`
-	Sets   [][]int16        `json:"sets"`
-	Games  string           `json:"games,omitzero"`
-	Upset  int              `json:"upset,omitzero"`
-	ranking.RatingRules
-	ReportedBy  ranking.PlayerID `json:"reported_by,omitzero"`
-	PlayedAt    time.Time        `json:"played_at"`
-	Key         string           `json:"key"`
-	Players     []playerRow      `json:"players"`
-	Chat        ranking.ChatID   `json:"chat_id"`
-	Command     string           `json:"command"`
-	Card        labeled          `json:"card"`
-	Addressee   string           `json:"addressee"`
-	AddresseeID ranking.PlayerID `json:"addressee_id,omitzero"`
-	ReplyTo     int64            `json:"reply_to,omitzero"`
-	Thread      int64            `json:"thread_id,omitzero"`
-	TimeLeft    *int64           `json:"time_left"` // in microseconds
+	Group  ranking.GroupID `json:"group_id"`
+	Ladder ladder.ID       `json:"ladder_id"`
+	Season ladder.SeasonID `json:"season_id"`
+	ScoreA *int            `json:"score_a"`
+	ScoreB *int            `json:"score_b"`
+	Winner *int            `json:"winner"`
+	Sets   [][]int16       `json:"sets"`
+	Games  string          `json:"games,omitzero"`
+	Upset  int             `json:"upset,omitzero"`
+	ladder.RatingRules
+	ReportedBy  ladder.PlayerID `json:"reported_by,omitzero"`
+	PlayedAt    time.Time       `json:"played_at"`
+	Key         string          `json:"key"`
+	Players     []playerRow     `json:"players"`
+	Chat        ranking.ChatID  `json:"chat_id"`
+	Command     string          `json:"command"`
+	Card        labeled         `json:"card"`
+	Addressee   string          `json:"addressee"`
+	AddresseeID ladder.PlayerID `json:"addressee_id,omitzero"`
+	ReplyTo     int64           `json:"reply_to,omitzero"`
+	Thread      int64           `json:"thread_id,omitzero"`
+	TimeLeft    *int64          `json:"time_left"` // in microseconds
 }
 
 // playerRow is what insertMatches reads of a player of a match.
 type playerRow struct {
-	Player ranking.PlayerID `json:"player_id"`
-	Side   int              `json:"side"`
-	Place  int              `json:"place"` // among the players of the match, from 1
-	ranking.Entry
+	Player ladder.PlayerID `json:"player_id"`
+	Side   int             `json:"side"`
+	Place  int             `json:"place"` // among the players of the match, from 1
+	ladder.Entry
 }
 
 // queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of different groups.
@@ -107,7 +108,7 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 			rows[i].TimeLeft = new(left.Microseconds())
 		}
 		for place, p := range m.Players {
-			rows[i].Players[place] = playerRow{p.Before.Player, p.Side, place + 1, ranking.Entry{
+			rows[i].Players[place] = playerRow{p.Before.Player, p.Side, place + 1, ladder.Entry{
 				Before: p.Before.Elo, After: p.After.Elo, K: p.K,
 				BestBefore: p.Before.BestElo, StreakBefore: p.Before.Streak, LongestBefore: p.Before.Longest,
 			}}
@@ -117,13 +118,13 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 }
 
 // scoreColumns returns a score in its stored form: the points, or else the side that won, 0 for a draw.
-func scoreColumns(s ranking.Score) (a, b, winner *int) {
+func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	switch {
 	case s.HasPoints():
 		return &s.A, &s.B, nil
-	case s == ranking.Win:
+	case s == ladder.Win:
 		return nil, nil, new(1)
-	case s == ranking.Loss:
+	case s == ladder.Loss:
 		return nil, nil, new(2)
 	default:
 		return nil, nil, new(0)
@@ -137,16 +138,16 @@ type resultRow struct {
 	Games          string
 }
 
-func (r resultRow) result() ranking.Result {
-	result := ranking.Result{Score: ranking.Score{A: r.ScoreA, B: r.ScoreB}, Games: r.Games}
+func (r resultRow) result() ladder.Result {
+	result := ladder.Result{Score: ladder.Score{A: r.ScoreA, B: r.ScoreB}, Games: r.Games}
 	for _, points := range r.Sets {
-		result.Sets = append(result.Sets, ranking.Score{A: int(points[0]), B: int(points[1])})
+		result.Sets = append(result.Sets, ladder.Score{A: int(points[0]), B: int(points[1])})
 	}
 	return result
 }
 
 // setPoints returns the points of sets in their stored form: nil, or an array of pairs.
-func setPoints(sets []ranking.Score) [][]int16 {
+func setPoints(sets []ladder.Score) [][]int16 {
 	var points [][]int16
 	for _, s := range sets {
 		points = append(points, []int16{int16(s.A), int16(s.B)})
@@ -156,7 +157,7 @@ func setPoints(sets []ranking.Score) [][]int16 {
 
 // queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
 // ids, the order in which all transactions lock them.
-func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
+func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 	if len(standings) == 0 {
 		return
 	}
@@ -170,12 +171,12 @@ func queueChangedStandings(batch *pgx.Batch, standings []ranking.Standing) {
 		    WHERE s.id = w.id AND s.version = w.version
 		    RETURNING 1)
 		SELECT (count(*) = cardinality($1))::unchanged FROM changed`,
-		slices.SortedFunc(slices.Values(standings), func(a, b ranking.Standing) int { return cmp.Compare(a.ID, b.ID) }))
+		slices.SortedFunc(slices.Values(standings), func(a, b ladder.Standing) int { return cmp.Compare(a.ID, b.ID) }))
 }
 
 // queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
 func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
-	var known []ranking.Standing
+	var known []ladder.Standing
 	for _, s := range lastStandings(matches) {
 		if s.ID == 0 {
 			queueNewStanding(batch, matches[0].Season, s)
@@ -199,13 +200,13 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 }
 
 // lastStandings returns the standing of each player after the last of the player's matches.
-func lastStandings(matches ranking.NewMatches) []ranking.Standing {
-	var last []ranking.Standing
+func lastStandings(matches ranking.NewMatches) []ladder.Standing {
+	var last []ladder.Standing
 	for i, m := range matches {
 		for _, p := range m.Players {
 			at := -1
 			if i > 0 {
-				at = slices.IndexFunc(last, func(s ranking.Standing) bool { return s.Player == p.After.Player })
+				at = slices.IndexFunc(last, func(s ladder.Standing) bool { return s.Player == p.After.Player })
 			}
 			if at < 0 {
 				last = append(last, p.After)
@@ -217,7 +218,7 @@ func lastStandings(matches ranking.NewMatches) []ranking.Standing {
 	return last
 }
 
-func queueNewStanding(batch *pgx.Batch, season ranking.SeasonID, s ranking.Standing) {
+func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
 	// a player who has been merged into another one in the meantime must not join a ladder again; who has left a ladder has left the group
 	batch.Queue(`
 		WITH new AS (

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -20,12 +21,12 @@ type merging struct {
 	tx         pgx.Tx
 	inside     *Store
 	outer      *Store
-	from, into ranking.PlayerID
+	from, into ladder.PlayerID
 	group      ranking.GroupID // of the unclaimed player
 }
 
 // LockPlayers implements ranking.Store.
-func (s *Store) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (s *Store) LockPlayers(ctx context.Context, from, into ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
 	tx, err := s.lease.Begin(ctx, s.pool)
 	if err != nil {
 		return nil, nil, fmt.Errorf("merge players: %w", Translate(err))
@@ -66,7 +67,7 @@ func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
 // lockForMerge locks the group of the unclaimed player, which it returns, and then the players. After that nobody can add the unclaimed player to a ladder,
 // because that takes the lock of its row.
-func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) (ranking.GroupID, error) {
+func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (ranking.GroupID, error) {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
 	find := func(lock string) ([]ranking.GroupID, error) {
 		return postgres.Collect(ctx, s.db, "find the group of a player", pgx.RowTo[ranking.GroupID], group+lock, from)
@@ -80,7 +81,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) (
 	const known = `SELECT id FROM players WHERE id = $1 AND telegram_user_id IS NOT NULL FOR NO KEY UPDATE`
 	for _, player := range []struct {
 		sql string
-		id  ranking.PlayerID
+		id  ladder.PlayerID
 	}{{unclaimed, from}, {known, into}} {
 		found, err := s.db.Exec(ctx, player.sql, player.id)
 		if err != nil {
@@ -102,7 +103,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ranking.PlayerID) (
 }
 
 // shared reads the seasons of ladders in which both players are ranked.
-func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]ranking.SharedLadder, error) {
+func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranking.SharedLadder, error) {
 	const seasons = `
 		SELECT season.id, l.season_id <> season.id, l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
@@ -114,9 +115,9 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 		WHERE f.player_id = $1 AND EXISTS (SELECT FROM group_players i WHERE i.season_id = season.id AND i.player_id = $2)
 		ORDER BY season.id`
 	type seasonRow struct {
-		Season ranking.SeasonID
+		Season ladder.SeasonID
 		Over   bool
-		Ladder ranking.LadderID
+		Ladder ladder.ID
 		Chat   ranking.ChatID
 		Name   string // empty if its group has no other ladder
 		First  int    // the number of the first match of either, or else of the next match
@@ -139,7 +140,7 @@ func (s *Store) shared(ctx context.Context, from, into ranking.PlayerID) ([]rank
 }
 
 // applyMerge writes a merge: first the seasons that both players are in, then everything of from that does not conflict.
-func (s *Store) applyMerge(ctx context.Context, from, into ranking.PlayerID, merges []ranking.LadderMerge) error {
+func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
 		batch.Queue(`

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 )
 
@@ -52,8 +53,8 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
-	Ladder ranking.LadderID // and its season that goes on
-	Season ranking.SeasonID
+	Ladder ladder.ID // and its season that goes on
+	Season ladder.SeasonID
 	Last   int // the number of its last match
 }
 

@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -110,10 +112,10 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 func TestMergesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	bo, robert := ranking.Person{Username: "bo"}, ranking.Person{ID: bob.ID, Username: "bo", Name: "Bob"}
+	bo, robert := command.Person{Username: "bo"}, command.Person{ID: bob.ID, Username: "bo", Name: "Bob"}
 	as := newWorld(t, alice, bob)
 	for i, chat := range []ranking.Chat{club, annex} {
-		for j, match := range [][2]ranking.Person{{al, bob}, {alice, bo}, {bo, al}, {alice, bob}} {
+		for j, match := range [][2]command.Person{{al, bob}, {alice, bo}, {bo, al}, {alice, bob}} {
 			key := fmt.Sprint(i, j)
 			w.recordIn(t, chat, key, match[0], match[1], 3, 1)
 			for k := range match { // replace both by the players they really are
@@ -131,7 +133,7 @@ func TestMergesAtOnce(t *testing.T) {
 	var instances errgroup.Group
 	for i := range 6 {
 		s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
-		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []ranking.Person{renamed, robert}[i%2])
+		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []command.Person{renamed, robert}[i%2])
 		instances.Go(func() error { return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}) })
 	}
 	dbtest.Must(t, instances.Wait())
@@ -154,18 +156,18 @@ func TestMergeAmongRecordings(t *testing.T) {
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)
 	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
-	pairs := [][2]ranking.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
+	pairs := [][2]command.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
 	s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	var work errgroup.Group
 	for i, chat := range []ranking.Chat{club, annex} {
-		for _, reporter := range []ranking.Person{bob, carol} {
+		for _, reporter := range []command.Person{bob, carol} {
 			work.Go(func() error {
 				for j, left := 0, each; left > 0; j++ {
 					o := in(chat, fmt.Sprint(i, reporter.Name, j), reporter)
 					pair := pairs[(i+j)%len(pairs)]
-					if err := s.Do(t.Context(), o, dbtest.Reported(dbtest.Singles(pair[0], pair[1], ranking.Score{A: 1 + j%3, B: 2}))); err != nil {
+					if err := s.Do(t.Context(), o, dbtest.Reported(dbtest.Singles(pair[0], pair[1], ladder.Score{A: 1 + j%3, B: 2}))); err != nil {
 						return err
 					}
 					if reported.Add(1) == each {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -13,10 +15,10 @@ import (
 // other.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
-	type teams [2][]ranking.Person
+	type teams [2][]command.Person
 	record := func(w *world, key string, m teams) {
 		t.Helper()
-		report := ranking.Report{A: m[0], B: m[1], Scores: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
+		report := command.Match{A: m[0], B: m[1], Scores: []ladder.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 11, B: 8}}}
 		dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By(key, bob), dbtest.Reported(report)))
 	}
 	w, as := newWorld(t, alice, bob, carol, zoe), newWorld(t, alice, bob, carol, zoe)

@@ -8,34 +8,36 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 // Alice has taken a username under which others had recorded an unknown player.
 var (
-	al      = ranking.Person{Username: "al"}
-	renamed = ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
+	al      = command.Person{Username: "al"}
+	renamed = command.Person{ID: alice.ID, Username: "al", Name: "Alice"}
 	annex   = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Annex"}
 	attic   = ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "Attic"}
 )
 
 // in is the origin of a command that a person sends in a chat.
-func in(chat ranking.Chat, key string, sender ranking.Person) ranking.Origin {
+func in(chat ranking.Chat, key string, sender command.Person) ranking.Origin {
 	o := dbtest.By(key, sender)
 	o.Chat = chat
 	return o
 }
 
 // recordIn makes Bob report a match in a chat.
-func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b ranking.Person, scoreA, scoreB int) {
+func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b command.Person, scoreA, scoreB int) {
 	t.Helper()
-	report := dbtest.Singles(a, b, ranking.Score{A: scoreA, B: scoreB})
+	report := dbtest.Singles(a, b, ladder.Score{A: scoreA, B: scoreB})
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), in(chat, key, bob), dbtest.Reported(report)))
 }
 
 // newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the attic.
-func newMerge(t *testing.T) (w *world, from, into ranking.PlayerID) {
+func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 	t.Helper()
 	w = newWorld(t, alice, bob)
 	w.Record(t, "1", al, bob, 3, 1)
@@ -124,7 +126,7 @@ func TestMerge(t *testing.T) {
 }
 
 // mustNotMerge tries to merge two players one of whom cannot be merged any more.
-func (w *world) mustNotMerge(t *testing.T, from, into ranking.PlayerID) {
+func (w *world) mustNotMerge(t *testing.T, from, into ladder.PlayerID) {
 	t.Helper()
 	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
 	dbtest.Must(t, err)
@@ -219,7 +221,7 @@ type mergePlanner struct {
 	merges *[]ranking.LadderMerge
 }
 
-func (p mergePlanner) LockPlayers(ctx context.Context, from, into ranking.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (p mergePlanner) LockPlayers(ctx context.Context, from, into ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
 	merging, ladders, err := p.Store.LockPlayers(ctx, from, into)
 	return plannedMerge{merging, p.merges}, ladders, err
 }
@@ -243,7 +245,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			w.Record(t, "2", alice, bob, 3, 1)
 		},
 		"with a standing that passes on": func(w *world) { w.Record(t, "1", al, bob, 3, 1) },
-		"with a new standing":            func(w *world) { w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "al", Name: "al"})) },
+		"with a new standing":            func(w *world) { w.Upsert(t, dbtest.AsNew(command.Person{Username: "al", Name: "al"})) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -251,7 +253,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			prepare(w)
 			into := w.ID(t, "Alice")
 			record := func(s *ranking.Service) error {
-				return s.Do(t.Context(), in(club, "k", bob), dbtest.Reported(dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1})))
+				return s.Do(t.Context(), in(club, "k", bob), dbtest.Reported(dbtest.Singles(al, bob, ladder.Score{A: 3, B: 1})))
 			}
 			c := w.plan(t, record)
 			w.Answer(t, "m", renamed)
@@ -270,10 +272,10 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "al", Name: "al"}))
+	w.Upsert(t, dbtest.AsNew(command.Person{Username: "al", Name: "al"}))
 	from, into := w.ID(t, "al"), w.ID(t, "Alice")
 	c := w.plan(t, func(s *ranking.Service) error {
-		return s.Do(t.Context(), dbtest.By("k", bob), dbtest.Reported(dbtest.Singles(al, bob, ranking.Score{A: 3, B: 1})))
+		return s.Do(t.Context(), dbtest.By("k", bob), dbtest.Reported(dbtest.Singles(al, bob, ladder.Score{A: 3, B: 1})))
 	})
 	merges := w.planMerge(t)
 	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)

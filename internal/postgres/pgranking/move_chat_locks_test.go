@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -134,9 +136,9 @@ func (w *world) mustBeOneChat(t *testing.T) {
 // and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
-	for name, command := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
+	for name, do := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
 		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
-			return s.Do(context.Background(), o, dbtest.Reported(dbtest.Singles(bob, carol, ranking.Score{A: 3, B: 1})))
+			return s.Do(context.Background(), o, dbtest.Reported(dbtest.Singles(bob, carol, ladder.Score{A: 3, B: 1})))
 		},
 		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error {
 			return s.Do(context.Background(), o, ranking.Join{})
@@ -167,7 +169,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 				}
 				left := dbtest.Value[int](t, w.Pool, `SELECT id FROM groups WHERE last_match_number = 1`)
 				store := &late{Store: w.Store, then: func() { w.move(t) }}
-				dbtest.Must(t, command(w, dbtest.Service(store), in(chat, "3", map[bool]ranking.Person{true: bob, false: zoe}[name == "undo"])))
+				dbtest.Must(t, do(w, dbtest.Service(store), in(chat, "3", map[bool]command.Person{true: bob, false: zoe}[name == "undo"])))
 				got := dbtest.Value[string](t, w.Pool, `
 					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
 					    WHERE g.chat_id = o.chat_id))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -289,7 +290,7 @@ func TestEarlierIDs(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
 	read := func(chat ranking.Chat) ranking.Snapshot {
 		t.Helper()
-		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: []ranking.Person{alice}}})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: []command.Person{alice}}})
 		dbtest.Must(t, err)
 		return snap
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -117,7 +118,7 @@ func TestFirstLanguageIsKept(t *testing.T) {
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
-	for key, pair := range map[string][2]ranking.Person{"1": {alice, bob}, "2": {carol, bob}} {
+	for key, pair := range map[string][2]command.Person{"1": {alice, bob}, "2": {carol, bob}} {
 		w.Record(t, key, pair[0], pair[1], 3, 1)
 		w.recordIn(t, dbtest.Upgraded, "in "+key, pair[0], pair[1], 3, 1)
 	}

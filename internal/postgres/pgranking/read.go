@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -243,9 +245,9 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 			return k, err
 		})
 		for i, id := range standings {
-			snap.Leaders = append(snap.Leaders, ranking.Leader{Standing: ranking.StandingID(id), Elo: int(elos[i])})
+			snap.Leaders = append(snap.Leaders, ladder.Leader{Standing: ladder.StandingID(id), Elo: int(elos[i])})
 		}
-		slices.SortFunc(snap.Leaders, func(a, b ranking.Leader) int {
+		slices.SortFunc(snap.Leaders, func(a, b ladder.Leader) int {
 			return cmp.Or(cmp.Compare(b.Elo, a.Elo), cmp.Compare(a.Standing, b.Standing))
 		})
 		if err == nil {
@@ -256,12 +258,12 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 }
 
 // scanKnown scans what is known of a person, and what extra columns have.
-func scanKnown(row pgx.CollectableRow, person ranking.Person, extra ...any) (ranking.Known, error) {
+func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ranking.Known, error) {
 	var players [3]ranking.Player
 	var isSeen bool
 	var seen ranking.Sighting
-	var s ranking.Standing
-	var added ranking.PlayerID
+	var s ladder.Standing
+	var added ladder.PlayerID
 	var k ranking.Known
 	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came}
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
@@ -322,7 +324,7 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	batch.Queue(sql, q.Chat.ID, q.Ladder, q.Season).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
 			var p ranking.Player
-			var s ranking.Standing
+			var s ladder.Standing
 			var here bool
 			k := ranking.Known{Player: &p}
 			err := row.Scan(slices.Concat(playerFields(&p), postgres.StandingFields(&s), []any{&k.Former, &k.Left, &here})...)
@@ -339,25 +341,25 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 // queueLastMatches reads the last matches of the sender, and of everybody, in a ladder of a chat
 // that count. Without OFFSET, the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
-	ladder := postgres.LadderOf("id", postgres.ThisGroup, "$5")
+	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
 		SELECT m.id, coalesce(m.score_a, $4), coalesce(m.score_b, $4),
 		       coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), coalesce(p.display_name, ''), coalesce(p.id, 0)
 		FROM (
 		    SELECT id, max(side) AS side FROM (
 		        (SELECT m.id, mp.side FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + ladder + ` AND m.undone_at IS NULL ORDER BY mp.match_id DESC LIMIT $3)
+		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + this + ` AND m.undone_at IS NULL ORDER BY mp.match_id DESC LIMIT $3)
 		        UNION ALL
-		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + ladder + ` AND undone_at IS NULL ORDER BY number DESC LIMIT $3)) AS own_or_not
+		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + this + ` AND undone_at IS NULL ORDER BY number DESC LIMIT $3)) AS own_or_not
 		    GROUP BY id) AS last
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = last.id LIMIT 1) AS m
 		LEFT JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side = 3 - last.side OFFSET 0) AS against ON true
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p ON true
 		ORDER BY m.id DESC, against.place`
-	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ranking.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ladder.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
 		var match, before int64
-		var score ranking.Score
-		var p ranking.Person
+		var score ladder.Score
+		var p command.Person
 		_, err := pgx.ForEachRow(rows, []any{&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player}, func() error {
 			if match != before {
 				before, *all = match, append(*all, ranking.PlayedBefore{Score: score})
@@ -380,7 +382,7 @@ var leaders = `
 
 // LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among the upsets of all time, the largest
 // first.
-func (s *Store) LargestUpset(ctx context.Context, ladder ranking.LadderID, month time.Time) (upset int, err error) {
+func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (upset int, err error) {
 	const sql = `
 		SELECT coalesce(max(upset), 0) FROM (
 		    SELECT upset FROM matches
@@ -428,15 +430,15 @@ type recentMatch struct {
 	Changes int
 	resultRow
 	PlayedAt     time.Time
-	ReportedBy   ranking.PlayerID
-	SideA, SideB []ranking.PlayerID
+	ReportedBy   ladder.PlayerID
+	SideA, SideB []ladder.PlayerID
 	Twice        bool
 }
 
 func (m recentMatch) match() ranking.RecentMatch {
 	return ranking.RecentMatch{
 		Number: m.Number, Key: m.Key, Changes: m.Changes, Result: m.result(), PlayedAt: m.PlayedAt, ReportedBy: m.ReportedBy,
-		Players: [2][]ranking.PlayerID{m.SideA, m.SideB}, Twice: m.Twice,
+		Players: [2][]ladder.PlayerID{m.SideA, m.SideB}, Twice: m.Twice,
 	}
 }
 

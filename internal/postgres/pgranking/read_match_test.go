@@ -9,12 +9,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 // matches returns the matches that a reference means.
-func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *ranking.Person) []ranking.StoredMatch {
+func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *command.Person) []ranking.StoredMatch {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: chat, KnownChat: true, Sender: sender, Needs: ranking.Needs{Match: &ref}})
 	dbtest.Must(t, err)
@@ -29,17 +31,17 @@ func TestReadMatch(t *testing.T) {
 	w.recordIn(t, club, "m:-100:1", alice, bob, 3, 1)
 	w.recordIn(t, club, "m:-100:2", carol, alice, 2, 2)
 	w.recordIn(t, annex, "m:-200:1", carol, bob, 0, 1)
-	report := dbtest.Singles(alice, bob, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	report := dbtest.Singles(alice, bob, ladder.Score{A: 11, B: 7}, ladder.Score{A: 7, B: 11}, ladder.Score{A: 8, B: 11})
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("m:-100:3", carol), dbtest.Reported(report)))
 	w.Undo(t, "u", bob, 3)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
 	w.recordIn(t, annex, "m:-200:2", zoe, bob, 3, 1)
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.ID(t, "Carol"))
-	nobody := &ranking.Person{ID: 99, Name: "Nobody"}
+	nobody := &command.Person{ID: 99, Name: "Nobody"}
 	for name, tc := range map[string]struct {
 		chat   ranking.Chat
-		sender *ranking.Person
+		sender *command.Person
 		ref    ranking.MatchRef
 		keys   string // of the matches to be found
 	}{
@@ -83,7 +85,7 @@ func TestReadMatch(t *testing.T) {
 func TestReadMatchDetails(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
-	w.Fix(t, "f", alice, 2, ranking.Score{A: 11, B: 7}, ranking.Score{A: 7, B: 11}, ranking.Score{A: 8, B: 11})
+	w.Fix(t, "f", alice, 2, ladder.Score{A: 11, B: 7}, ladder.Score{A: 7, B: 11}, ladder.Score{A: 8, B: 11})
 	w.Undo(t, "u", alice, 2)
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
 	dbtest.Exec(t, w.Pool, `UPDATE matches
@@ -93,39 +95,39 @@ func TestReadMatchDetails(t *testing.T) {
 	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
 	dbtest.Must(t, err)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
-	result := ranking.Result{Score: ranking.Score{A: 1, B: 2}, Sets: []ranking.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
+	result := ladder.Result{Score: ladder.Score{A: 1, B: 2}, Sets: []ladder.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
 	want := []ranking.StoredMatch{{
 		RecentMatch: ranking.RecentMatch{
-			Number: 2, Key: "m2", Changes: 2, Result: result, PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ranking.PlayerID{{a}, {b}},
+			Number: 2, Key: "m2", Changes: 2, Result: result, PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ladder.PlayerID{{a}, {b}},
 		},
 		Ladder: 1, Season: 1, Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
 	}}
 	if diff := cmp.Diff(want, found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
-	entry := func(before, after, best, streak int) *ranking.Entry {
-		return &ranking.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak)}
+	entry := func(before, after, best, streak int) *ladder.Entry {
+		return &ladder.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak)}
 	}
-	part := func(p ranking.PlayerID, side int, e *ranking.Entry) ranking.Part {
-		return ranking.Part{Player: p, Side: side, Entry: e}
+	part := func(p ladder.PlayerID, side int, e *ladder.Entry) ladder.Part {
+		return ladder.Part{Player: p, Side: side, Entry: e}
 	}
-	draw, win := ranking.Result{Score: ranking.Score{A: 2, B: 2}}, ranking.Result{Score: ranking.Score{A: 3, B: 1}}
-	usual := ranking.RatingRules{K: 32}
-	special := ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 2}, Margin: true}
-	provisional := func(e *ranking.Entry) *ranking.Entry {
+	draw, win := ladder.Result{Score: ladder.Score{A: 2, B: 2}}, ladder.Result{Score: ladder.Score{A: 3, B: 1}}
+	usual := ladder.RatingRules{K: 32}
+	special := ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 2}, Margin: true}
+	provisional := func(e *ladder.Entry) *ladder.Entry {
 		e.K = 48
 		return e
 	}
-	matches := []ranking.PlayedMatch{
-		{Number: 2, RatingRules: usual, Result: result, PlayedAt: dbtest.SentAt, Undone: true, Parts: []ranking.Part{part(a, 1, nil), part(b, 2, nil)}},
-		{Number: 3, RatingRules: usual, Result: draw, PlayedAt: dbtest.SentAt, Parts: []ranking.Part{
+	matches := []ladder.Match{
+		{Number: 2, RatingRules: usual, Result: result, PlayedAt: dbtest.SentAt, Undone: true, Parts: []ladder.Part{part(a, 1, nil), part(b, 2, nil)}},
+		{Number: 3, RatingRules: usual, Result: draw, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
 			part(b, 1, entry(1500, 1501, 1500, 0)), part(a, 2, entry(1516, 1515, 1516, 1)),
 		}},
-		{Number: 4, RatingRules: special, Result: win, PlayedAt: dbtest.SentAt, Parts: []ranking.Part{
+		{Number: 4, RatingRules: special, Result: win, PlayedAt: dbtest.SentAt, Parts: []ladder.Part{
 			part(b, 1, provisional(entry(1501, 1516, 1501, 0))), part(c, 2, provisional(entry(1484, 1469, 1500, -1))),
 		}},
 	}
-	ids := cmp.Options{cmpopts.IgnoreFields(ranking.PlayedMatch{}, "ID"), cmpopts.IgnoreFields(ranking.Entry{}, "ID")}
+	ids := cmp.Options{cmpopts.IgnoreFields(ladder.Match{}, "ID"), cmpopts.IgnoreFields(ladder.Entry{}, "ID")}
 	if diff := cmp.Diff(matches, history.Matches, ids); diff != "" {
 		t.Errorf("history (-want +got):\n%s", diff)
 	}
@@ -148,7 +150,7 @@ func TestReadLastCounted(t *testing.T) {
 	w.recordIn(t, annex, "m3", zoe, bob, 3, 1)
 	for _, tc := range []struct {
 		chat   ranking.Chat
-		sender *ranking.Person
+		sender *command.Person
 		want   string
 	}{
 		{club, &alice, "m2 m1"}, {club, &bob, "m2 m1"}, {annex, &zoe, "m3 m3"}, {club, &carol, " "}, {club, nil, " "},
@@ -175,7 +177,7 @@ func TestReadAsked(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
-	for i, answerer := range []ranking.PlayerID{a, b, c, 0, c} {
+	for i, answerer := range []ladder.PlayerID{a, b, c, 0, c} {
 		old := ranking.PromptWindow.Seconds() + 1
 		if i == 1 || i == 3 {
 			old -= 60
@@ -186,7 +188,7 @@ func TestReadAsked(t *testing.T) {
 			        CASE WHEN $1 IN (0, 2) THEN 7 END, CASE WHEN $1 = 2 THEN now() END, CASE WHEN $1 = 2 THEN 'answered' END)`, i, answerer, old)
 		dbtest.Must(t, err)
 	}
-	for number, want := range map[int][]ranking.PlayerID{1: {}, 2: {0, a, b}} { // 0 stands for the admins
+	for number, want := range map[int][]ladder.PlayerID{1: {}, 2: {0, a, b}} { // 0 stands for the admins
 		got := slices.Sorted(maps.Keys(w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", number, diff)

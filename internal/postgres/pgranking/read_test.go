@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -18,7 +20,7 @@ func TestReadNothingKnown(t *testing.T) {
 	w := newWorld(t)
 	elsewhere := ranking.Chat{ID: -999, Kind: ranking.Group}
 	got, err := w.Store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: elsewhere, KnownChat: true, Needs: ranking.Needs{People: []ranking.Person{alice, {Username: "nobody"}}},
+		Key: "k", Chat: elsewhere, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, {Username: "nobody"}}},
 	})
 	dbtest.Must(t, err)
 	if diff := cmp.Diff(ranking.Snapshot{People: []ranking.Known{{}, {}}}, got, cmpopts.EquateEmpty()); diff != "" {
@@ -29,14 +31,14 @@ func TestReadNothingKnown(t *testing.T) {
 // TestReadNewPeople: the first people who are unknown get an id if the query says so, each one of their own.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
-	people := []ranking.Person{carol, alice, {Username: "Eve"}, {Username: "DAVE"}, {ID: 7, Name: "Seven"}, bob}
+	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})
+	people := []command.Person{carol, alice, {Username: "Eve"}, {Username: "DAVE"}, {ID: 7, Name: "Seven"}, bob}
 	snap, err := w.Store.Read(t.Context(), ranking.Query{
-		Chat: club, Needs: ranking.Needs{People: people, New: 4}, Shown: []ranking.Person{{ID: 8, Name: "Eight"}},
+		Chat: club, Needs: ranking.Needs{People: people, New: 4}, Shown: []command.Person{{ID: 8, Name: "Eight"}},
 	})
 	dbtest.Must(t, err)
 	var got []string
-	ids := make(map[ranking.PlayerID]bool)
+	ids := make(map[ladder.PlayerID]bool)
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
 		if k.Player == nil {
 			got = append(got, "nobody")
@@ -56,13 +58,13 @@ func TestReadNewPeople(t *testing.T) {
 func TestReadGivenUpUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
-	id, shown := w.ID(t, "Alice"), ranking.Person{ID: alice.ID, Username: "al", Name: "Alice"}
+	id, shown := w.ID(t, "Alice"), command.Person{ID: alice.ID, Username: "al", Name: "Alice"}
 	earlier, stored := shown, shown
 	earlier.Earlier, stored.Player = true, id
 	for name, tc := range map[string]struct {
 		sentAt time.Time
-		shown  ranking.Person
-		want   ranking.PlayerID
+		shown  command.Person
+		want   ladder.PlayerID
 	}{
 		"now":                {time.Now(), shown, 0},
 		"before":             {time.Unix(1, 0), shown, id},
@@ -70,10 +72,10 @@ func TestReadGivenUpUsername(t *testing.T) {
 		"an earlier message": {time.Now(), earlier, id},
 		"the store":          {time.Now(), stored, id},
 	} {
-		people := ranking.Needs{People: []ranking.Person{{Username: "Alice"}, tc.shown}}
+		people := ranking.Needs{People: []command.Person{{Username: "Alice"}, tc.shown}}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, SentAt: tc.sentAt, Needs: people})
 		dbtest.Must(t, err)
-		var got ranking.PlayerID
+		var got ladder.PlayerID
 		if p := snap.People[0].ByUsername; p != nil {
 			got = p.ID
 		}
@@ -88,7 +90,7 @@ func TestReadKnownChat(t *testing.T) {
 	w := newWorld(t)
 	got := w.Read(t)
 	first := ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{
-		Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ranking.RatingRules{K: 32},
+		Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32},
 	}}
 	want := ranking.Snapshot{
 		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1, Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
@@ -105,7 +107,7 @@ func TestReadKnownChat(t *testing.T) {
 	second.ID, second.Season.ID, second.K, second.Name, second.Archived = 2, 2, 99, "padel", true
 	first = ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{
 		Start: 1000, PlaceMatches: 10, UnevenTeamsAllowed: true,
-		RatingRules: ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 5}, Margin: true},
+		RatingRules: ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 5}, Margin: true},
 	}}
 	want.Handled, want.Ladder, want.Ladders = true, first, []ranking.GroupLadder{{Ladder: first, Default: true}, {Ladder: second}}
 	if diff := cmp.Diff(want, w.Read(t)); diff != "" {
@@ -133,7 +135,7 @@ func TestReadOfAnEdit(t *testing.T) {
 
 func TestReadPeople(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, bob, zoe, ranking.Person{Username: "dave", Name: "dave"})
+	w := newWorld(t, alice, bob, zoe, command.Person{Username: "dave", Name: "dave"})
 	a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}
 	b := &ranking.Player{ID: w.ID(t, "Bob"), UserID: 2, Username: "bob", Name: "Bob"}
 	z := &ranking.Player{ID: w.ID(t, "Zoe"), UserID: 26, Name: "Zoe"}
@@ -142,19 +144,19 @@ func TestReadPeople(t *testing.T) {
 		return &ranking.Sighting{Username: username, At: dbtest.AsNew(alice).Sighting.At}
 	}
 	for name, tc := range map[string]struct {
-		person ranking.Person
+		person command.Person
 		want   ranking.Known
 	}{
 		"seen":                               {alice, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
 		"seen without username":              {zoe, ranking.Known{ByID: z, Player: z, Sighting: seen("")}},
-		"named in other letters":             {ranking.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
-		"named, unclaimed":                   {ranking.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Gone: true}},
-		"seen, to be claimed":                {ranking.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Claimed: true}},
-		"seen, username is somebody else's":  {ranking.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{}},
-		"known, username is somebody else's": {ranking.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
-		"known, username is unclaimed":       {ranking.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, Unclaimed: d, Player: a, Sighting: seen("alice")}},
-		"not known":                          {ranking.Person{ID: 6, Username: "eve", Name: "Eve"}, ranking.Known{}},
-		"named, not known":                   {ranking.Person{Username: "eve"}, ranking.Known{}},
+		"named in other letters":             {command.Person{Username: "ALiCe"}, ranking.Known{ByUsername: a, Player: a}},
+		"named, unclaimed":                   {command.Person{Username: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Gone: true}},
+		"seen, to be claimed":                {command.Person{ID: 4, Username: "dave", Name: "Dave"}, ranking.Known{Unclaimed: d, Player: d, Claimed: true}},
+		"seen, username is somebody else's":  {command.Person{ID: 5, Username: "bob", Name: "B"}, ranking.Known{}},
+		"known, username is somebody else's": {command.Person{ID: 1, Username: "bob", Name: "Alice"}, ranking.Known{ByID: a, Player: a, Sighting: seen("alice")}},
+		"known, username is unclaimed":       {command.Person{ID: 1, Username: "dave", Name: "Alice"}, ranking.Known{ByID: a, Unclaimed: d, Player: a, Sighting: seen("alice")}},
+		"not known":                          {command.Person{ID: 6, Username: "eve", Name: "Eve"}, ranking.Known{}},
+		"named, not known":                   {command.Person{Username: "eve"}, ranking.Known{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,8 +175,8 @@ func TestReadStandings(t *testing.T) {
 	w := newWorld(t, alice, bob, carol)
 	w.Play(t, "1", alice, bob)
 	w.Play(t, "2", alice, bob)
-	got := w.Read(t, ranking.Person{Username: "BOB"}, alice, carol).People
-	want := []*ranking.Standing{
+	got := w.Read(t, command.Person{Username: "BOB"}, alice, carol).People
+	want := []*ladder.Standing{
 		{
 			ID: got[0].Standing.ID, Player: w.ID(t, "Bob"), Name: "Bob", Elo: 1468, StartElo: 1500, BestElo: 1500,
 			Version: 2, Played: 2, Lost: 2, Streak: -2, LastPlayed: time.Unix(1_700_000_000, 0),
@@ -192,7 +194,7 @@ func TestReadStandings(t *testing.T) {
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, other, nil))
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, Needs: ranking.Needs{People: []ranking.Person{alice}}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, Needs: ranking.Needs{People: []command.Person{alice}}})
 	dbtest.Must(t, err)
 	if k := snap.People[0]; k.Player == nil || k.Standing != nil {
 		t.Errorf("in another group: %+v", snap)
@@ -203,10 +205,10 @@ func TestReadStandings(t *testing.T) {
 // where somebody was mentioned.
 func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, alice, ranking.Person{Username: "dave", Name: "dave"})
+	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})
 	for name, chat := range map[string]ranking.Chat{"another group": annex, "private": {ID: 1, Kind: ranking.Private}} {
 		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, chat, nil))
-		people := []ranking.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}
+		people := []command.Person{{Username: "alice"}, {Username: "dave"}, {ID: 4, Username: "dave", Name: "Dave"}, alice}
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: people}})
 		dbtest.Must(t, err)
 		a := &ranking.Player{ID: w.ID(t, "Alice"), UserID: 1, Username: "alice", Name: "Alice"}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
@@ -56,9 +58,9 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		return service.Do(t.Context(), origin(key), dbtest.Reported(aliceBeatsBob))
 	}
 	ids := int64(1000)
-	newcomer := func() ranking.Person {
+	newcomer := func() command.Person {
 		ids++
-		return ranking.Person{ID: ranking.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
+		return command.Person{ID: ladder.UserID(ids), Username: fmt.Sprint("user_", ids), Name: fmt.Sprint("User ", ids)}
 	}
 	var settings int // how many were chosen
 	commands := []struct {

@@ -8,13 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
 
 // SeasonAt implements ranking.Store.
-func (s *Store) SeasonAt(ctx context.Context, ladder ranking.LadderID, at time.Time) (season ranking.SeasonID, err error) {
+func (s *Store) SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (season ladder.SeasonID, err error) {
 	const sql = `
 		SELECT id FROM seasons WHERE ladder_id = $1 AND (starts_at IS NULL OR starts_at <= $2) ORDER BY number DESC LIMIT 1`
 	if err := s.db.QueryRow(ctx, sql, ladder, at).Scan(&season); err != nil {
@@ -39,7 +40,7 @@ func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 }
 
 // queueOver reads the number of a season, 0 if it goes on.
-func queueOver(batch *pgx.Batch, season ranking.SeasonID, number *int) {
+func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 	batch.Queue(`
 		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id
 		WHERE s.id = $1`, season).
@@ -95,12 +96,12 @@ func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 }
 
 // queueCorrected lets the message that told how a season ended be brought up to date, if the season is over and has been told.
-func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID) {
+func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID) {
 	queueTold(batch, chat, key, season, `{"corrected": true}`)
 }
 
 // queueGoesOn ensures that a season goes on that did when it was read. Its group is locked.
-func queueGoesOn(batch *pgx.Batch, season ranking.SeasonID) {
+func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 	batch.Queue(`
 		SELECT EXISTS (
 		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
@@ -108,7 +109,7 @@ func queueGoesOn(batch *pgx.Batch, season ranking.SeasonID) {
 
 // queueTold queues the message that tells how a season of the chat has ended, unless a timer will. It stays where it is, or else will be;
 // else it is where the ladder's board is, or the ladder's topic.
-func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ranking.SeasonID, payload string) {
+func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (
 		    SELECT s.id, s.ladder_id FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = s.group_id

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -113,7 +114,7 @@ const formerUsernames = `array_remove(array_append(array_remove(known.former, lo
 
 // queueSighting records with which username an account was seen in a group. Nobody else has that username there from then on, except for
 // somebody who was seen with it later.
-func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ranking.PlayerID, s ranking.Sighting) {
+func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`
 		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`, group, account, s.Username, s.At)

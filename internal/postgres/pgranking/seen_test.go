@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -24,10 +26,10 @@ func seenIn(snap ranking.Snapshot, people ...ranking.PlayerChange) ranking.Seen 
 }
 
 // asNew is the change that inserts a person with a new id.
-func asNew(t *testing.T, w *world, p ranking.Person) ranking.PlayerChange {
+func asNew(t *testing.T, w *world, p command.Person) ranking.PlayerChange {
 	t.Helper()
 	c := dbtest.AsNew(p)
-	c.New, c.Player.ID = true, dbtest.Value[ranking.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
+	c.New, c.Player.ID = true, dbtest.Value[ladder.PlayerID](t, w.Pool, `SELECT nextval('players_id_seq')`)
 	return c
 }
 
@@ -90,7 +92,7 @@ func TestNewChat(t *testing.T) {
 
 func TestSeenPeople(t *testing.T) {
 	t.Parallel()
-	player := func(id ranking.PlayerID, user ranking.UserID, username, name string) ranking.PlayerChange {
+	player := func(id ladder.PlayerID, user ladder.UserID, username, name string) ranking.PlayerChange {
 		return ranking.PlayerChange{Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}, New: id == 99}
 	}
 	sighted := func(c ranking.PlayerChange, username string) ranking.PlayerChange {
@@ -137,7 +139,7 @@ func TestSeenPeople(t *testing.T) {
 			w := newWorld(t)
 			w.Upsert(t, dbtest.AsNew(alice))
 			w.Upsert(t, dbtest.AsNew(bob))
-			w.Upsert(t, dbtest.AsNew(ranking.Person{Username: "dave", Name: "dave"}))
+			w.Upsert(t, dbtest.AsNew(command.Person{Username: "dave", Name: "dave"}))
 			before := w.known(t)
 			if err := w.see(t, tc.changes...); !errors.Is(err, tc.err) {
 				t.Fatalf("error is %v, want %v", err, tc.err)
@@ -181,11 +183,11 @@ func TestAddedAtOnce(t *testing.T) {
 	}{
 		"account": {"", `INSERT INTO players (telegram_user_id, display_name) VALUES (71, 'New')`, func(t *testing.T, w *world) error {
 			t.Helper()
-			return w.see(t, asNew(t, w, ranking.Person{ID: 71, Name: "New"}))
+			return w.see(t, asNew(t, w, command.Person{ID: 71, Name: "New"}))
 		}},
 		"unclaimed": {"", `INSERT INTO players (group_id, username, display_name) VALUES (1, 'named', 'named')`, func(t *testing.T, w *world) error {
 			t.Helper()
-			return w.see(t, asNew(t, w, ranking.Person{Username: "NAMED", Name: "named"}))
+			return w.see(t, asNew(t, w, command.Person{Username: "NAMED", Name: "named"}))
 		}},
 		"username": {
 			"", `INSERT INTO sightings VALUES (1, (SELECT id FROM players WHERE username = 'zora'), 'x', now())`,
@@ -220,7 +222,7 @@ func TestAddedAtOnce(t *testing.T) {
 			if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
 				t.Errorf("error is %v, want a conflict", err)
 			}
-			change := []ranking.PlayerChange{dbtest.AsNew(ranking.Person{ID: 71, Name: "New"}), dbtest.AsNew(ranking.Person{Username: "NAMED", Name: "named"})}
+			change := []ranking.PlayerChange{dbtest.AsNew(command.Person{ID: 71, Name: "New"}), dbtest.AsNew(command.Person{Username: "NAMED", Name: "named"})}
 			for _, chat := range []ranking.Chat{club, annex} {
 				if err := dbtest.Upsert(t.Context(), w.Store, chat, change); err != nil {
 					t.Errorf("read again, %s: %v", chat.Title, err)
@@ -250,7 +252,7 @@ func TestMentionOverwritesNothing(t *testing.T) {
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	type step struct {
-		who      ranking.Person
+		who      command.Person
 		username string
 		second   int
 	}
@@ -272,7 +274,7 @@ func TestSightings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			for _, p := range []ranking.Person{alice, bob} {
+			for _, p := range []command.Person{alice, bob} {
 				w.Upsert(t, ranking.PlayerChange{Player: dbtest.AsNew(p).Player})
 			}
 			for _, s := range tc.steps {

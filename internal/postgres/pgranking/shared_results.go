@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/crashpoint"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -68,7 +69,7 @@ func sharedResult(c ranking.Changes) *ranking.NewMatch {
 		c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(matches[0].Players, func(p ranking.MatchPlayer) bool { return p.Before.ID == 0 }) ||
+	if slices.ContainsFunc(matches[0].Players, func(p ladder.MatchPlayer) bool { return p.Before.ID == 0 }) ||
 		c.Ladder != nil && len(returning(matches).Players) > 0 {
 		return nil
 	}
@@ -206,10 +207,10 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	}()
 	var groups []ranking.GroupID
 	var keys []handledKey
-	var standings []ranking.Standing
+	var standings []ladder.Standing
 	var matches []newMatch
 	var chats []ranking.ChatID
-	var ladders []ranking.LadderID // those of groups with several
+	var ladders []ladder.ID // those of groups with several
 	for _, r := range results {
 		groups = append(groups, r.match.Group)
 		keys = append(keys, keysOf(r.changes)...)

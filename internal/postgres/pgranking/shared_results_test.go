@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -48,9 +49,9 @@ func TestTogetherAsAlone(t *testing.T) {
 			all[i].Addressee = ranking.Name{Name: fmt.Sprint("Somebody ", i)}
 			all[i].RateEntry = ranking.RateEntry{Bucket: ranking.RateResult, Sender: ranking.SenderID(i + 1), At: all[i].SentAt}
 		}
-		recorded(&all[1]).Sets = []ranking.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
-		recorded(&all[2]).Sets = []ranking.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
-		recorded(&all[2]).RatingRules = ranking.RatingRules{K: 24, Provisional: ranking.Provisional{K: 48, Matches: 10}, Margin: true}
+		recorded(&all[1]).Sets = []ladder.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
+		recorded(&all[2]).Sets = []ladder.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
+		recorded(&all[2]).RatingRules = ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true}
 		recorded(&all[2]).Players[0].K, recorded(&all[2]).Players[1].K = 48, 24
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee = ranking.RateEntry{}, ranking.Name{}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
@@ -32,7 +33,7 @@ func newTown(t *testing.T, groups int) *town {
 // match returns the changes by which Alice beats Bob in a group.
 func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	t.Helper()
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], Needs: ranking.Needs{People: []ranking.Person{alice, bob}}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], Needs: ranking.Needs{People: []command.Person{alice, bob}}})
 	dbtest.Must(t, err)
 	return dbtest.Match(snap, key)
 }

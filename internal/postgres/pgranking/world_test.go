@@ -5,6 +5,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -15,14 +17,14 @@ var club, alice, bob, carol, zoe = dbtest.Club, dbtest.Alice, dbtest.Bob, dbtest
 // world is that of dbtest, with what only these tests do in it.
 type world struct{ *dbtest.World }
 
-func newWorld(t *testing.T, people ...ranking.Person) *world {
+func newWorld(t *testing.T, people ...command.Person) *world {
 	t.Helper()
 	return &world{dbtest.NewWorld(t, people...)}
 }
 
 // aliceBeatsBob is a report that needs no more than those two.
-var aliceBeatsBob = ranking.Report{
-	A: []ranking.Person{alice}, B: []ranking.Person{bob}, Scores: []ranking.Score{{A: 3, B: 1}},
+var aliceBeatsBob = command.Match{
+	A: []command.Person{alice}, B: []command.Person{bob}, Scores: []ladder.Score{{A: 3, B: 1}},
 }
 
 // recorded returns the new match among the changes.

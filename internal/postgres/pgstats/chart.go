@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/ranking"
+	"elobot/internal/ladder"
 	"elobot/internal/stats"
 )
 
 // HavePlayed implements stats.Store.
-func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID) ([]bool, error) {
+func (s *Store) HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error) {
 	const sql = `
 		SELECT coalesce((
 		    SELECT bool_or(played > 0) FROM group_players
@@ -23,13 +23,13 @@ func (s *Store) HavePlayed(ctx context.Context, ladder ranking.LadderID, players
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool
 	var batch pgx.Batch
-	queueAll(&batch, &played, pgx.RowTo[bool], sql, ladder, players)
+	queueAll(&batch, &played, pgx.RowTo[bool], sql, in, players)
 	return played, s.send(ctx, &batch)
 }
 
 // Ratings implements stats.Store. The matches are found by their time, so that those before the period are not read.
 func (s *Store) Ratings(
-	ctx context.Context, ladder ranking.LadderID, players []ranking.PlayerID, since time.Time,
+	ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time,
 ) (stats.Ratings, error) {
 	const sql = `
 		WITH last AS MATERIALIZED (
@@ -43,17 +43,17 @@ func (s *Store) Ratings(
 		CROSS JOIN LATERAL (SELECT * FROM elo_history WHERE match_id = last.id AND superseded_at = 'infinity' OFFSET 0) AS h
 		ORDER BY last.season_id, last.number` // a later season has a higher id
 	r := stats.Ratings{Players: make([][]stats.Rating, len(players))}
-	var known []ranking.PlayerID
-	series := make(map[ranking.PlayerID][]stats.Rating)
-	seasons := make(map[ranking.SeasonID]stats.SeasonStart)
+	var known []ladder.PlayerID
+	series := make(map[ladder.PlayerID][]stats.Rating)
+	seasons := make(map[ladder.SeasonID]stats.SeasonStart)
 	var batch pgx.Batch
-	batch.Queue(title, ladder).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
+	batch.Queue(title, in).QueryRow(func(row pgx.Row) error { return row.Scan(&r.Title) })
 	batch.Queue(`
 		SELECT one.id, (SELECT elo FROM group_players WHERE season_id = `+thisSeason+` AND player_id = one.id AND played > 0)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n)
 		CROSS JOIN LATERAL (SELECT coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id) AS id) AS one
-		ORDER BY n`, ladder, players).Query(func(rows pgx.Rows) error {
-		var player ranking.PlayerID
+		ORDER BY n`, in, players).Query(func(rows pgx.Rows) error {
+		var player ladder.PlayerID
 		var elo *int
 		_, err := pgx.ForEachRow(rows, []any{&player, &elo}, func() error {
 			known, r.Elos = append(known, player), append(r.Elos, elo)
@@ -61,8 +61,8 @@ func (s *Store) Ratings(
 		})
 		return err
 	})
-	batch.Queue(`SELECT id, number, starts_at FROM seasons WHERE ladder_id = $1`, ladder).Query(func(rows pgx.Rows) error {
-		var id ranking.SeasonID
+	batch.Queue(`SELECT id, number, starts_at FROM seasons WHERE ladder_id = $1`, in).Query(func(rows pgx.Rows) error {
+		var id ladder.SeasonID
 		var s stats.SeasonStart
 		_, err := pgx.ForEachRow(rows, []any{&id, &s.Number, (*zeronull.Timestamptz)(&s.At)}, func() error {
 			seasons[id] = s
@@ -70,7 +70,7 @@ func (s *Store) Ratings(
 		})
 		return err
 	})
-	batch.Queue(sql, ladder, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql, in, zeronull.Timestamptz(since), stats.ChartedMatches).Query(func(rows pgx.Rows) (err error) {
 		r.Seasons, err = collectRatings(rows, seasons, series)
 		return err
 	})
@@ -90,10 +90,10 @@ func (s *Store) Ratings(
 
 // collectRatings adds the ratings after matches to those of their players. It returns the seasons that begin among them.
 func collectRatings(
-	rows pgx.Rows, seasons map[ranking.SeasonID]stats.SeasonStart, series map[ranking.PlayerID][]stats.Rating,
+	rows pgx.Rows, seasons map[ladder.SeasonID]stats.SeasonStart, series map[ladder.PlayerID][]stats.Rating,
 ) (begun []stats.SeasonStart, err error) {
-	var player ranking.PlayerID
-	var season, last ranking.SeasonID
+	var player ladder.PlayerID
+	var season, last ladder.SeasonID
 	var at time.Time
 	var number, before, after int
 	_, err = pgx.ForEachRow(rows, []any{&player, &season, &at, &number, &before, &after}, func() error {

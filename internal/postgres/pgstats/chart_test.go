@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
@@ -17,7 +17,7 @@ func TestRatings(t *testing.T) {
 	w, store, alice, bob, carol := crowd(t)
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET played_at = played_at + number * interval '1 day'`)
 	at := func(number int) time.Time { return played.AddDate(0, 0, number) }
-	read := func(since time.Time, players ...ranking.PlayerID) stats.Ratings {
+	read := func(since time.Time, players ...ladder.PlayerID) stats.Ratings {
 		t.Helper()
 		r, err := store.Ratings(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), players, since)
 		dbtest.Must(t, err)
@@ -52,7 +52,7 @@ func TestRatings(t *testing.T) {
 	if got := read(time.Time{}, nobody); cmp.Diff(bobs, got.Players[0]) != "" || *got.Elos[0] != 1452 {
 		t.Errorf("of a merged player: %+v", got)
 	}
-	got, err := store.HavePlayed(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ranking.PlayerID{nobody, carol, 999, bob})
+	got, err := store.HavePlayed(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ladder.PlayerID{nobody, carol, 999, bob})
 	if diff := cmp.Diff([]bool{true, true, false, true}, got); diff != "" || err != nil {
 		t.Errorf("who has played: %v (-want +got):\n%s", err, diff)
 	}
@@ -73,7 +73,7 @@ func TestRatingsAreLimited(t *testing.T) {
 		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
 	begun := time.Now()
-	r, err := store.Ratings(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ranking.PlayerID{alice}, time.Time{})
+	r, err := store.Ratings(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ladder.PlayerID{alice}, time.Time{})
 	dbtest.Must(t, err)
 	t.Logf("read in %v", time.Since(begun))
 	total, first := 0, matches

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
@@ -46,7 +46,7 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids, season string, 
 			}
 			if n := len(*matches); n == 0 || (*matches)[n-1].Number != p.Number {
 				*matches = append(*matches, stats.Match{
-					MatchRef: stats.MatchRef{Number: p.Number, At: p.At.UTC()}, Score: ranking.Score{A: p.ScoreA, B: p.ScoreB},
+					MatchRef: stats.MatchRef{Number: p.Number, At: p.At.UTC()}, Score: ladder.Score{A: p.ScoreA, B: p.ScoreB},
 				})
 			}
 			last := &(*matches)[len(*matches)-1]

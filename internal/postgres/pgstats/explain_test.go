@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -43,7 +45,7 @@ const tenYears = `
 	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default;
 	INSERT INTO topics SELECT g.chat_id, 8, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
 
-const viewedLadder = ranking.LadderID(150)
+const viewedLadder = ladder.ID(150)
 
 // TestViewsOfManyMatches checks all views that this package reads, those about players for the one with the most matches, for an ordinary
 // one, and for one with none. No view scans a table, and only the records of all time and charts read more of a ladder's matches than those
@@ -55,20 +57,20 @@ func TestViewsOfManyMatches(t *testing.T) {
 	dbtest.FillFast(t, plain, tenYears)
 	dbtest.Exec(t, plain, `VACUUM ANALYZE`)
 	store := pgstats.NewStore(pool, pool)
-	players := dbtest.Values[ranking.PlayerID](t, plain, `
+	players := dbtest.Values[ladder.PlayerID](t, plain, `
 		SELECT player_id FROM match_players mp JOIN matches m ON m.id = match_id WHERE m.ladder_id = 150
 		GROUP BY player_id ORDER BY count(*) DESC, player_id`)
-	idle := dbtest.Value[ranking.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
+	idle := dbtest.Value[ladder.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
 	const ofMonth, ofAll = 2 * 850, 100_000 // an id that was found is read as a match
 	views := viewsOfGroup(t, store, ofMonth, ofAll)
-	for name, p := range map[string]ranking.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {
+	for name, p := range map[string]ladder.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {
 		const own = `SELECT match_id FROM match_players JOIN matches m ON m.id = match_id WHERE player_id = $1 AND ladder_id = 150`
 		matches := dbtest.Values[int64](t, plain, own+` ORDER BY match_id`, p)
 		match := int64(1)
 		if len(matches) > 0 {
 			match = matches[len(matches)/2]
 		}
-		other := dbtest.Value[ranking.PlayerID](t, plain,
+		other := dbtest.Value[ladder.PlayerID](t, plain,
 			`SELECT coalesce(max(player_id), $2) FROM match_players WHERE player_id <> $1 AND match_id IN (`+own+`)`, p, players[0])
 		elsewhere := dbtest.Value[int](t, plain, `SELECT count(*) FROM match_players WHERE player_id = $1`, p) - len(matches)
 		for _, v := range viewsOfPlayer(t, store, p, other, match, p != idle, len(matches)+elsewhere, ofAll) {
@@ -146,7 +148,7 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 		}
 		return err
 	}, Want: 1}, 1}, view{dbtest.Explained{Name: "the end of a season", Run: func(ctx context.Context) error {
-		n, ladder, err := store.SeasonEnd(ctx, ranking.SeasonID(viewedLadder))
+		n, ladder, err := store.SeasonEnd(ctx, ladder.SeasonID(viewedLadder))
 		if len(n.Rows) < 900 || ladder != viewedLadder {
 			t.Errorf("the end of the season of ladder %d is %+v", ladder, n)
 		}
@@ -220,11 +222,11 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 
 // viewsOfPlayer are the views about a player and another one. match is one of the player's.
 func viewsOfPlayer(
-	t *testing.T, store *pgstats.Store, p, other ranking.PlayerID, match int64, hasPlayed bool, own, ofAll int,
+	t *testing.T, store *pgstats.Store, p, other ladder.PlayerID, match int64, hasPlayed bool, own, ofAll int,
 ) (all []view) {
 	now := time.Now()
 	since := now.Add(-time.Hour)
-	who := ranking.Person{ID: ranking.UserID(p)}
+	who := command.Person{ID: ladder.UserID(p)}
 	check := func(name string, want, matches int, read func(context.Context) (shown bool, err error)) {
 		all = append(all, view{dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			shown, err := read(ctx)
@@ -262,17 +264,17 @@ func viewsOfPlayer(
 		return hasPlayed, err
 	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
-		played, err := store.HavePlayed(ctx, viewedLadder, []ranking.PlayerID{p})
+		played, err := store.HavePlayed(ctx, viewedLadder, []ladder.PlayerID{p})
 		return played[0], err
 	})
 	for name, begin := range map[string]time.Time{"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
 		check("the chart of "+name, 4, ofAll, func(ctx context.Context) (bool, error) {
-			n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, begin)
+			n, err := store.Ratings(ctx, viewedLadder, []ladder.PlayerID{p}, begin)
 			return len(n.Players[0]) > 0, err
 		})
 	}
 	check("the chart of nothing", 4, 1, func(ctx context.Context) (bool, error) {
-		n, err := store.Ratings(ctx, viewedLadder, []ranking.PlayerID{p}, since.AddDate(100, 0, 0))
+		n, err := store.Ratings(ctx, viewedLadder, []ladder.PlayerID{p}, since.AddDate(100, 0, 0))
 		return len(n.Others) == 0 && hasPlayed, err
 	})
 	return all

@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -14,7 +15,7 @@ const otherOne = `coalesce((SELECT merged_into FROM players WHERE id = $3), $3::
 
 // HeadToHead implements stats.Store.
 func (s *Store) HeadToHead(
-	ctx context.Context, ladder ranking.LadderID, a, b ranking.PlayerID,
+	ctx context.Context, in ladder.ID, a, b ladder.PlayerID,
 ) (n stats.HeadToHead, meetings []stats.Match, err error) {
 	const sql = `
 		SELECT ids.a, ids.b, NOT l.draws_allowed, coalesce(a.elo, 0), coalesce(b.elo, 0), a.id IS NOT NULL, b.id IS NOT NULL
@@ -26,12 +27,12 @@ func (s *Store) HeadToHead(
 	var joined [2]bool
 	var batch pgx.Batch
 	n = stats.HeadToHead{A: ranking.Name{Player: a}, B: ranking.Name{Player: b}}
-	batch.Queue(sql, ladder, a, b).Query(func(rows pgx.Rows) error { // none if the ladder is unknown
+	batch.Queue(sql, in, a, b).Query(func(rows pgx.Rows) error { // none if the ladder is unknown
 		to := []any{&n.A.Player, &n.B.Player, &n.NoDraws, &n.Ratings[0], &n.Ratings[1], &joined[0], &joined[1]}
 		_, err := pgx.ForEachRow(rows, to, func() error { return nil })
 		return err
 	})
-	queueCounted(&batch, &meetings, ofPair, ofAnySeason, ladder, a, b)
+	queueCounted(&batch, &meetings, ofPair, ofAnySeason, in, a, b)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.HeadToHead{}, nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -14,18 +15,18 @@ import (
 
 // Matches implements stats.Store.
 func (s *Store) Matches(
-	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, at stats.Paging,
+	ctx context.Context, in ladder.ID, player ladder.PlayerID, at stats.Paging,
 ) (n stats.HistoryPage, err error) {
 	var batch pgx.Batch
-	var shown *ranking.PlayerID
+	var shown *ladder.PlayerID
 	matches, key, changesOf, args := `
-		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{ladder}
+		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{in}
 	if player != 0 {
 		matches, key, changesOf, args = `
 		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "mp.match_id", thisOne, []any{ladder, player}
-		queueOne(&batch, &shown, pgx.RowTo[ranking.PlayerID],
-			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, ladder, player)
+		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "mp.match_id", thisOne, []any{in, player}
+		queueOne(&batch, &shown, pgx.RowTo[ladder.PlayerID],
+			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, in, player)
 	}
 	if !at.Since.IsZero() {
 		if player == 0 { // found by their time, so that others are not read
@@ -104,12 +105,12 @@ func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player stri
 
 // readMatch is a match as it is read.
 type readMatch struct {
-	ID                   ranking.MatchID
+	ID                   ladder.MatchID
 	Number               int
 	PlayedAt             time.Time
 	ScoreA, ScoreB       int
 	Undone, Swapped      bool
-	SideA, SideB         []ranking.PlayerID
+	SideA, SideB         []ladder.PlayerID
 	Fixed                bool
 	OldScoreA, OldScoreB int  // if it was fixed
 	Change               *int // of the rating

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -14,7 +15,7 @@ import (
 )
 
 // shown describes a match on a page: "#3 Alice 3:1 Bob +16 was 1:3".
-func shown(names map[ranking.PlayerID]string, r stats.MatchRow) string {
+func shown(names map[ladder.PlayerID]string, r stats.MatchRow) string {
 	text := fmt.Sprintf("#%d %s %d:%d %s", r.Number, names[r.Sides[0][0].Player], r.Score[0], r.Score[1], names[r.Sides[1][0].Player])
 	if r.Change != nil {
 		text += fmt.Sprintf(" %+d", *r.Change)
@@ -38,9 +39,9 @@ func TestMatchPages(t *testing.T) {
 	w.Record(t, "3", dbtest.Bob, dbtest.Carol, 2, 2)
 	w.Record(t, "4", dbtest.Carol, dbtest.Alice, 0, 1)
 	w.Undo(t, "undo", dbtest.Bob, 2)
-	w.Fix(t, "fix", dbtest.Bob, 1, ranking.Score{A: 0, B: 4})
-	w.Fix(t, "again", dbtest.Bob, 1, ranking.Score{A: 4, B: 2})
-	names := map[ranking.PlayerID]string{w.ID(t, "Alice"): "Alice", w.ID(t, "Bob"): "Bob", w.ID(t, "Carol"): "Carol"}
+	w.Fix(t, "fix", dbtest.Bob, 1, ladder.Score{A: 0, B: 4})
+	w.Fix(t, "again", dbtest.Bob, 1, ladder.Score{A: 4, B: 2})
+	names := map[ladder.PlayerID]string{w.ID(t, "Alice"): "Alice", w.ID(t, "Bob"): "Bob", w.ID(t, "Carol"): "Carol"}
 	describe := func(rows []stats.MatchRow) (all []string) {
 		for _, r := range rows {
 			all = append(all, shown(names, r))
@@ -67,7 +68,7 @@ func TestMatchPages(t *testing.T) {
 	if merged, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Carol"), stats.Paging{}); err != nil || merged.Name.Player != w.ID(t, "Bob") {
 		t.Errorf("of a merged player: %+v, %v", merged, err)
 	}
-	for what, player := range map[string]ranking.PlayerID{"an unknown chat": 0, "a player of another chat": w.ID(t, "Alice")} {
+	for what, player := range map[string]ladder.PlayerID{"an unknown chat": 0, "a player of another chat": w.ID(t, "Alice")} {
 		n, err := store.Matches(t.Context(), -5, player, stats.Paging{})
 		if err != nil || len(n.Rows) > 0 || n.Name != (ranking.Name{}) {
 			t.Errorf("%s: %+v, %v", what, n, err)

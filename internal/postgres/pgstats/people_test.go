@@ -8,6 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -18,10 +20,10 @@ import (
 var played = time.Unix(1_700_000_000, 0).UTC()
 
 // crowd is a world in which Alice has beaten Bob in the matches 1 to 3, and Carol in match 4. Match 2 is undone.
-func crowd(t *testing.T) (w *dbtest.World, store *pgstats.Store, alice, bob, carol ranking.PlayerID) {
+func crowd(t *testing.T) (w *dbtest.World, store *pgstats.Store, alice, bob, carol ladder.PlayerID) {
 	t.Helper()
 	w = dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe)
-	for i, loser := range []ranking.Person{dbtest.Bob, dbtest.Bob, dbtest.Bob, dbtest.Carol} {
+	for i, loser := range []command.Person{dbtest.Bob, dbtest.Bob, dbtest.Bob, dbtest.Carol} {
 		w.Play(t, fmt.Sprint(i+1), dbtest.Alice, loser)
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET undone_at = now() WHERE number = 2`)
@@ -33,14 +35,14 @@ func TestPlayer(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
 	zoe := w.ID(t, "Zoe")
-	read := func(p ranking.PlayerID) stats.PlayerStanding {
+	read := func(p ladder.PlayerID) stats.PlayerStanding {
 		t.Helper()
 		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.AddDate(0, 0, 60).Add(-time.Hour))
 		dbtest.Must(t, err)
 		return h.View()
 	}
-	name := func(p ranking.PlayerID) ranking.Name { return ranking.Name{Player: p} }
-	last := func(number int, against ranking.PlayerID) stats.PlayedMatch {
+	name := func(p ladder.PlayerID) ranking.Name { return ranking.Name{Player: p} }
+	last := func(number int, against ladder.PlayerID) stats.PlayedMatch {
 		return stats.PlayedMatch{
 			MatchRef: stats.MatchRef{Number: number, At: played}, Against: []ranking.Name{name(against)}, Score: [2]int{3, 1}, Change: 16,
 		}
@@ -102,14 +104,14 @@ func TestPlaces(t *testing.T) {
 func TestHeadToHead(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
-	read := func(a, b ranking.PlayerID) stats.HeadToHead {
+	read := func(a, b ladder.PlayerID) stats.HeadToHead {
 		t.Helper()
 		n, meetings, err := store.HeadToHead(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), a, b)
 		dbtest.Must(t, err)
 		n.Meet(meetings)
 		return n
 	}
-	name := func(p ranking.PlayerID) ranking.Name { return ranking.Name{Player: p} }
+	name := func(p ladder.PlayerID) ranking.Name { return ranking.Name{Player: p} }
 	last := func(number, own, other, change int) stats.PlayedMatch {
 		return stats.PlayedMatch{MatchRef: stats.MatchRef{Number: number, At: played}, Score: [2]int{own, other}, Change: change}
 	}
@@ -158,8 +160,8 @@ func TestRecords(t *testing.T) {
 		dbtest.Must(t, err)
 		return n
 	}
-	name := func(p ranking.PlayerID) ranking.Name { return ranking.Name{Player: p} }
-	record := func(p ranking.PlayerID, value, number int) *stats.Record {
+	name := func(p ladder.PlayerID) ranking.Name { return ranking.Name{Player: p} }
+	record := func(p ladder.PlayerID, value, number int) *stats.Record {
 		return &stats.Record{Name: name(p), Value: value, In: &stats.MatchRef{Number: number, At: played}}
 	}
 	want := stats.Records{

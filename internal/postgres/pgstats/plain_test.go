@@ -15,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -33,7 +35,7 @@ type plainMatch struct {
 }
 
 // readPlain reads what each player has played in a ladder, in the order of the matches' numbers, with the streaks after the matches.
-func readPlain(t *testing.T, pool *pgxpool.Pool, ladder int64) []*plainMatch {
+func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
 		WITH parts AS (
@@ -49,7 +51,7 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, ladder int64) []*plainMatch {
 		       ARRAY(SELECT player_id FROM parts o WHERE o.id = p.id AND o.side <> p.side),
 		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side = p.side),
 		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side <> p.side), 0, side, 0
-		FROM parts p ORDER BY number, player_id`, ladder)
+		FROM parts p ORDER BY number, player_id`, in)
 	dbtest.Must(t, err)
 	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (*plainMatch, error) {
 		m := new(plainMatch)
@@ -109,26 +111,26 @@ type plainMember struct {
 // compare compares the ranking, the views of two players and of their meetings, and the records with a plain calculation.
 func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
-	ladder := dbtest.Ladder(c.t, c.pool, chat)
+	in := dbtest.Ladder(c.t, c.pool, chat)
 	l := c.plainLadder(chat)
 	if len(l.members) == 0 {
 		return
 	}
 	a, b := l.members[c.draw("a", 0, len(l.members)-1)], l.members[c.draw("b", 0, len(l.members)-1)]
 	ctx := c.t.Context()
-	page, err := c.store.Ranking(ctx, ladder, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
+	page, err := c.store.Ranking(ctx, in, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
 	c.compareView(l.ranking(c.now), page.Rows, err)
-	history, err := c.store.Player(ctx, ladder, ranking.PlayerID(a.Player), c.now)
+	history, err := c.store.Player(ctx, in, ladder.PlayerID(a.Player), c.now)
 	c.compareView(l.player(a), history.View(), err)
 	if a.Player != b.Player {
-		met, meetings, err := c.store.HeadToHead(ctx, ladder, ranking.PlayerID(a.Player), ranking.PlayerID(b.Player))
+		met, meetings, err := c.store.HeadToHead(ctx, in, ladder.PlayerID(a.Player), ladder.PlayerID(b.Player))
 		met.Meet(meetings)
 		c.compareView(l.headToHead(a, b), met, err)
 	}
-	all, err := c.store.Records(ctx, ladder, time.Time{})
+	all, err := c.store.Records(ctx, in, time.Time{})
 	c.compareView(l.records(time.Time{}), all, err)
 	month := ranking.MonthOf(c.now, c.now.Location())
-	played, err := c.store.MatchesOf(ctx, ladder, month, ranking.LaterMonth(month, 1))
+	played, err := c.store.MatchesOf(ctx, in, month, ranking.LaterMonth(month, 1))
 	ofMonth := stats.RecordsOf(played)
 	ofMonth.Month = month
 	c.compareView(l.records(month), ofMonth, err)
@@ -146,7 +148,7 @@ func (l *plainLadder) month(since time.Time) (rows []stats.GainRow) {
 			continue
 		}
 		r := all[m.Player]
-		r.Name.Player = ranking.PlayerID(m.Player)
+		r.Name.Player = ladder.PlayerID(m.Player)
 		r.Gained += m.After - m.Before
 		switch {
 		case m.Own > m.Other:
@@ -177,7 +179,7 @@ func (c *club) compareView(want, got any, err error) {
 
 // compareStandings compares the line of a group among the standings of a person.
 func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
-	got, err := c.store.Standings(ctx, ranking.Person{ID: ranking.UserID(m.User)}, stats.MaxGroups, c.now)
+	got, err := c.store.Standings(ctx, command.Person{ID: ladder.UserID(m.User)}, stats.MaxGroups, c.now)
 	if err != nil {
 		c.rt.Fatal(err)
 	}
@@ -193,17 +195,17 @@ func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID
 
 func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
 	l := new(plainLadder)
-	for _, ladder := range dbtest.Values[int64](c.t, c.pool, `
+	for _, in := range dbtest.Values[int64](c.t, c.pool, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1`, chat) {
-		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, ladder)
-		l.needed = dbtest.Value[int](c.t, c.pool, `SELECT place_matches FROM ladders WHERE id = $1`, ladder)
-		if days := dbtest.Value[int](c.t, c.pool, `SELECT hide_days FROM ladders WHERE id = $1`, ladder); days > 0 {
+		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, in)
+		l.needed = dbtest.Value[int](c.t, c.pool, `SELECT place_matches FROM ladders WHERE id = $1`, in)
+		if days := dbtest.Value[int](c.t, c.pool, `SELECT hide_days FROM ladders WHERE id = $1`, in); days > 0 {
 			l.since = c.now.Add(-time.Duration(days) * 24 * time.Hour)
 		}
-		l.matches = readPlain(c.t, c.pool, ladder)
+		l.matches = readPlain(c.t, c.pool, in)
 		rows, err := c.pool.Query(c.t.Context(), `
 			SELECT s.player_id, coalesce(p.telegram_user_id, 0), s.start_elo, s.left_at IS NOT NULL
-			FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 ORDER BY s.id`, ladder)
+			FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 ORDER BY s.id`, in)
 		if err == nil {
 			l.members, err = pgx.CollectRows(rows, pgx.RowToStructByPos[plainMember])
 		}
@@ -280,7 +282,7 @@ func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 
 func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	own := l.of(m.Player)
-	n := stats.PlayerStanding{Name: ranking.Name{Player: ranking.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
+	n := stats.PlayerStanding{Name: ranking.Name{Player: ladder.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
 	elo, placed := l.rating(m)
 	n.Elo, n.PlaceMatches = elo, l.needed
 	if placed {
@@ -317,7 +319,7 @@ func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	if best := highest(own, func(m *plainMatch) int { return m.After }); best != nil && n.Best > m.StartElo {
 		n.BestIn = ref(best)
 	}
-	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise >= ranking.MinUpset {
+	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise >= ladder.MinUpset {
 		n.Upset = &stats.Upset{MatchRef: *ref(upset), By: upset.surprise, Beaten: namesOf(upset.Opponents)}
 	}
 	n.Most, n.Favourite, n.Hardest, n.Partner = l.pairings(m.Player)
@@ -339,7 +341,7 @@ func ref(m *plainMatch) *stats.MatchRef { return &stats.MatchRef{Number: m.Numbe
 
 func namesOf(players []int64) (names []ranking.Name) {
 	for _, p := range players {
-		names = append(names, ranking.Name{Player: ranking.PlayerID(p)})
+		names = append(names, ranking.Name{Player: ladder.PlayerID(p)})
 	}
 	return names
 }
@@ -372,7 +374,7 @@ func pairs(own []*plainMatch, others func(*plainMatch) []int64) map[int64]*plain
 		for _, other := range others(m) {
 			p := all[other]
 			if p == nil {
-				p = &plainPair{Pairing: stats.Pairing{With: ranking.Name{Player: ranking.PlayerID(other)}}}
+				p = &plainPair{Pairing: stats.Pairing{With: ranking.Name{Player: ladder.PlayerID(other)}}}
 				all[other] = p
 			}
 			score := 0
@@ -429,7 +431,7 @@ func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
 		}
 	}
 	n := stats.HeadToHead{
-		A: ranking.Name{Player: ranking.PlayerID(a.Player)}, B: ranking.Name{Player: ranking.PlayerID(b.Player)}, NoDraws: l.noDraws,
+		A: ranking.Name{Player: ladder.PlayerID(a.Player)}, B: ranking.Name{Player: ladder.PlayerID(b.Player)}, NoDraws: l.noDraws,
 		Last: lastOf(met, stats.LastMatches, false),
 	}
 	n.Ratings[0], _ = l.rating(a)
@@ -451,7 +453,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	var bests [3]*plainMatch // of the longest streak, the highest rating and the biggest upset
 	values := [3]func(*plainMatch) int{
 		func(m *plainMatch) int { return atLeast(2, m.streak) }, func(m *plainMatch) int { return m.After },
-		func(m *plainMatch) int { return atLeast(ranking.MinUpset, m.surprise) },
+		func(m *plainMatch) int { return atLeast(ladder.MinUpset, m.surprise) },
 	}
 	var rivals *plainPair
 	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {
@@ -507,5 +509,5 @@ func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 // rivalsPrecede is true if a pair has played more than the closest rivals until now, who have no greater id.
 func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
 	return rivals == nil || p.Played > rivals.Played ||
-		p.Played == rivals.Played && until.Name.Player == ranking.PlayerID(player) && p.With.Player < rivals.With.Player
+		p.Played == rivals.Played && until.Name.Player == ladder.PlayerID(player) && p.With.Player < rivals.With.Player
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
@@ -16,16 +17,16 @@ const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::b
 
 // Player implements stats.Store.
 func (s *Store) Player(
-	ctx context.Context, ladder ranking.LadderID, player ranking.PlayerID, now time.Time,
+	ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time,
 ) (h stats.PlayerHistory, err error) {
 	var batch pgx.Batch
-	queuePlayer(&batch, ladder, player, now, &h)
-	queueCounted(&batch, &h.Matches, ofPlayer, `m.season_id = `+thisSeason, ladder, player)
+	queuePlayer(&batch, in, player, now, &h)
+	queueCounted(&batch, &h.Matches, ofPlayer, `m.season_id = `+thisSeason, in, player)
 	return h, s.send(ctx, &batch)
 }
 
 // queuePlayer reads a standing and its place. Without a standing, nothing is set.
-func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.PlayerID, now time.Time, h *stats.PlayerHistory) {
+func queuePlayer(batch *pgx.Batch, in ladder.ID, player ladder.PlayerID, now time.Time, h *stats.PlayerHistory) {
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
 		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive, NOT l.draws_allowed AS no_draws,
@@ -47,11 +48,11 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 		) AS ever
 		WHERE l.id = ` + thisLadder
 	type standingRow struct {
-		PlayerID ranking.PlayerID
+		PlayerID ladder.PlayerID
 		StartElo int
 		stats.PlayerStanding
 	}
-	batch.Queue(sql, ladder, player, now).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, in, player, now).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[standingRow])
 		if err != nil {
 			return fmt.Errorf("read the standing of a player: %w", err)
@@ -64,7 +65,7 @@ func queuePlayer(batch *pgx.Batch, ladder ranking.LadderID, player ranking.Playe
 	})
 }
 
-func names(players []ranking.PlayerID) []ranking.Name {
+func names(players []ladder.PlayerID) []ranking.Name {
 	all := make([]ranking.Name, len(players))
 	for i, p := range players {
 		all[i].Player = p

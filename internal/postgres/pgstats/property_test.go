@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
@@ -61,10 +63,10 @@ func TestAnyViews(t *testing.T) {
 func (c *club) draw(name string, from, to int) int { return rapid.IntRange(from, to).Draw(c.rt, name) }
 
 // person is the nth person: known by the id, or only by the username.
-func (c *club) person(n int, known bool) ranking.Person {
-	p := ranking.Person{Username: fmt.Sprintf("u%d_%d", c.id, n), Name: fmt.Sprintf("Person %d", n)}
+func (c *club) person(n int, known bool) command.Person {
+	p := command.Person{Username: fmt.Sprintf("u%d_%d", c.id, n), Name: fmt.Sprintf("Person %d", n)}
 	if known {
-		p.ID = ranking.UserID(c.id*10 + int64(n))
+		p.ID = ladder.UserID(c.id*10 + int64(n))
 		p.Username = ""
 	}
 	return p
@@ -90,22 +92,22 @@ func (c *club) record(*rapid.T) {
 
 func (c *club) recordOne() {
 	order := rapid.Permutation([]int{0, 1, 2, 3, 4}).Draw(c.rt, "players")
-	people := make([]ranking.Person, len(order))
+	people := make([]command.Person, len(order))
 	for i, n := range order {
 		people[i] = c.person(n, n < 2 || rapid.Bool().Draw(c.rt, "known"))
 	}
 	a := c.draw("size", 1, 2)
-	report := ranking.Report{A: people[:a], B: people[2 : 2+a], Scores: []ranking.Score{c.score(2)}}
+	report := command.Match{A: people[:a], B: people[2 : 2+a], Scores: []ladder.Score{c.score(2)}}
 	c.now = c.now.Add(time.Duration(c.draw("hours later", 0, 40)) * time.Hour)
 	c.send(func(ctx context.Context, o ranking.Origin) error { return c.Do(ctx, o, dbtest.Reported(report)) })
 }
 
 // score returns a score of at most so many points, or one without points.
-func (c *club) score(most int) ranking.Score {
+func (c *club) score(most int) ladder.Score {
 	if c.draw("without points", 0, 3) == 0 {
-		return []ranking.Score{ranking.Win, ranking.Loss, ranking.Draw}[c.draw("outcome", 0, 2)]
+		return []ladder.Score{ladder.Win, ladder.Loss, ladder.Draw}[c.draw("outcome", 0, 2)]
 	}
-	return ranking.Score{A: c.draw("a", 0, most), B: c.draw("b", 0, most)}
+	return ladder.Score{A: c.draw("a", 0, most), B: c.draw("b", 0, most)}
 }
 
 func (c *club) amendment() ranking.Amendment {
@@ -131,7 +133,7 @@ func (c *club) restore(*rapid.T) {
 func (c *club) fix(*rapid.T) {
 	a, score := c.amendment(), c.score(3)
 	c.send(func(ctx context.Context, o ranking.Origin) error {
-		return c.Do(ctx, o, ranking.FixMatch{Amendment: a, Scores: []ranking.Score{score}})
+		return c.Do(ctx, o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{score}})
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -36,8 +38,8 @@ func places(s, matches, since string) string {
 // placeMatches is how many matches give a place in thisLadder.
 const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadder + `)`
 
-// minPlaces is ranking.MinPlaces in SQL.
-var minPlaces = strconv.Itoa(ranking.MinPlaces)
+// minPlaces is ladder.MinPlaces in SQL.
+var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
 // comparedDays is how many days ago the places are from with which those of the rows are compared.
 const comparedDays = 7
@@ -45,11 +47,11 @@ const comparedDays = 7
 // rankedRow is a row of a ranking as it is read.
 type rankedRow struct {
 	stats.Row
-	Player ranking.PlayerID
+	Player ladder.PlayerID
 }
 
 // row returns the row of the ranking. before has the places of a week ago.
-func (r rankedRow) row(before map[ranking.PlayerID]int) stats.Row {
+func (r rankedRow) row(before map[ladder.PlayerID]int) stats.Row {
 	r.Name.Player = r.Player
 	if place := before[r.Player]; r.Position > 0 && place > 0 {
 		r.Moved = place - r.Position
@@ -59,7 +61,7 @@ func (r rankedRow) row(before map[ranking.PlayerID]int) stats.Row {
 
 // Ranking implements stats.Store.
 func (s *Store) Ranking(
-	ctx context.Context, ladder ranking.LadderID, asker *ranking.Person, q stats.RankingQuery, now time.Time,
+	ctx context.Context, in ladder.ID, asker *command.Person, q stats.RankingQuery, now time.Time,
 ) (stats.RankingPage, error) {
 	number, size := q.Page, stats.PageRows
 	if q.Places > 0 {
@@ -72,17 +74,17 @@ func (s *Store) Ranking(
 	page := stats.RankingPage{All: q.All}
 	var shown []rankedRow
 	var own *rankedRow
-	before := make(map[ranking.PlayerID]int)
+	before := make(map[ladder.PlayerID]int)
 	var batch pgx.Batch
-	queuePage(&batch, ladder, number, size, now, &page, &shown)
+	queuePage(&batch, in, number, size, now, &page, &shown)
 	queueOne(&batch, &page.Web, pgx.RowToStructByPos[ranking.WebBoard], `
 		SELECT g.id, g.web_salt::text FROM ladders l JOIN groups g ON g.id = l.group_id
-		WHERE l.id = $1 AND g.web_on`, ladder)
+		WHERE l.id = $1 AND g.web_on`, in)
 	if asker != nil {
-		queueOwn(&batch, ladder, asker.ID, now, &own)
+		queueOwn(&batch, in, asker.ID, now, &own)
 	}
 	if !q.All {
-		queuePlaces(&batch, ladder, week, now, before)
+		queuePlaces(&batch, in, week, now, before)
 	}
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.RankingPage{}, err
@@ -98,7 +100,7 @@ func (s *Store) Ranking(
 }
 
 // fill adds the rows to a page. own is the asker's row, or nil. before has the places of a week ago.
-func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map[ranking.PlayerID]int) {
+func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map[ladder.PlayerID]int) {
 	first, _ := page.Bounds()
 	for i, r := range shown {
 		switch { // the first row has its place
@@ -123,7 +125,7 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 // queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there are
 // fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the ladder.
 func queuePage(
-	batch *pgx.Batch, ladder ranking.LadderID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
+	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
 	sql := `
 		WITH counted AS MATERIALIZED (
@@ -160,7 +162,7 @@ func queuePage(
 		NoDraws, Unplaced                             bool
 		rankedRow
 	}
-	batch.Queue(sql, ladder, number, now, size).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql, in, number, now, size).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[pageRow])
 		if err != nil {
 			return fmt.Errorf("read the rows of a ranking: %w", err)
@@ -177,19 +179,19 @@ func queuePage(
 }
 
 // queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
-func queueOwn(batch *pgx.Batch, ladder ranking.LadderID, who ranking.UserID, now time.Time, own **rankedRow) {
+func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
 		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
 		CROSS JOIN LATERAL (` + places("s", placeMatches, activeSince) + `) AS places
 		WHERE s.season_id = ` + thisSeason + ` AND s.player_id = ` + postgres.ThisPlayer + ` AND s.left_at IS NULL`
-	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, ladder, who, now)
+	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, in, who, now)
 }
 
 // queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then, none if these are too few. A
 // player's rating then is that before the first match since.
-func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, now time.Time, places map[ranking.PlayerID]int) {
+func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (
 		    SELECT ` + thisLadder + ` AS id, ` + thisSeason + ` AS season_id
@@ -205,8 +207,8 @@ func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, now time.Time, 
 		FROM group_players o LEFT JOIN later ON later.player_id = o.player_id
 		WHERE o.season_id = (SELECT season_id FROM ladder) AND ` + hasPlace(placeMatches, activeSince) + `
 		  AND o.played - coalesce(later.played, 0) >= ` + placeMatches
-	batch.Queue(sql, ladder, day, now).Query(func(rows pgx.Rows) error {
-		var player ranking.PlayerID
+	batch.Queue(sql, in, day, now).Query(func(rows pgx.Rows) error {
+		var player ladder.PlayerID
 		var place int
 		_, err := pgx.ForEachRow(rows, []any{&player, &place}, func() error {
 			places[player] = place
@@ -215,7 +217,7 @@ func queuePlaces(batch *pgx.Batch, ladder ranking.LadderID, day, now time.Time, 
 		if err != nil {
 			return fmt.Errorf("read the places of a week ago: %w", err)
 		}
-		if len(places) < ranking.MinPlaces {
+		if len(places) < ladder.MinPlaces {
 			clear(places)
 		}
 		return nil

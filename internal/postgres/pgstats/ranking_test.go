@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgstats"
@@ -29,7 +31,7 @@ type member struct {
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
-		row := stats.Row{Name: ranking.Name{Player: ranking.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
+		row := stats.Row{Name: ranking.Name{Player: ladder.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
 		switch {
 		case row.Played() == 0 || m.Left:
 		case days > 0 && m.Days >= days && !all:
@@ -76,7 +78,7 @@ func pageOf(members []member, matches, days, asker int, q stats.RankingQuery) st
 	own := stats.Row{Position: -1}
 	if asker < len(members) && !members[asker].Left {
 		m := members[asker]
-		own = stats.Row{Name: ranking.Name{Player: ranking.PlayerID(asker + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true}
+		own = stats.Row{Name: ranking.Name{Player: ladder.PlayerID(asker + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true}
 		own.Inactive = own.Played() > 0 && days > 0 && m.Days >= days && !q.All
 	}
 	for i, r := range rows {
@@ -137,7 +139,7 @@ func TestAnyRanking(t *testing.T) {
 				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
 			}
 			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // the last one is not in the ladder
-			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID), &ranking.Person{ID: ranking.UserID(asker + 1)}, q, now)
+			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID), &command.Person{ID: ladder.UserID(asker + 1)}, q, now)
 			if err != nil {
 				rt.Fatal(err)
 			}

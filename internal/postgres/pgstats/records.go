@@ -7,27 +7,27 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // MatchesOf implements stats.Store.
-func (s *Store) MatchesOf(ctx context.Context, ladder ranking.LadderID, since, until time.Time) (matches []stats.Match, err error) {
+func (s *Store) MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) (matches []stats.Match, err error) {
 	var batch pgx.Batch
-	queueCounted(&batch, &matches, ofTime, ofAnySeason, ladder, since, until)
+	queueCounted(&batch, &matches, ofTime, ofAnySeason, in, since, until)
 	return matches, s.send(ctx, &batch)
 }
 
 // Records implements stats.Store.
-func (s *Store) Records(ctx context.Context, ladder ranking.LadderID, since time.Time) (stats.Records, error) {
+func (s *Store) Records(ctx context.Context, in ladder.ID, since time.Time) (stats.Records, error) {
 	var n stats.Records
 	var batch pgx.Batch
-	queueRecord(&batch, ladder, highestRating, &n.Rating)
-	queueRecord(&batch, ladder, longestStreak, &n.Streak)
-	queueMostMatches(&batch, ladder, &n.Played)
-	queueLargestUpset(&batch, `ladder_id = `+thisLadder, &n.Upset, ladder)
-	queueRivalry(&batch, ladder, since, &n.Rivalry)
+	queueRecord(&batch, in, highestRating, &n.Rating)
+	queueRecord(&batch, in, longestStreak, &n.Streak)
+	queueMostMatches(&batch, in, &n.Played)
+	queueLargestUpset(&batch, `ladder_id = `+thisLadder, &n.Upset, in)
+	queueRivalry(&batch, in, since, &n.Rivalry)
 	if err := s.send(ctx, &batch); err != nil {
 		return stats.Records{}, err
 	}
@@ -64,24 +64,24 @@ var (
 )
 
 // queueRecord reads a record that a query of holders finds.
-func queueRecord(batch *pgx.Batch, ladder ranking.LadderID, sql string, to **stats.Record) {
+func queueRecord(batch *pgx.Batch, in ladder.ID, sql string, to **stats.Record) {
 	queueOne(batch, to, func(row pgx.CollectableRow) (stats.Record, error) {
 		r := stats.Record{In: new(stats.MatchRef)}
 		err := row.Scan(&r.Name.Player, &r.Value, &r.In.Number, &r.In.At)
 		r.In.At = r.In.At.UTC()
 		return r, err
-	}, sql, ladder)
+	}, sql, in)
 }
 
 // queueMostMatches reads who has played most.
-func queueMostMatches(batch *pgx.Batch, ladder ranking.LadderID, to **stats.Record) {
+func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	const sql = `
 		SELECT player_id, sum(played) AS played FROM group_players WHERE season_id = ` + anySeason + ` AND played > 0
 		GROUP BY player_id ORDER BY played DESC, player_id LIMIT 1`
 	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.Record, err error) {
 		err = row.Scan(&r.Name.Player, &r.Value)
 		return r, err
-	}, sql, ladder)
+	}, sql, in)
 }
 
 // queueLargestUpset reads the largest upset of some matches, by the winner with the smallest id. of is a condition with the id $1.
@@ -93,7 +93,7 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 		FROM (SELECT * FROM matches WHERE ` + of + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
-		var beaten []ranking.PlayerID
+		var beaten []ladder.PlayerID
 		err = row.Scan(&u.Number, &u.At, &u.By, &u.Name.Player, &beaten)
 		u.At, u.Beaten = u.At.UTC(), names(beaten)
 		return u, err
@@ -101,7 +101,7 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 }
 
 // queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.
-func queueRivalry(batch *pgx.Batch, ladder ranking.LadderID, since time.Time, to **stats.RivalryOf) {
+func queueRivalry(batch *pgx.Batch, in ladder.ID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (
 		    SELECT a.player_id, b.player_id AS other_id, count(*) AS played,
@@ -120,5 +120,5 @@ func queueRivalry(batch *pgx.Batch, ladder ranking.LadderID, since time.Time, to
 	queueOne(batch, to, func(row pgx.CollectableRow) (r stats.RivalryOf, err error) {
 		err = row.Scan(&r.Name.Player, &r.With.Player, &r.Played, &r.Won, &r.Drawn, &r.Lost)
 		return r, err
-	}, sql, ladder, since, stats.MinMatches, stats.RivalPercent)
+	}, sql, in, since, stats.MinMatches, stats.RivalPercent)
 }

@@ -7,19 +7,19 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype/zeronull"
 
-	"elobot/internal/ranking"
+	"elobot/internal/ladder"
 	"elobot/internal/stats"
 )
 
 // Season implements stats.Store.
-func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int) (n stats.SeasonTable, err error) {
+func (s *Store) Season(ctx context.Context, in ladder.ID, number int) (n stats.SeasonTable, err error) {
 	const sql = `
 		SELECT s.id FROM seasons s JOIN ladders l ON l.id = s.ladder_id
 		WHERE s.ladder_id = $1 AND CASE $2::integer WHEN 0 THEN s.id = l.season_id WHEN $3 THEN s.id <> l.season_id ELSE s.number = $2 OR s.name = $2::text END
 		ORDER BY s.number = $2 DESC, s.number DESC LIMIT 1`
-	var id ranking.SeasonID
+	var id ladder.SeasonID
 	var batch pgx.Batch
-	batch.Queue(sql, ladder, number, stats.LastSeason).QueryRow(func(row pgx.Row) error {
+	batch.Queue(sql, in, number, stats.LastSeason).QueryRow(func(row pgx.Row) error {
 		if err := row.Scan(&id); !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *Store) Season(ctx context.Context, ladder ranking.LadderID, number int)
 }
 
 // SeasonEnd implements stats.Store.
-func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.SeasonEnd, ladder ranking.LadderID, err error) {
+func (s *Store) SeasonEnd(ctx context.Context, id ladder.SeasonID) (n stats.SeasonEnd, in ladder.ID, err error) {
 	const season = `
 		SELECT c.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = l.group_id) THEN ' · ' || l.name ELSE '' END,
 		       s.number, coalesce(s.name, ''), s.starts_at, s.ends_at, l.season_id <> s.id, NOT l.draws_allowed,
@@ -57,7 +57,7 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.Sea
 	var batch pgx.Batch
 	batch.Queue(season, id).QueryRow(func(row pgx.Row) error {
 		return row.Scan(&n.Title, &n.Number, &n.Name, (*zeronull.Timestamptz)(&n.Since), (*zeronull.Timestamptz)(&n.Until), &n.Over, &n.NoDraws,
-			&placeMatches, &ladder, &n.Topics)
+			&placeMatches, &in, &n.Topics)
 	})
 	queueAll(&batch, &all, pgx.RowToStructByName[stats.SeasonStanding], standings, id)
 	queueLargestUpset(&batch, `ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND season_id = $1`, &n.Upset, id)
@@ -65,11 +65,11 @@ func (s *Store) SeasonEnd(ctx context.Context, id ranking.SeasonID) (n stats.Sea
 		return stats.SeasonEnd{}, 0, err
 	}
 	n.SetStandings(all, placeMatches)
-	return n, ladder, nil
+	return n, in, nil
 }
 
 // SeasonResults implements stats.Store.
-func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (results []stats.SeasonResult, err error) {
+func (s *Store) SeasonResults(ctx context.Context, in ladder.ID) (results []stats.SeasonResult, err error) {
 	const sql = `
 		SELECT n.number AS season, coalesce(n.name, '') AS name, coalesce(n.starts_at, '0001-01-01 UTC') AS since,
 		       coalesce(n.ends_at, '0001-01-01 UTC') AS until, l.season_id <> n.id AS over,
@@ -81,6 +81,6 @@ func (s *Store) SeasonResults(ctx context.Context, ladder ranking.LadderID) (res
 		WHERE n.ladder_id = $1
 		ORDER BY n.number, s.elo DESC, s.id`
 	var batch pgx.Batch
-	queueAll(&batch, &results, pgx.RowToStructByName[stats.SeasonResult], sql, ladder)
+	queueAll(&batch, &results, pgx.RowToStructByName[stats.SeasonResult], sql, in)
 	return results, s.send(ctx, &batch)
 }

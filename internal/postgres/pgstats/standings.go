@@ -6,14 +6,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/command"
 	"elobot/internal/postgres"
-	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
 // Standings implements stats.Store. It covers the groups that the bot is in and the person is a member of. The condition played <> 0 keeps
 // the planner from the index of the ranking, which it would scan in a new database.
-func (s *Store) Standings(ctx context.Context, who ranking.Person, limit int, now time.Time) (stats.MyStandings, error) {
+func (s *Store) Standings(ctx context.Context, who command.Person, limit int, now time.Time) (stats.MyStandings, error) {
 	sql := `
 		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id) THEN ' · ' || mine.name ELSE '' END AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"elobot/internal/ladder"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -26,27 +27,27 @@ func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.Web
 }
 
 // LatestMatches implements stats.Store.
-func (s *Store) LatestMatches(ctx context.Context, ladder ranking.LadderID, most int) (matches []stats.Match, err error) {
+func (s *Store) LatestMatches(ctx context.Context, in ladder.ID, most int) (matches []stats.Match, err error) {
 	var batch pgx.Batch
-	queueCounted(&batch, &matches, latest, `m.season_id = `+thisSeason, ladder, most)
+	queueCounted(&batch, &matches, latest, `m.season_id = `+thisSeason, in, most)
 	return matches, s.send(ctx, &batch)
 }
 
 // Names implements stats.Store.
-func (s *Store) Names(ctx context.Context, ladder ranking.LadderID, answer any) (names map[ranking.PlayerID]ranking.Name, err error) {
+func (s *Store) Names(ctx context.Context, in ladder.ID, answer any) (names map[ladder.PlayerID]ranking.Name, err error) {
 	payload, err := json.Marshal(answer)
 	if err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}
 	var batch pgx.Batch
-	queueNames(&batch, ladder, payload, &names)
+	queueNames(&batch, in, payload, &names)
 	return names, s.send(ctx, &batch)
 }
 
 // queueNames reads the names of the players that a payload names by their ids, as in the group of a ladder.
-func queueNames(batch *pgx.Batch, ladder ranking.LadderID, payload []byte, names *map[ranking.PlayerID]ranking.Name) {
+func queueNames(batch *pgx.Batch, in ladder.ID, payload []byte, names *map[ladder.PlayerID]ranking.Name) {
 	batch.Queue(`
 		SELECT `+postgres.NamesOfPlayers+`
-		FROM (SELECT `+thisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, ladder, payload).
+		FROM (SELECT `+thisChat+` AS chat_id, $2::jsonb AS payload, NULL::bigint AS addressee_id) AS i`, in, payload).
 		QueryRow(func(row pgx.Row) error { return row.Scan(names) })
 }

@@ -1,4 +1,4 @@
-package ranking
+package ladder
 
 import (
 	"fmt"
@@ -6,23 +6,23 @@ import (
 )
 
 // playedHistory returns the match history of a ladder of 20 players, with the given number of matches and players per side.
-func playedHistory(tb testing.TB, matches, size int) MatchHistory {
+func playedHistory(tb testing.TB, matches, size int) History {
 	tb.Helper()
 	const players = 20
-	var c MatchHistory
-	now := replayer{make(map[PlayerID]*Standing)}
+	var c History
+	now := make(Table)
 	for p := range PlayerID(players) {
 		name := fmt.Sprintf("Player %d", p)
 		s := Standing{ID: StandingID(p + 1), Player: p, Name: name, Elo: 1500, StartElo: 1500, BestElo: 1500}
-		now.standings[p] = &s
+		now[p] = &s
 	}
 	var entry HistoryID
 	for i := range matches {
-		m := PlayedMatch{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32}, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
+		m := Match{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32}, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
 		for j := range 2 * size { // the step is odd and no multiple of five, so the players differ
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}
-		entries, upset, err := now.play(&m)
+		entries, upset, err := now.Play(&m)
 		if err != nil {
 			tb.Fatal(err)
 		}
@@ -35,7 +35,7 @@ func playedHistory(tb testing.TB, matches, size int) MatchHistory {
 		c.Matches = append(c.Matches, m)
 	}
 	for p := range PlayerID(players) {
-		c.Standings = append(c.Standings, RankedPlayer{Standing: *now.standings[p]})
+		c.Standings = append(c.Standings, RankedPlayer{Standing: *now[p]})
 	}
 	return c
 }
@@ -49,7 +49,7 @@ func BenchmarkReplay(b *testing.B) {
 				b.Run(fmt.Sprintf("undone=%t/size=%d/matches=%d", first, size, matches), func(b *testing.B) {
 					b.ReportAllocs()
 					for b.Loop() {
-						w, err := c.replay(ByUndo, func(m *PlayedMatch) { m.Undone = first && m.Number == 1 })
+						w, err := c.Replay(ByUndo, func(m *Match) { m.Undone = first && m.Number == 1 })
 						if err != nil || (len(w.Entries) > 0) != first || (len(w.Standings) > 0) != first {
 							b.Fatalf("%d entries appended, %d standings, error %v", len(w.Entries), len(w.Standings), err)
 						}

@@ -1,4 +1,4 @@
-package ranking
+package ladder
 
 import (
 	"fmt"
@@ -6,26 +6,6 @@ import (
 
 	"elobot/internal/elo"
 )
-
-// Rules are the rules of a ladder. In JSON, its fields have the names of the ladder's columns. The database holds the ranges of the
-// numbers.
-type Rules struct {
-	Start              int  `json:"start_elo"`     // the rating of a newcomer
-	PlaceMatches       int  `json:"place_matches"` // how many matches give a place in the ranking
-	HideDays           int  `json:"hide_days"`     // for how many days the ranking shows somebody who does not play, 0 for ever
-	DrawsAllowed       bool `json:"draws_allowed"`
-	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
-	// Halfway is true if people begin a season half-way between the rating with which they ended the one before and the start rating.
-	Halfway bool `json:"season_halfway"`
-	// SeasonMonths is how many calendar months an automatic season lasts: 1, 3, or 0 if admins start each season.
-	SeasonMonths int `json:"season_months"`
-	RatingRules
-}
-
-// DefaultRules are the rules of a new ladder.
-func DefaultRules() Rules {
-	return Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: RatingRules{K: 32}}
-}
 
 // RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
 type RatingRules struct {
@@ -72,24 +52,24 @@ type Standing struct {
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
-// initial returns the standing as it was before its first match.
-func (s Standing) initial() Standing {
+// Initial returns the standing as it was before its first match.
+func (s Standing) Initial() Standing {
 	return Standing{
 		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
 		Elo: s.StartElo, StartElo: s.StartElo, BestElo: s.StartElo, LeftAt: s.LeftAt,
 	}
 }
 
-// presentAt returns the standing of a player who was in the group at that time: it clears an earlier LeftAt.
-func (s Standing) presentAt(at time.Time) Standing {
+// PresentAt returns the standing of a player who was in the group at that time: it clears an earlier LeftAt.
+func (s Standing) PresentAt(at time.Time) Standing {
 	if !s.LeftAt.After(at) {
 		s.LeftAt = time.Time{}
 	}
 	return s
 }
 
-// mergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's, else the later one.
-func (s Standing) mergedLeftAt(o Standing) time.Time {
+// MergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's, else the later one.
+func (s Standing) MergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
 		return time.Time{}
@@ -100,21 +80,8 @@ func (s Standing) mergedLeftAt(o Standing) time.Time {
 	}
 }
 
-// counters formats the matches played, won, drawn and lost for operators.
-func (s Standing) counters() string {
-	return fmt.Sprintf("%d (%d–%d–%d)", s.Played, s.Won, s.Drawn, s.Lost)
-}
-
-// lastPlayed formats LastPlayed for operators.
-func (s Standing) lastPlayed() string {
-	if s.LastPlayed.IsZero() {
-		return "never"
-	}
-	return s.LastPlayed.UTC().Format(time.RFC3339Nano)
-}
-
-// differs is true if two standings differ. Equal times may be in different zones.
-func (s Standing) differs(o Standing) bool {
+// Differs is true if two standings differ. Equal times may be in different zones.
+func (s Standing) Differs(o Standing) bool {
 	if s.LastPlayed.Equal(o.LastPlayed) {
 		o.LastPlayed = s.LastPlayed
 	}
@@ -158,18 +125,6 @@ func (s *Standing) count(score elo.Score, n int) {
 	}
 }
 
-// standing returns the person's standing, or a new one in the ladder. That of a non-player has no Player.
-func (k Known) standing(l Ladder) Standing {
-	if k.Standing != nil {
-		return *k.Standing
-	}
-	s := Standing{Elo: l.Start, StartElo: l.Start, BestElo: l.Start}
-	if k.Player != nil {
-		s.Player, s.Name = k.Player.ID, k.Player.Name
-	}
-	return s
-}
-
 // Part is a player's participation in a match.
 type Part struct {
 	Player PlayerID
@@ -190,33 +145,32 @@ type Entry struct {
 	LongestBefore int `json:"longest_before"`
 }
 
-// differs is true if two entries differ in anything but their ids.
-func (e Entry) differs(o Entry) bool {
+// Differs is true if two entries differ in anything but their ids.
+func (e Entry) Differs(o Entry) bool {
 	e.ID, o.ID = 0, 0
 	return e != o
 }
 
-// play updates the standings of the players of a match played at this time, and returns the history entries, and the upset as NewMatch has
-// it. standings and entries are in the order of parts.
-func play(rules RatingRules, score Score, at time.Time, parts []Part, standings []*Standing) (entries []Entry, upset int) {
-	var sides [2][]int
-	for i, p := range parts {
-		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
-	}
-	margin := 1.0
-	if rules.Margin {
-		margin = elo.MarginFactor(score.A, score.B)
-	}
-	entries = make([]Entry, len(parts))
-	for i, p := range parts {
-		s, outcome := standings[i], outcomeFor(p.Side, score)
-		e := Entry{Before: s.Elo, K: rules.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
-		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), at)
-		e.After = s.Elo
-		entries[i] = e
-	}
-	if upset = Upset(score, sides); upset < MinUpset {
-		upset = 0
-	}
-	return entries, upset
+// String formats the entry for operators.
+func (e Entry) String() string {
+	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
+}
+
+// Played is what a new match changes.
+type Played struct {
+	RatingRules
+	Result
+	PlayedAt time.Time
+	// Upset is by how much the average rating of the losers exceeded that of the winners, if that is
+	// MinUpset or more; otherwise 0.
+	Upset   int
+	Players []MatchPlayer
+}
+
+// MatchPlayer is one player of a new match, with the standings before and after it.
+type MatchPlayer struct {
+	Side   int // 1 is A, 2 is B
+	K      int // the player's K-factor in the match
+	Before Standing
+	After  Standing
 }

@@ -1,4 +1,4 @@
-package ranking
+package ladder
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 // ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be replayed. Verify says where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
-// PlayedMatch is a stored match of a ladder.
-type PlayedMatch struct {
+// Match is a stored match of a ladder.
+type Match struct {
 	ID     MatchID
 	Number int
 	RatingRules
@@ -23,9 +23,9 @@ type PlayedMatch struct {
 	Parts    []Part // side 1 first
 }
 
-// MatchHistory holds the matches of a ladder from some match to the last one.
-type MatchHistory struct {
-	Matches   []PlayedMatch  // in the order of their numbers, undone ones too
+// History holds the matches of a ladder from some match to the last one.
+type History struct {
+	Matches   []Match        // in the order of their numbers, undone ones too
 	Standings []RankedPlayer // the current standings of all their players
 	Season    SeasonID
 	Over      int // the number of the season if it is over, which the service adds; 0 if it goes on
@@ -41,34 +41,6 @@ type RankedPlayer struct {
 	Elsewhere bool
 }
 
-// replayer replays matches one after the other, starting from standings.
-type replayer struct {
-	standings map[PlayerID]*Standing
-}
-
-// play replays a match and returns the history entries that it must have, in the order of its parts, and its upset. An undone match has
-// none.
-func (r replayer) play(m *PlayedMatch) (entries []Entry, upset int, err error) {
-	if m.Undone {
-		return nil, 0, nil
-	}
-	standings := make([]*Standing, len(m.Parts))
-	sides := [3]int{}
-	for i, p := range m.Parts {
-		s := r.standings[p.Player]
-		if s == nil {
-			return nil, 0, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
-		}
-		standings[i] = s
-		sides[p.Side]++
-	}
-	if sides[1] == 0 || sides[2] == 0 {
-		return nil, 0, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
-	}
-	entries, upset = play(m.RatingRules, m.Score, m.PlayedAt, m.Parts, standings)
-	return entries, upset, nil
-}
-
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
 	Season     SeasonID
@@ -79,6 +51,13 @@ type Rewrite struct {
 	Upsets     []ChangedUpset
 	Standings  []Standing // sorted by id, each with the version that was read; those without an id are new
 	Unplayed   []PlayerID // who has not played a match any more: only the store knows when they last played
+}
+
+// ReplacedPlayer takes the place of another player in a match.
+type ReplacedPlayer struct {
+	Match MatchID  `json:"match_id"`
+	From  PlayerID `json:"from_id"`
+	To    PlayerID `json:"into_id"`
 }
 
 // ChangedUpset is a match whose upset has changed.
@@ -115,12 +94,12 @@ type NewEntry struct {
 }
 
 // addDifferences adds the changes to the rewrite that make the history entries of a match equal to entries, and its upset.
-func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
+func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	if m.Upset != upset {
 		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})
 	}
 	for i, p := range m.Parts {
-		if p.Entry != nil && entries != nil && !p.Entry.differs(entries[i]) {
+		if p.Entry != nil && entries != nil && !p.Entry.Differs(entries[i]) {
 			continue
 		}
 		if p.Entry != nil {
@@ -134,9 +113,9 @@ func (w *Rewrite) addDifferences(m *PlayedMatch, entries []Entry, upset int) {
 	}
 }
 
-// entries returns the history entries of a match after the rewrite, in the order of its parts.
-func (w Rewrite) entries(m PlayedMatch) []Entry {
-	entries := m.entries()
+// EntriesOf returns the history entries of a match after the rewrite, in the order of its parts.
+func (w Rewrite) EntriesOf(m Match) []Entry {
+	entries := m.Entries()
 	for i, p := range m.Parts {
 		at := slices.IndexFunc(w.Entries, func(e NewEntry) bool { return e.Match == m.ID && e.Player == p.Player })
 		if at >= 0 {
@@ -146,10 +125,10 @@ func (w Rewrite) entries(m PlayedMatch) []Entry {
 	return entries
 }
 
-// initialStandings returns the standings before the first match of the history, by player. LastPlayed stays as it is, because the time
+// Initial returns the standings before the first match of the history, by player. LastPlayed stays as it is, because the time
 // before cannot be calculated backwards; if the replay leaves matches out, the store corrects it.
-func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
-	standings := make(map[PlayerID]*Standing, len(h.Standings))
+func (h History) Initial() (Table, error) {
+	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
 		standing := s.Standing
 		standings[s.Player] = &standing
@@ -165,7 +144,7 @@ func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 			if m.Undone || p.Entry == nil || s == nil {
 				return nil, fmt.Errorf("%w: match %d, player %d", ErrInconsistent, m.Number, p.Player)
 			}
-			s.count(outcomeFor(p.Side, m.Score), -1)
+			s.count(m.of(p.Side), -1)
 			if !seen[p.Player] {
 				seen[p.Player] = true
 				s.Elo, s.BestElo, s.Streak, s.Longest = p.Entry.Before, p.Entry.BestBefore, p.Entry.StreakBefore, p.Entry.LongestBefore
@@ -175,31 +154,31 @@ func (h MatchHistory) initialStandings() (map[PlayerID]*Standing, error) {
 	return standings, nil
 }
 
-// replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it before it is
+// Replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it before it is
 // replayed.
-func (h MatchHistory) replay(reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
-	standings, err := h.initialStandings()
+func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
+	standings, err := h.Initial()
 	if err != nil {
 		return Rewrite{}, err
 	}
-	return h.replayFrom(standings, reason, change)
+	return h.ReplayFrom(standings, reason, change)
 }
 
-// replayFrom is replay from the given initial standings.
-func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason, change func(*PlayedMatch)) (Rewrite, error) {
-	r, w := replayer{standings}, Rewrite{Season: h.Season, Reason: reason}
+// ReplayFrom is replay from the given initial standings.
+func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Rewrite, error) {
+	w := Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {
 		m := h.Matches[i]
 		m.Parts = slices.Clone(m.Parts)
 		change(&m)
-		entries, upset, err := r.play(&m)
+		entries, upset, err := table.Play(&m)
 		if err != nil {
 			return Rewrite{}, err
 		}
 		w.addDifferences(&m, entries, upset)
 	}
 	for _, s := range h.Standings {
-		if now, there := r.standings[s.Player]; there && now.differs(s.Standing) {
+		if now, there := table[s.Player]; there && now.Differs(s.Standing) {
 			w.Standings = append(w.Standings, *now)
 		}
 	}
@@ -207,39 +186,8 @@ func (h MatchHistory) replayFrom(standings map[PlayerID]*Standing, reason Reason
 	return w, nil
 }
 
-// maxMoved is the maximum number of ratings that a notice lists.
-const maxMoved = 12
-
-// moved returns the ratings that a rewrite changes. The players in first come first, changed or not. Others follow, largest change first.
-func (h MatchHistory) moved(w Rewrite, first []PlayerID) Moved {
-	now := make(map[PlayerID]int, len(w.Standings))
-	for _, s := range w.Standings {
-		now[s.Player] = s.Elo
-	}
-	var named, others []RatingChange
-	for _, s := range h.Standings {
-		after, rewritten := now[s.Player]
-		if !rewritten {
-			after = s.Elo
-		}
-		change := RatingChange{Name: Name{Player: s.Player}, Before: s.Elo, After: after}
-		switch {
-		case slices.Contains(first, s.Player):
-			named = append(named, change)
-		case after != s.Elo:
-			others = append(others, change)
-		}
-	}
-	slices.SortStableFunc(others, func(a, b RatingChange) int { return cmp.Compare(b.distance(), a.distance()) })
-	room := min(len(others), max(0, maxMoved-len(named)))
-	return Moved{Ratings: append(named, others[:room]...), Others: len(others) - room, Season: h.Over}
-}
-
-// distance returns the absolute change of the rating.
-func (r RatingChange) distance() int { return max(r.After-r.Before, r.Before-r.After) }
-
-// entries returns the current history entries of a match, in the order of its parts.
-func (m PlayedMatch) entries() []Entry {
+// Entries returns the current history entries of a match, in the order of its parts.
+func (m Match) Entries() []Entry {
 	entries := make([]Entry, len(m.Parts))
 	for i, p := range m.Parts {
 		if p.Entry != nil {
@@ -247,4 +195,9 @@ func (m PlayedMatch) entries() []Entry {
 		}
 	}
 	return entries
+}
+
+// Has reports whether a player plays in the match.
+func (m Match) Has(player PlayerID) bool {
+	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Player == player })
 }

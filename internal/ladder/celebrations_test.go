@@ -1,4 +1,4 @@
-package ranking
+package ladder
 
 import (
 	"testing"
@@ -22,25 +22,20 @@ func part(side int, before Standing, change int) MatchPlayer {
 }
 
 // beats returns a match that the first player has won and that moves so many points.
-func beats(winner, loser Standing, points int) *NewMatch {
-	return &NewMatch{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
+func beats(winner, loser Standing, points int) *Played {
+	return &Played{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
 }
 
 // celebrated returns what the matches celebrate, nil for nothing.
-func celebrated(leaders Leaders, largest int, matches ...*NewMatch) []*Celebration {
+func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration {
 	for _, m := range matches {
-		parts, standings := make([]Part, len(m.Players)), make([]*Standing, len(m.Players))
+		played, standings := Match{RatingRules: m.RatingRules, Result: m.Result}, make([]*Standing, len(m.Players))
 		for i, p := range m.Players {
-			parts[i], standings[i] = Part{Player: p.Before.Player, Side: p.Side}, &p.Before
+			played.Parts, standings[i] = append(played.Parts, Part{Player: p.Before.Player, Side: p.Side}), &p.Before
 		}
-		_, m.Upset = play(m.RatingRules, m.Score, m.PlayedAt, parts, standings)
+		_, m.Upset = play(&played, standings)
 	}
-	NewMatches(matches).celebrate(leaders, largest)
-	all := make([]*Celebration, len(matches))
-	for i, m := range matches {
-		all[i] = m.Card.Celebration
-	}
-	return all
+	return Celebrate(matches, leaders, largest)
 }
 
 // leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place. Five matches give a place.
@@ -51,7 +46,7 @@ func leadersAre(found ...Leader) Leaders {
 func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celebration {
 	c := &Celebration{Kind: kind, Number: number}
 	for _, p := range players {
-		c.Players = append(c.Players, Name{Player: p})
+		c.Players = append(c.Players, p)
 	}
 	return c
 }
@@ -79,7 +74,7 @@ func TestNewNumberOne(t *testing.T) {
 	draw := beats(one, two, 16)
 	draw.B = draw.A
 	for name, tc := range map[string]struct {
-		match   *NewMatch
+		match   *Played
 		leaders Leaders
 		want    bool
 	}{
@@ -121,7 +116,7 @@ func TestNumberOneOfSeveralMatches(t *testing.T) {
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)
 	leaders := leadersAre(Leader{3, 1600}, Leader{101, 1590}, Leader{102, 1580})
 	wins := beats(one, two, 16)
-	after := func(m *NewMatch, i int) Standing { return m.Players[i].After }
+	after := func(m *Played, i int) Standing { return m.Players[i].After }
 	t.Run("stays it", func(t *testing.T) {
 		t.Parallel()
 		first := beats(one, two, 16)
@@ -150,19 +145,19 @@ func TestNumberOneOfSeveralMatches(t *testing.T) {
 
 func TestUpsetOfMonth(t *testing.T) {
 	t.Parallel()
-	upset := func(points int) *NewMatch { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
+	upset := func(points int) *Played { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
 	swapped := upset(150)
 	swapped.A, swapped.B = 1, 3 // the higher rated one has won
 	draw := upset(150)
 	draw.B = draw.A
-	team := func(points int) *NewMatch { // the losers have an average of 1500 + points - 0.5
-		return &NewMatch{Result: Result{Score: Score{B: 1}}, Players: []MatchPlayer{
+	team := func(points int) *Played { // the losers have an average of 1500 + points - 0.5
+		return &Played{Result: Result{Score: Score{B: 1}}, Players: []MatchPlayer{
 			part(1, standingOf(1, 1499+points, 20), -20), part(1, standingOf(2, 1500+points, 20), -20),
 			part(2, standingOf(3, 1600, 20), 20), part(2, standingOf(4, 1400, 20), 20),
 		}}
 	}
 	for name, tc := range map[string]struct {
-		match   *NewMatch
+		match   *Played
 		largest int
 		want    *Celebration
 	}{
@@ -230,8 +225,8 @@ func TestWinningStreak(t *testing.T) {
 // TestOneCelebration: a match to which everything applies celebrates the most important of it.
 func TestOneCelebration(t *testing.T) {
 	t.Parallel()
-	match := func(change func(one, two *MatchPlayer)) *NewMatch {
-		m := &NewMatch{Result: Result{Score: Score{A: 1, B: 3}}, Players: []MatchPlayer{
+	match := func(change func(one, two *MatchPlayer)) *Played {
+		m := &Played{Result: Result{Score: Score{A: 1, B: 3}}, Players: []MatchPlayer{
 			part(1, standingOf(5, 1730, 20), -20), part(1, standingOf(6, 1730, 20), -20),
 			part(2, standingOf(1, 1590, 20), 20), part(2, standingOf(2, 1580, 20), 20),
 		}}

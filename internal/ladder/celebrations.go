@@ -1,0 +1,253 @@
+package ladder
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Celebration is what is special about a match: the first that applies, in the order of the kinds.
+type Celebration struct {
+	Kind CelebrationKind
+	// Players are the winners of an upset, and otherwise one player.
+	Players []PlayerID
+	// Number is by how much the beaten side of an upset was rated higher, the rating of a personal
+	// best, or the wins of a streak.
+	Number int
+}
+
+// CelebrationKind is a kind of celebration.
+type CelebrationKind string
+
+// The kinds of celebrations.
+const (
+	NewNumberOne  CelebrationKind = "number_one" // the player has passed everybody else in the ranking
+	UpsetOfMonth  CelebrationKind = "upset"      // the largest upset of the calendar month in the time zone of the group
+	PersonalBest  CelebrationKind = "best"       // the player's rating was lower than the best one, and is higher now
+	WinningStreak CelebrationKind = "streak"     // the player's wins in a row are a multiple of streakStep
+)
+
+const (
+	// MinPlaces is how many players need the matches for a place before anybody has one. Until then, nobody is number one either.
+	MinPlaces = 3
+
+	// MinUpset is the smallest upset that is stored and celebrated.
+	MinUpset = 100
+
+	MaxLeaders     = 64 // hardly ever do all of so many play in one message
+	matchesToABest = 10 // in a player's first matches, a personal best is nothing special
+	streakStep     = 5
+)
+
+// LeaderQuery asks for the players at the top of a ladder's ranking at a time.
+type LeaderQuery struct {
+	At    time.Time
+	Limit int // 0 for none
+}
+
+// Leader is a player at the top of a ranking.
+type Leader struct {
+	Standing StandingID
+	Elo      int
+}
+
+// Leaders are players at the top of a ranking, the highest rating first.
+type Leaders struct {
+	LeaderQuery
+	Found        []Leader
+	PlaceMatches int // the rule of the ladder
+}
+
+// Celebrate returns what is special about each of the matches of one message, nil for nothing.
+// largest is the largest upset of the month before, 0 if there is none. Two instances that record
+// matches of a ladder within milliseconds may both celebrate what is true of one of them.
+func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
+	all := make([]*Celebration, len(matches))
+	one, passed := newNumberOne(matches, leaders)
+	for i, m := range matches {
+		switch {
+		case i == passed:
+			all[i] = &Celebration{Kind: NewNumberOne, Players: []PlayerID{one}}
+		case isLargestUpset(matches, i, largest):
+			all[i] = &Celebration{Kind: UpsetOfMonth, Players: m.winners(), Number: m.Upset}
+		default:
+			all[i] = m.personal()
+		}
+	}
+	return all
+}
+
+// newNumberOne returns who is celebrated as the new number one, and the index of the match in which that player passed everybody else, -1 if
+// nobody did. The player stays the number one in all later matches of the message.
+func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
+	f := fieldOf(matches, leaders)
+	passed = -1
+	for i, m := range matches {
+		var candidates []PlayerID
+		for _, p := range m.Players {
+			if p.After.Elo > p.Before.Elo && !f.isFirst(p.Before.Player) {
+				candidates = append(candidates, p.Before.Player)
+			}
+		}
+		f.update(m)
+		one := f.numberOne()
+		if one != player {
+			passed = -1
+		}
+		if slices.Contains(candidates, one) {
+			player, passed = one, i
+		}
+	}
+	return player, passed
+}
+
+// field is the part of a ranking that decides who is its number one.
+type field struct {
+	places       map[PlayerID]place // of all who play in the message
+	others       []Leader           // the first of all others
+	placeMatches int                // the rule of the ladder
+}
+
+type place struct {
+	elo    int
+	ranked bool // has a place in the ranking
+}
+
+// fieldOf returns the field before the matches.
+func fieldOf(matches []*Played, leaders Leaders) field {
+	f := field{places: make(map[PlayerID]place), others: slices.Clone(leaders.Found), placeMatches: leaders.PlaceMatches}
+	for _, m := range matches {
+		for _, p := range m.Players {
+			if _, seen := f.places[p.Before.Player]; seen {
+				continue
+			}
+			f.places[p.Before.Player] = place{p.Before.Elo, leaders.mayInclude(p.Before)}
+			f.others = slices.DeleteFunc(f.others, func(l Leader) bool { return l.Standing == p.Before.ID })
+		}
+	}
+	return f
+}
+
+// mayInclude is true if a player is in the ranking, or may be because not all of the ranking was read.
+func (l Leaders) mayInclude(s Standing) bool {
+	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
+		return false
+	}
+	found := func(leader Leader) bool { return leader.Standing == s.ID }
+	read := len(l.Found)
+	return slices.ContainsFunc(l.Found, found) || read > 0 && read == l.Limit && s.Elo <= l.Found[read-1].Elo
+}
+
+// update changes the field to what it is after a match.
+func (f field) update(m *Played) {
+	for _, p := range m.Players {
+		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= f.placeMatches && p.After.LeftAt.IsZero()}
+	}
+}
+
+// highest returns the highest rating in the ranking apart from a player's, and how many there are.
+func (f field) highest(except PlayerID) (elo, count int) {
+	elo, count = -1, len(f.others)
+	if count > 0 {
+		elo = f.others[0].Elo
+	}
+	for player, p := range f.places {
+		if player != except && p.ranked {
+			elo, count = max(elo, p.elo), count+1
+		}
+	}
+	return elo, count
+}
+
+// isFirst is true if a player is at the top of the ranking, alone or not.
+func (f field) isFirst(player PlayerID) bool {
+	highest, _ := f.highest(player)
+	p := f.places[player]
+	return p.ranked && p.elo >= highest
+}
+
+// numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the ranking is too short.
+func (f field) numberOne() PlayerID {
+	for player, p := range f.places {
+		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= MinPlaces {
+			return player
+		}
+	}
+	return 0
+}
+
+// isLargestUpset is true if a match, given by its index, is a larger upset than all others of the month.
+func isLargestUpset(matches []*Played, i, largest int) bool {
+	upset := matches[i].Upset
+	if upset <= largest {
+		return false
+	}
+	for j, m := range matches {
+		if j != i && m.Upset >= upset {
+			return false
+		}
+	}
+	return true
+}
+
+// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if nobody won
+// against the odds. sides are the ratings of the players of sides A and B before the match.
+func Upset(s Score, sides [2][]int) int {
+	winners, losers := sides[0], sides[1]
+	switch {
+	case s.A == s.B:
+		return 0
+	case s.A < s.B:
+		winners, losers = losers, winners
+	}
+	// in integers, so that what is exactly a half is rounded up
+	difference, size := 0, len(winners)*len(losers)
+	for _, rating := range losers {
+		difference += rating * len(winners)
+	}
+	for _, rating := range winners {
+		difference -= rating * len(losers)
+	}
+	if difference <= 0 {
+		return 0
+	}
+	return (2*difference + size) / (2 * size)
+}
+
+// inCardOrder returns the players as the card lists them: the winners first.
+func (m *Played) inCardOrder() []MatchPlayer {
+	players := slices.Clone(m.Players)
+	slices.SortStableFunc(players, func(a, b MatchPlayer) int {
+		if m.B > m.A {
+			a, b = b, a
+		}
+		return cmp.Compare(a.Side, b.Side)
+	})
+	return players
+}
+
+// winners returns the players of the side that has won.
+func (m *Played) winners() (players []PlayerID) {
+	for _, p := range m.Players {
+		if m.A != m.B && (p.Side == 1) == (m.A > m.B) {
+			players = append(players, p.Before.Player)
+		}
+	}
+	return players
+}
+
+// personal returns what is special for the first player who has anything special: a personal best before a streak.
+func (m *Played) personal() *Celebration {
+	players := m.inCardOrder()
+	for _, p := range players {
+		if p.After.Played > matchesToABest && p.Before.Elo < p.Before.BestElo && p.After.Elo > p.Before.BestElo {
+			return &Celebration{Kind: PersonalBest, Players: []PlayerID{p.After.Player}, Number: p.After.Elo}
+		}
+	}
+	for _, p := range players {
+		if p.After.Streak > 0 && p.After.Streak%streakStep == 0 {
+			return &Celebration{Kind: WinningStreak, Players: []PlayerID{p.After.Player}, Number: p.After.Streak}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package ladder
+
+import "elobot/internal/elo"
+
+// ExpectedScore returns the expected score of the first side, between 0 and 1.
+func ExpectedScore(a, b []Standing) float64 { return elo.ExpectedOf(ratingsOf(a), ratingsOf(b)) }
+
+func ratingsOf(side []Standing) []int {
+	ratings := make([]int, len(side))
+	for i, s := range side {
+		ratings[i] = s.Elo
+	}
+	return ratings
+}
+
+// Preview returns by how much a match with a score would change the ratings of the players of each
+// side, who need not be stored.
+func (r RatingRules) Preview(score Score, sides [2][]Standing) (changes [2][]int) {
+	m := Match{RatingRules: r, Result: Result{Score: score}}
+	var standings []*Standing
+	for i, side := range sides {
+		for _, s := range side {
+			m.Parts, standings = append(m.Parts, Part{Player: s.Player, Side: i + 1}), append(standings, &s)
+		}
+	}
+	entries, _ := play(&m, standings)
+	for i, e := range entries {
+		side := &changes[m.Parts[i].Side-1]
+		*side = append(*side, e.After-e.Before)
+	}
+	return changes
+}

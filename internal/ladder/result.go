@@ -1,0 +1,121 @@
+package ladder
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"elobot/internal/elo"
+)
+
+// NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
+const NoPoints = -1
+
+// Half stands in the points of both sides of a Score for half a point more: after two wins and a
+// draw, 2½:½ is {Half+2, Half}. A drawn game gives half a point to each, so points with halves
+// compare and differ as whole ones do. The database, buttons and notices have it so too.
+const Half = 1000
+
+// Score is the score of a match or of one set, from 0 to 999 for each side, with Half added to both
+// or to none. That of a match may be a Win, a Loss or a Draw of side A without points.
+type Score struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
+
+// The scores without points.
+var (
+	Win  = Score{0, NoPoints}
+	Loss = Score{NoPoints, 0}
+	Draw = Score{NoPoints, NoPoints}
+)
+
+// DrawnGame is the score of a drawn game in a series.
+var DrawnGame = Score{Half, Half}
+
+// HasPoints reports whether the score is more than who has won.
+func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
+
+// IsValid reports whether a match can have the score.
+func (s Score) IsValid() bool {
+	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
+}
+
+// Most returns the larger number of whole points.
+func (s Score) Most() int { return max(s.A, s.B) % Half }
+
+// IsGame reports whether the score can be that of a game in a series: somebody won it, or nobody.
+func (s Score) IsGame() bool { return s == DrawnGame || s.A+s.B == 1 }
+
+// String returns the score as commands have it.
+func (s Score) String() string {
+	if s == Draw {
+		return "="
+	}
+	return typedPoints(s.A) + ":" + typedPoints(s.B)
+}
+
+func typedPoints(n int) string {
+	if n < Half {
+		return strconv.Itoa(n)
+	}
+	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + "½"
+}
+
+// Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
+type Result struct {
+	Score
+	Sets  []Score // the points of each set; none, or at least two
+	Games string  // the games of a match that ended early, as typed; they matter only without a score
+}
+
+// ResultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets. A drawn
+// set counts for neither side, but a drawn game, ½:½, is half a point for each.
+func ResultOf(scores []Score) Result {
+	if len(scores) == 1 {
+		return Result{Score: scores[0]}
+	}
+	r, drawn := Result{Sets: scores}, 0
+	for _, set := range scores {
+		switch {
+		case set == DrawnGame:
+			drawn++
+		case set.A > set.B:
+			r.A++
+		case set.A < set.B:
+			r.B++
+		}
+	}
+	shared := drawn/2 + drawn%2*Half
+	r.A, r.B = r.A+shared, r.B+shared
+	return r
+}
+
+// Equal reports whether two results have the same score and sets.
+func (r Result) Equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
+
+// IsSame reports whether two results may be of the same match: one without points is that of
+// everybody with the same winner, and sets matter only if both have some.
+func (r Result) IsSame(o Result) bool {
+	haveSets := len(r.Sets) > 0 && len(o.Sets) > 0
+	return r.HasPoints() != o.HasPoints() && cmp.Compare(r.A, r.B) == cmp.Compare(o.A, o.B) ||
+		r.Score == o.Score && (!haveSets || slices.Equal(r.Sets, o.Sets))
+}
+
+// Swapped returns the result with the sides exchanged.
+func (r Result) Swapped() Result {
+	s := Result{Score: Score{r.B, r.A}, Games: r.Games}
+	for _, set := range r.Sets {
+		s.Sets = append(s.Sets, Score{set.B, set.A})
+	}
+	return s
+}
+
+// of returns the outcome for a side, 1 or 2.
+func (s Score) of(side int) elo.Score {
+	if side == 1 {
+		return elo.ScoreOf(s.A, s.B)
+	}
+	return elo.ScoreOf(s.B, s.A)
+}

@@ -1,0 +1,36 @@
+package ladder
+
+// playerHistory sums up the history entries of a player.
+type playerHistory struct {
+	entries int
+	first   int // the rating before the first of them
+	changes int // the sum of all rating changes
+}
+
+// Start returns the standings before the first match of a whole season. The start rating is the
+// stored one, unless the history of the player begins with another rating and adds up to the current
+// one from there.
+func (h History) Start() Table {
+	histories := make(map[PlayerID]playerHistory, len(h.Standings))
+	for _, m := range h.Matches {
+		for _, part := range m.Parts {
+			if e := part.Entry; e != nil {
+				p := histories[part.Player]
+				if p.entries == 0 {
+					p.first = e.Before
+				}
+				p.entries++
+				p.changes += e.After - e.Before
+				histories[part.Player] = p
+			}
+		}
+	}
+	all := make(Table, len(h.Standings))
+	for _, s := range h.Standings {
+		if p := histories[s.Player]; p.entries > 0 && p.first+p.changes == s.Elo {
+			s.StartElo = p.first
+		}
+		all[s.Player] = new(s.Initial())
+	}
+	return all
+}

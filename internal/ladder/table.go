@@ -1,0 +1,59 @@
+package ladder
+
+import (
+	"fmt"
+
+	"elobot/internal/elo"
+)
+
+// Table has the standings of a season, by player. Matches fold into it one after the other: those
+// that are recorded, replayed, verified and only supposed alike.
+type Table map[PlayerID]*Standing
+
+// Play folds a match into the table. It returns the history entries that the match has, in the order
+// of its parts, and its upset as Played has it. An undone match changes nothing and has neither. It
+// fails with ErrInconsistent if somebody who plays has no standing, or if a side is empty.
+func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
+	if m.Undone {
+		return nil, 0, nil
+	}
+	standings := make([]*Standing, len(m.Parts))
+	var sizes [2]int
+	for i, p := range m.Parts {
+		s := t[p.Player]
+		if s == nil {
+			return nil, 0, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
+		}
+		standings[i] = s
+		sizes[p.Side-1]++
+	}
+	if sizes[0] == 0 || sizes[1] == 0 {
+		return nil, 0, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
+	}
+	entries, upset = play(m, standings)
+	return entries, upset, nil
+}
+
+// play changes the standings of those who play in a match, in the order of its parts.
+func play(m *Match, standings []*Standing) (entries []Entry, upset int) {
+	var sides [2][]int
+	for i, p := range m.Parts {
+		sides[p.Side-1] = append(sides[p.Side-1], standings[i].Elo)
+	}
+	margin := 1.0
+	if m.Margin {
+		margin = elo.MarginFactor(m.A, m.B)
+	}
+	entries = make([]Entry, len(m.Parts))
+	for i, p := range m.Parts {
+		s, outcome := standings[i], m.of(p.Side)
+		e := Entry{Before: s.Elo, K: m.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
+		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), m.PlayedAt)
+		e.After = s.Elo
+		entries[i] = e
+	}
+	if upset = Upset(m.Score, sides); upset < MinUpset {
+		upset = 0
+	}
+	return entries, upset
+}

@@ -1,0 +1,104 @@
+package ranking
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+)
+
+const (
+	// A conflicting command is retried up to maxRetries times, after 100, 200 and 400 ms.
+	maxRetries   = 3
+	firstBackoff = 100 * time.Millisecond
+	// lockRetryDelay is the wait before a command retries after ErrLocked.
+	lockRetryDelay = 100 * time.Millisecond
+	// defaultTimeout bounds a command whose context has no deadline.
+	defaultTimeout = 10 * time.Second
+	// defaultReplay is how many later matches an amendment may replay. On two cores that others use too, a replay of so many that rewrites
+	// half of them takes less than a quarter of the time of an attempt, so it fits on a machine that is several times slower.
+	defaultReplay = 10_000
+	// contentionMemory is how long it is remembered that another instance was faster in a chat.
+	contentionMemory = time.Second
+	// timeoutMemory is how long the timeout of a command is remembered.
+	timeoutMemory = 10 * time.Minute
+	// maxRemembered is how many chats and commands are remembered so.
+	maxRemembered = 1000
+)
+
+// retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1 times. It retries ErrLocked for as long
+// as there is time. It leaves a quarter of the context's time for a refusal if all attempts fail. logAttrs are added to its log messages.
+func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
+	logAttrs ...any,
+) error {
+	left := defaultTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	ctx, cancel := context.WithTimeout(ctx, left*3/4)
+	defer cancel()
+	attempt := 0
+	var conflict error // the error of the last attempt, if it was a conflict
+	backoff := retry.WithMaxRetries(maxRetries, retry.NewExponential(firstBackoff))
+	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
+		attempt++
+		conflict = nil
+		err := s.retryWhileLocked(ctx, func() error { return try(ctx, attempt) }, logAttrs...)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+		s.contended.Add(chat, contentionMemory)
+		s.log.WarnContext(ctx, "conflict with another transaction",
+			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
+		conflict = err
+		return retry.RetryableError(err)
+	})
+	if conflict != nil { // not the deadline, which may have passed during the backoff
+		return conflict
+	}
+	return err
+}
+
+// retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another attempt like the last.
+func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
+	deadline, _ := ctx.Deadline()
+	for attempt := 1; ; attempt++ {
+		started := time.Now()
+		err := try()
+		if !errors.Is(err, ErrLocked) {
+			return err
+		}
+		s.log.WarnContext(ctx, "lock held by another session",
+			slices.Concat(logAttrs, []any{"attempt", attempt, "error", err})...)
+		if time.Until(deadline) < lockRetryDelay+time.Since(started) {
+			return err
+		}
+		select {
+		case <-time.After(lockRetryDelay):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// shouldAskToRetry is true if to answer a failed command by asking its sender to try again. After ErrTimeout it does so only if the command
+// timed out before and the store responds. The first timeout may only mean that the database stalled, and each command gets one full
+// attempt against a working database.
+func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
+	switch {
+	case ctx.Err() != nil:
+		return false
+	case errors.Is(err, ErrConflict), errors.Is(err, ErrLocked):
+		return true
+	case !errors.Is(err, ErrTimeout):
+		return false
+	}
+	if _, err := s.store.Read(ctx, Query{Key: o.Key, Chat: o.Chat, KnownChat: true}); err != nil {
+		return false
+	}
+	timedOutBefore := s.timedOut.Has(o.Key)
+	s.timedOut.Add(o.Key, timeoutMemory)
+	return timedOutBefore
+}
