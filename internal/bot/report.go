@@ -25,12 +25,12 @@ func (r *Router) match(ctx context.Context, req request) error {
 		return r.startWizard(ctx, req)
 	}
 	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
-	said := req.reading(nil, nil)
+	said := req.reading(nil)
 	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == command.DoubtLine
 	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
 		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
 		read := func(everybody []command.Person) ranking.Reading {
-			return req.reading(everybody, command.NewNames(everybody))
+			return req.reading(command.NewNames(everybody))
 		}
 		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: read, NoScore: noScore})
 	}
@@ -40,7 +40,7 @@ func (r *Router) match(ctx context.Context, req request) error {
 
 // reading returns what a result says. If names is nil, only people who are mentioned are read; a group without players has names, but none
 // that is known.
-func (req request) reading(everybody []command.Person, names *command.Names) ranking.Reading {
+func (req request) reading(names *command.Names) ranking.Reading {
 	report, err := req.parse(names)
 	if err != nil {
 		form, _ := wrongForm(req.command, err)
