@@ -44,11 +44,7 @@ func leadersAre(found ...Leader) Leaders {
 }
 
 func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celebration {
-	c := &Celebration{Kind: kind, Number: number}
-	for _, p := range players {
-		c.Players = append(c.Players, p)
-	}
-	return c
+	return &Celebration{Kind: kind, Number: number, Players: players}
 }
 
 // check compares what is celebrated, one match after the other.

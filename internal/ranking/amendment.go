@@ -51,9 +51,7 @@ func (a amendOperation) found(snap Snapshot) *StoredMatch {
 	return &snap.Matches[0]
 }
 
-func (a amendOperation) about(snap Snapshot) (*StoredMatch, time.Time) {
-	return a.found(snap), time.Time{}
-}
+func (a amendOperation) about(snap Snapshot) subject { return subject{amended: a.found(snap)} }
 
 // refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too old.
 func (a amendOperation) refusal(m *StoredMatch) Notice {

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"context"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -74,7 +73,7 @@ func (r promptedResult) needs() Needs {
 	return needs
 }
 
-func (r promptedResult) about(Snapshot) (*StoredMatch, time.Time) { return nil, r.chosen.at() }
+func (r promptedResult) about(snap Snapshot) subject { return r.chosen.about(snap) }
 
 // by returns who answers. A question adds no players, so the sender may be none.
 func (r promptedResult) by(snap Snapshot) Reporter {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -53,12 +52,12 @@ func (e editedReport) needs() Needs {
 }
 
 // about returns the match that it offers to correct.
-func (e editedReport) about(snap Snapshot) (m *StoredMatch, at time.Time) {
+func (e editedReport) about(snap Snapshot) subject {
 	now := e.compare(snap)
-	if m = cmp.Or(now.corrected, now.replaced); m == nil {
-		at = e.record.at()
+	if m := cmp.Or(now.corrected, now.replaced); m != nil {
+		return subject{amended: m}
 	}
-	return m, at
+	return e.record.about(snap)
 }
 
 func (e editedReport) rejectedResults(snap Snapshot) []RejectedResult {

@@ -3,7 +3,6 @@ package ranking
 import (
 	"context"
 	"slices"
-	"time"
 
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
@@ -68,11 +67,11 @@ func (f acceptedFix) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f acceptedFix) about(snap Snapshot) (m *StoredMatch, at time.Time) {
-	if f.fixOperation.refuse(snap) == nil {
-		m = f.found(snap)
+func (f acceptedFix) about(snap Snapshot) subject {
+	if f.fixOperation.refuse(snap) != nil {
+		return subject{}
 	}
-	return m, at
+	return f.fixOperation.about(snap)
 }
 
 func (f acceptedFix) decide(snap Snapshot) (d Decision, lacks need, err error) {

@@ -146,8 +146,8 @@ func (s *Service) read(ctx context.Context, c call, attempt int) (store writer, 
 // decide returns what the command does: nothing but a refusal if the sender is over a limit, if
 // nobody can do it, or if the sender has no permission.
 func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapshot) (Decision, need, error) {
-	m, at := c.operation.about(snap)
-	switch lacks, err := c.where(ctx, store, snap, m, at); {
+	of := c.operation.about(snap)
+	switch lacks, err := c.where(ctx, store, snap, of); {
 	case err != nil || lacks != nil:
 		return Decision{}, lacks, err
 	case c.mayMeanOthers(snap):
@@ -159,8 +159,8 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 	if c.ignoresChat(snap) {
 		return c.operation.decide(snap)
 	}
-	if c.season == 0 && snap.Ladder.Season.endsBefore(at) {
-		return Decision{}, seasonEnd{snap.Ladder, at}, nil
+	if c.season == 0 && snap.Ladder.Season.endsBefore(of.reportedAt) {
+		return Decision{}, seasonEnd{snap.Ladder, of.reportedAt}, nil
 	}
 	switch refusal, over := s.overLimit(c.Origin, c.job, snap); {
 	case over && (refusal == nil || c.silent):

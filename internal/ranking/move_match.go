@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"elobot/internal/ladder"
@@ -69,11 +68,11 @@ func (m moveOperation) permission(snap Snapshot) Permission {
 	return m.involved(snap, found)
 }
 
-func (m moveOperation) about(snap Snapshot) (found *StoredMatch, at time.Time) {
-	if m.to(snap) != nil {
-		found = m.found(snap)
+func (m moveOperation) about(snap Snapshot) subject {
+	if m.to(snap) == nil {
+		return subject{}
 	}
-	return found, at
+	return m.amendOperation.about(snap)
 }
 
 func (m moveOperation) decide(snap Snapshot) (Decision, need, error) {

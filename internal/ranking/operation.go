@@ -14,9 +14,8 @@ import (
 type operation interface {
 	// needs says what the other methods look at.
 	needs() Needs
-	// about returns the match that the operation amends, nil for none, or when the matches that it
-	// reports were played, zero for none. That decides in which ladder and season they count.
-	about(Snapshot) (m *StoredMatch, at time.Time)
+	// about returns what decides in which ladder and season the operation takes effect.
+	about(Snapshot) subject
 	// isUnlimited reports whether no rate limit applies.
 	isUnlimited(Snapshot) bool
 	// rejectedResults describes what the operation reports or amends in a NotRecorded.
@@ -33,11 +32,17 @@ type operation interface {
 	isMalformed() bool
 }
 
+// subject is what an operation is about, if it is about matches.
+type subject struct {
+	amended    *StoredMatch // nil for none
+	reportedAt time.Time    // when the new matches were played, zero for none
+}
+
 // plain is an operation that everybody may do, and that needs to know nothing and changes nothing. Others embed it.
 type plain struct{}
 
 func (plain) needs() Needs                              { return Needs{} }
-func (plain) about(Snapshot) (*StoredMatch, time.Time)  { return nil, time.Time{} }
+func (plain) about(Snapshot) subject                    { return subject{} }
 func (plain) isUnlimited(Snapshot) bool                 { return false }
 func (plain) rejectedResults(Snapshot) []RejectedResult { return nil }
 func (plain) refuse(Snapshot) Notice                    { return nil }

@@ -227,11 +227,11 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (p promptOperation) about(snap Snapshot) (m *StoredMatch, at time.Time) {
-	if p.undo.refuse(snap) == nil { // not with Cancel
-		m = p.undo.found(snap)
+func (p promptOperation) about(snap Snapshot) subject {
+	if p.undo.refuse(snap) != nil { // also with Cancel
+		return subject{}
 	}
-	return m, at
+	return p.undo.amendOperation.about(snap)
 }
 
 func (p promptOperation) decide(snap Snapshot) (d Decision, lacks need, err error) {

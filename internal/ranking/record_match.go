@@ -175,14 +175,12 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-func (r *recordOperation) about(Snapshot) (*StoredMatch, time.Time) { return nil, r.at() }
-
-// at returns when the matches were played, zero for no operation.
-func (r *recordOperation) at() time.Time {
+// about is about nothing for no operation.
+func (r *recordOperation) about(Snapshot) subject {
 	if r == nil {
-		return time.Time{}
+		return subject{}
 	}
-	return r.playedAt
+	return subject{reportedAt: r.playedAt}
 }
 
 // refuse returns why the matches are not recorded, nil if they may be.

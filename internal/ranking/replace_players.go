@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"slices"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -103,14 +102,11 @@ func (p playersAnswer) permission(snap Snapshot) Permission {
 	return p.amend.involved(snap, m)
 }
 
-func (p playersAnswer) about(snap Snapshot) (m *StoredMatch, at time.Time) {
-	if p.chosen != nil {
-		m = p.amend.found(snap)
+func (p playersAnswer) about(snap Snapshot) subject {
+	if of := p.amend.about(snap); p.chosen != nil && of.amended != nil {
+		return of
 	}
-	if m == nil {
-		at = p.chosen.at()
-	}
-	return m, at
+	return p.chosen.about(snap)
 }
 
 func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {

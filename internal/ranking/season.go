@@ -28,7 +28,8 @@ func (s Season) endsBefore(at time.Time) bool {
 
 // where returns the other ladder or season that a command is about, nil if it is those of the snapshot.
 // A match that is amended stays in its season; when the message was sent decides about a new one.
-func (c call) where(ctx context.Context, store writer, snap Snapshot, m *StoredMatch, at time.Time) (need, error) {
+func (c call) where(ctx context.Context, store writer, snap Snapshot, of subject) (need, error) {
+	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
 		return onlyAnswer{Refusal{Code: UnknownButton}}, nil
 	}

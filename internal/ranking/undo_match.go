@@ -59,9 +59,9 @@ func (u undoOperation) permission(snap Snapshot) Permission {
 	return u.involved(snap, m)
 }
 
-func (u undoOperation) about(snap Snapshot) (m *StoredMatch, at time.Time) {
-	m, _ = u.meant(snap)
-	return m, at
+func (u undoOperation) about(snap Snapshot) subject {
+	m, _ := u.meant(snap)
+	return subject{amended: m}
 }
 
 func (u undoOperation) decide(snap Snapshot) (Decision, need, error) {
