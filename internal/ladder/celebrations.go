@@ -28,7 +28,8 @@ const (
 )
 
 const (
-	// MinPlaces is how many players need the matches for a place before anybody has one. Until then, nobody is number one either.
+	// MinPlaces is how many players need the matches for a place before anybody has one. Until
+	// then, nobody is number one either.
 	MinPlaces = 3
 
 	// MinUpset is the smallest upset that is stored and celebrated.
@@ -77,8 +78,9 @@ func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	return all
 }
 
-// newNumberOne returns who is celebrated as the new number one, and the index of the match in which that player passed everybody else, -1 if
-// nobody did. The player stays the number one in all later matches of the message.
+// newNumberOne returns who is celebrated as the new number one, and the index of the match in which
+// that player passed everybody else, -1 if nobody did. The player stays the number one in all later
+// matches of the message.
 func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
 	f := fieldOf(matches, leaders)
 	passed = -1
@@ -115,7 +117,9 @@ type place struct {
 
 // fieldOf returns the field before the matches.
 func fieldOf(matches []*Played, leaders Leaders) field {
-	f := field{places: make(map[PlayerID]place), others: slices.Clone(leaders.Found), placeMatches: leaders.PlaceMatches}
+	f := field{
+		places: make(map[PlayerID]place), others: slices.Clone(leaders.Found), placeMatches: leaders.PlaceMatches,
+	}
 	for _, m := range matches {
 		for _, p := range m.Players {
 			if _, seen := f.places[p.Before.Player]; seen {
@@ -128,7 +132,8 @@ func fieldOf(matches []*Played, leaders Leaders) field {
 	return f
 }
 
-// mayInclude is true if a player is in the ranking, or may be because not all of the ranking was read.
+// mayInclude is true if a player is in the ranking, or may be because not all of the ranking was
+// read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -166,7 +171,8 @@ func (f field) isFirst(player PlayerID) bool {
 	return p.ranked && p.elo >= highest
 }
 
-// numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the ranking is too short.
+// numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the
+// ranking is too short.
 func (f field) numberOne() PlayerID {
 	for player, p := range f.places {
 		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= MinPlaces {
@@ -176,7 +182,8 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset is true if a match, given by its index, is a larger upset than all others of the month.
+// isLargestUpset is true if a match, given by its index, is a larger upset than all others of the
+// month.
 func isLargestUpset(matches []*Played, i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {
@@ -190,8 +197,9 @@ func isLargestUpset(matches []*Played, i, largest int) bool {
 	return true
 }
 
-// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded to a whole number. It is 0 if nobody won
-// against the odds. sides are the ratings of the players of sides A and B before the match.
+// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded
+// to a whole number. It is 0 if nobody won against the odds. sides are the ratings of the players
+// of sides A and B before the match.
 func Upset(s Score, sides [2][]int) int {
 	winners, losers := sides[0], sides[1]
 	switch {
@@ -236,7 +244,8 @@ func (m *Played) winners() (players []PlayerID) {
 	return players
 }
 
-// personal returns what is special for the first player who has anything special: a personal best before a streak.
+// personal returns what is special for the first player who has anything special: a personal best
+// before a streak.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

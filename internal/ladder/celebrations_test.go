@@ -7,7 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// standingOf returns the standing of a player with so many matches. Its id is that of the player, plus 100.
+// standingOf returns the standing of a player with so many matches. Its id is that of the player,
+// plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
 	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Played: played}
 }
@@ -38,7 +39,8 @@ func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration
 	return Celebrate(matches, leaders, largest)
 }
 
-// leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place. Five matches give a place.
+// leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place. Five
+// matches give a place.
 func leadersAre(found ...Leader) Leaders {
 	return Leaders{LeaderQuery: LeaderQuery{At: time.Unix(1, 0), Limit: 20}, Found: found, PlaceMatches: 5}
 }
@@ -55,7 +57,8 @@ func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	}
 }
 
-// TestNewNumberOne: player 1 is celebrated for passing everybody else, and only then. 3 and 4 do not play.
+// TestNewNumberOne: player 1 is celebrated for passing everybody else, and only then. 3 and 4 do
+// not play.
 func TestNewNumberOne(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)
@@ -106,7 +109,8 @@ func TestNewNumberOne(t *testing.T) {
 	}
 }
 
-// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who is still that after the last one is celebrated.
+// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who is still that
+// after the last one is celebrated.
 func TestNumberOneOfSeveralMatches(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be replayed. Verify says where.
+// ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be
+// replayed. Verify says where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
 // Match is a stored match of a ladder.
@@ -35,9 +36,11 @@ type History struct {
 type RankedPlayer struct {
 	Standing
 
-	// Merged is true if the player was merged into another one. Such a player must not have a standing.
+	// Merged is true if the player was merged into another one. Such a player must not have a
+	// standing.
 	Merged bool
-	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a standing either.
+	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a
+	// standing either.
 	Elsewhere bool
 }
 
@@ -93,7 +96,8 @@ type NewEntry struct {
 	Entry
 }
 
-// addDifferences adds the changes to the rewrite that make the history entries of a match equal to entries, and its upset.
+// addDifferences adds the changes to the rewrite that make the history entries of a match equal to
+// entries, and its upset.
 func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	if m.Upset != upset {
 		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})
@@ -125,8 +129,9 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 	return entries
 }
 
-// Initial returns the standings before the first match of the history, by player. LastPlayed stays as it is, because the time
-// before cannot be calculated backwards; if the replay leaves matches out, the store corrects it.
+// Initial returns the standings before the first match of the history, by player. LastPlayed stays
+// as it is, because the time before cannot be calculated backwards; if the replay leaves matches
+// out, the store corrects it.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
@@ -154,8 +159,8 @@ func (h History) Initial() (Table, error) {
 	return standings, nil
 }
 
-// Replay replays the history and returns the resulting changes. It calls change for each match in order, to modify it before it is
-// replayed.
+// Replay replays the history and returns the resulting changes. It calls change for each match in
+// order, to modify it before it is replayed.
 func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	standings, err := h.Initial()
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// playedHistory returns the match history of a ladder of 20 players, with the given number of matches and players per side.
+// playedHistory returns the match history of a ladder of 20 players, with the given number of
+// matches and players per side.
 func playedHistory(tb testing.TB, matches, size int) History {
 	tb.Helper()
 	const players = 20

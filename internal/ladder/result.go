@@ -9,7 +9,8 @@ import (
 	"elobot/internal/elo"
 )
 
-// NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has 0, and after a draw both have NoPoints.
+// NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has
+// 0, and after a draw both have NoPoints.
 const NoPoints = -1
 
 // Half stands in the points of both sides of a Score for half a point more: after two wins and a
@@ -63,15 +64,17 @@ func typedPoints(n int) string {
 	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + "½"
 }
 
-// Result is the result of a match. In a match played in sets, the score counts the sets that each side won.
+// Result is the result of a match. In a match played in sets, the score counts the sets that each
+// side won.
 type Result struct {
 	Score
 	Sets  []Score // the points of each set; none, or at least two
 	Games string  // the games of a match that ended early, as typed; they matter only without a score
 }
 
-// ResultOf returns the result for reported scores. A single score is the score of the match; several are the scores of its sets. A drawn
-// set counts for neither side, but a drawn game, ½:½, is half a point for each.
+// ResultOf returns the result for reported scores. A single score is the score of the match;
+// several are the scores of its sets. A drawn set counts for neither side, but a drawn game, ½:½,
+// is half a point for each.
 func ResultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}

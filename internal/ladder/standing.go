@@ -7,22 +7,26 @@ import (
 	"elobot/internal/elo"
 )
 
-// RatingRules are the rules that decide how a match changes ratings. A match keeps those that it was played under.
+// RatingRules are the rules that decide how a match changes ratings. A match keeps those that it
+// was played under.
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a match in sets, the score counts sets.
+	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a
+	// match in sets, the score counts sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
-// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets newcomers reach their level sooner.
-// Their opponents keep their own K, so the changes of such a match need not add up to zero.
+// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets
+// newcomers reach their level sooner. Their opponents keep their own K, so the changes of such a
+// match need not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
 	Matches int `json:"provisional_matches"` // how many matches
 }
 
-// kAfter returns the K-factor of a player who has played that many matches in the ladder before. Undone matches do not count.
+// kAfter returns the K-factor of a player who has played that many matches in the ladder before.
+// Undone matches do not count.
 func (r RatingRules) kAfter(played int) int {
 	if played < r.Provisional.Matches {
 		return r.Provisional.K
@@ -30,8 +34,8 @@ func (r RatingRules) kAfter(played int) int {
 	return r.K
 }
 
-// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and elo.Max. In JSON, its fields have the names
-// of the columns.
+// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and
+// elo.Max. In JSON, its fields have the names of the columns.
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
@@ -48,7 +52,8 @@ type Standing struct {
 	Longest  int        `json:"longest_streak"` // the most wins in a row
 	// LastPlayed is when the last match that counts was played, zero for never.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
-	// LeftAt is when the player left the group, zero for a member. The ranking does not show players who left.
+	// LeftAt is when the player left the group, zero for a member. The ranking does not show
+	// players who left.
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
@@ -60,7 +65,8 @@ func (s Standing) Initial() Standing {
 	}
 }
 
-// PresentAt returns the standing of a player who was in the group at that time: it clears an earlier LeftAt.
+// PresentAt returns the standing of a player who was in the group at that time: it clears an
+// earlier LeftAt.
 func (s Standing) PresentAt(at time.Time) Standing {
 	if !s.LeftAt.After(at) {
 		s.LeftAt = time.Time{}
@@ -68,7 +74,8 @@ func (s Standing) PresentAt(at time.Time) Standing {
 	return s
 }
 
-// MergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's, else the later one.
+// MergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's,
+// else the later one.
 func (s Standing) MergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
@@ -91,8 +98,8 @@ func (s Standing) Differs(o Standing) bool {
 	return s != o
 }
 
-// after returns the standing after a match with the given score and rating change. at is when it was played: matches may be reported later
-// than others that were played after them.
+// after returns the standing after a match with the given score and rating change. at is when it
+// was played: matches may be reported later than others that were played after them.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -132,14 +139,15 @@ type Part struct {
 	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
 }
 
-// Entry is a history entry: how a match changed a standing. In JSON, its fields have the names of the columns.
+// Entry is a history entry: how a match changed a standing. In JSON, its fields have the names of
+// the columns.
 type Entry struct {
 	ID     HistoryID `json:"-"`
 	Before int       `json:"elo_before"`
 	After  int       `json:"elo_after"`
 	K      int       `json:"k_factor"` // the player's K-factor in the match, without the margin of victory
-	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay that begins with this match needs them,
-	// because they cannot be calculated backwards.
+	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay
+	// that begins with this match needs them, because they cannot be calculated backwards.
 	BestBefore    int `json:"best_before"`
 	StreakBefore  int `json:"streak_before"`
 	LongestBefore int `json:"longest_before"`
@@ -153,7 +161,8 @@ func (e Entry) Differs(o Entry) bool {
 
 // String formats the entry for operators.
 func (e Entry) String() string {
-	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)", e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
+	return fmt.Sprintf("%d → %d (K %d, best %d, streak %d, longest %d before)",
+		e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
 }
 
 // Played is what a new match changes.
@@ -161,8 +170,8 @@ type Played struct {
 	RatingRules
 	Result
 	PlayedAt time.Time
-	// Upset is by how much the average rating of the losers exceeded that of the winners, if that is
-	// MinUpset or more; otherwise 0.
+	// Upset is by how much the average rating of the losers exceeded that of the winners, if that
+	// is MinUpset or more; otherwise 0.
 	Upset   int
 	Players []MatchPlayer
 }

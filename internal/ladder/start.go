@@ -8,8 +8,8 @@ type playerHistory struct {
 }
 
 // Start returns the standings before the first match of a whole season. The start rating is the
-// stored one, unless the history of the player begins with another rating and adds up to the current
-// one from there.
+// stored one, unless the history of the player begins with another rating and adds up to the
+// current one from there.
 func (h History) Start() Table {
 	histories := make(map[PlayerID]playerHistory, len(h.Standings))
 	for _, m := range h.Matches {

@@ -10,9 +10,10 @@ import (
 // that are recorded, replayed, verified and only supposed alike.
 type Table map[PlayerID]*Standing
 
-// Play folds a match into the table. It returns the history entries that the match has, in the order
-// of its parts, and its upset as Played has it. An undone match changes nothing and has neither. It
-// fails with ErrInconsistent if somebody who plays has no standing, or if a side is empty.
+// Play folds a match into the table. It returns the history entries that the match has, in the
+// order of its parts, and its upset as Played has it. An undone match changes nothing and has
+// neither. It fails with ErrInconsistent if somebody who plays has no standing, or if a side is
+// empty.
 func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 	if m.Undone {
 		return nil, 0, nil
@@ -47,7 +48,10 @@ func play(m *Match, standings []*Standing) (entries []Entry, upset int) {
 	entries = make([]Entry, len(m.Parts))
 	for i, p := range m.Parts {
 		s, outcome := standings[i], m.of(p.Side)
-		e := Entry{Before: s.Elo, K: m.kAfter(s.Played), BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest}
+		e := Entry{
+			Before: s.Elo, K: m.kAfter(s.Played),
+			BestBefore: s.BestElo, StreakBefore: s.Streak, LongestBefore: s.Longest,
+		}
 		*s = s.after(outcome, elo.Change(float64(e.K)*margin, sides[p.Side-1], sides[2-p.Side], outcome), m.PlayedAt)
 		e.After = s.Elo
 		entries[i] = e

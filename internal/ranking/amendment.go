@@ -140,7 +140,9 @@ func (a amendOperation) by(snap Snapshot) (ladder.PlayerID, Reporter) {
 
 // amended changes the match and replays its season from there, whose History there is. It returns the
 // effect, and what all amendments say.
-func (a amendOperation) amended(snap Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match)) (Amended, MatchUndone, error) {
+func (a amendOperation) amended(
+	snap Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
+) (Amended, MatchUndone, error) {
 	var changed ladder.Match
 	rewrite, err := snap.History.Replay(reason, func(p *ladder.Match) {
 		if p.ID == m.ID {

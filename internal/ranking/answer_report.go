@@ -147,7 +147,9 @@ func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 
 func (r reportAnswer) decide(snap Snapshot) (d Decision, lacks need, err error) {
 	if by := r.by(snap); r.Option == (Cancel{}) {
-		return Decision{Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by)}, nil, nil
+		return Decision{
+			Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by),
+		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
 	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil { // it is refused, which it need not have been when it was asked

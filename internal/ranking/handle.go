@@ -31,8 +31,8 @@ func (s *Service) run(ctx context.Context, o Origin, j job) (outcome CommandOutc
 		return err
 	}, "update_id", o.Update, "command", o.Command, "key", o.Key, "chat_id", o.Chat.ID)
 	if !j.silent && s.shouldAskToRetry(ctx, o, err) {
-		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a match
-		// that the user has reported again by then.
+		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a
+		// match that the user has reported again by then.
 		outcome, err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ladder.ErrInconsistent) {
@@ -44,8 +44,8 @@ func (s *Service) run(ctx context.Context, o Origin, j job) (outcome CommandOutc
 }
 
 // finish logs the outcome of a command, and returns its error unless the command is done. A command
-// that was handled before is done once that is durable: the attempt that handled it may not know its
-// outcome.
+// that was handled before is done once that is durable: the attempt that handled it may not know
+// its outcome.
 func (s *Service) finish(
 	ctx context.Context, o Origin, j job, outcome CommandOutcome, err error, started time.Time,
 ) (CommandOutcome, error) {
@@ -72,8 +72,8 @@ type call struct {
 
 // attempt runs a command once. Each round reads, decides and writes, or settles something for the
 // next one. An attempt locks the group for that from the second one on, so that conflicts cannot
-// repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once. So
-// do commands that may add players, in a chat in which another instance was faster recently. A
+// repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once.
+// So do commands that may add players, in a chat in which another instance was faster recently. A
 // question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) (CommandOutcome, error) {
 	c, met := call{Origin: o, job: j, ladder: o.Ladder, identified: o.Retried}, make(metNeeds)
@@ -126,14 +126,16 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release
 // ends the lock.
-func (s *Service) read(ctx context.Context, c call, attempt int) (store writer, snap Snapshot, release func(), err error) {
+func (s *Service) read(
+	ctx context.Context, c call, attempt int,
+) (store writer, snap Snapshot, release func(), err error) {
 	q, release := c.query(), func() {}
 	contended := q.New > 0 && s.contended.Has(c.Chat.ID)
 	if c.asks || !c.locks && attempt == 1 && !contended {
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, release, err
 	}
-	if contended { // as long as commands follow each other, none of them need fail to find out that it is still so
+	if contended { // as long as commands follow each other, none of them need fail to find out
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
 	locked, snap, err := s.store.Lock(ctx, q)
@@ -189,7 +191,8 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 	}
 }
 
-// ignoresChat reports whether the command changes nothing because the chat is unknown. Then only its key is stored.
+// ignoresChat reports whether the command changes nothing because the chat is unknown. Then only
+// its key is stored.
 func (j job) ignoresChat(snap Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
 // changes returns what to write: the decision of a command, and what every command has.
@@ -255,8 +258,9 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	return changes
 }
 
-// seen returns what the command shows about its chat and its people that is not stored yet. A retried command may show an outdated state,
-// so it only adds who or what is missing. Only if adds is true, new people become players.
+// seen returns what the command shows about its chat and its people that is not stored yet. A
+// retried command may show an outdated state, so it only adds who or what is missing. Only if adds
+// is true, new people become players.
 func (j job) seen(o Origin, snap Snapshot, adds bool) Seen {
 	if o.Trigger == ByTimer || j.ignoresChat(snap) {
 		return Seen{}
@@ -304,8 +308,9 @@ func isUnidentified(snap Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
-// identify makes sure that everybody has one player. It merges unclaimed players into the accounts of the same people, and stores who
-// claims one. Neither is an effect of the command. One broken ladder must not lock anybody out of the others.
+// identify makes sure that everybody has one player. It merges unclaimed players into the accounts
+// of the same people, and stores who claims one. Neither is an effect of the command. One broken
+// ladder must not lock anybody out of the others.
 func (s *Service) identify(ctx context.Context, o Origin, j job, snap Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
@@ -330,8 +335,8 @@ func (s *Service) identify(ctx context.Context, o Origin, j job, snap Snapshot) 
 // job is a command or an event, with the way in which the service handles it.
 type job struct {
 	operation
-	// read finds the operation in a message that may mean people by plain names, once it is known who
-	// is in the group; nil for all other commands. mayNeed is what the operation may need then.
+	// read finds the operation in a message that may mean people by plain names, once it is known
+	// who is in the group; nil for all other commands. mayNeed is what the operation may need then.
 	read    func(everybody []command.Person) operation
 	mayNeed Needs
 
@@ -354,8 +359,8 @@ type job struct {
 	locks         bool // the operation decides with the group locked from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat and does not create the chat
 	keyless       bool // the key is not stored: what the command finds says whether there is anything to do
-	// silent says that nobody waits for the outcome. A failure is then not answered, nor is a command
-	// over a limit; the caller retries.
+	// silent says that nobody waits for the outcome. A failure is then not answered, nor is a
+	// command over a limit; the caller retries.
 	silent   bool
 	unlogged bool // it is an event, whose outcome is not logged
 }
@@ -381,8 +386,8 @@ func (j job) complete(snap Snapshot) (job, Snapshot) {
 	return j, snap
 }
 
-// known returns what is known of a person. The operation may be about the sender, those that the message mentions or shows, and those who
-// are in the group.
+// known returns what is known of a person. The operation may be about the sender, those that the
+// message mentions or shows, and those who are in the group.
 func (j job) known(snap Snapshot, p command.Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
@@ -401,8 +406,9 @@ func (j job) needs() Needs {
 // query returns what to read for the command.
 func (c call) query() Query {
 	q := Query{
-		Needs: c.needs(), Key: c.Key, Message: c.Message, Chat: c.Chat, Sender: c.Sender, Shown: c.VisibleUsers, KnownChat: c.knownChatOnly,
-		Ladder: c.ladder, Season: c.season, Thread: c.Thread, Replied: c.Replied, RateEntry: c.rateEntry(c.Origin, nil), Extra: c.extra,
+		Needs: c.needs(), Key: c.Key, Message: c.Message, Chat: c.Chat, Sender: c.Sender, Shown: c.VisibleUsers,
+		KnownChat: c.knownChatOnly, Ladder: c.ladder, Season: c.season, Thread: c.Thread, Replied: c.Replied,
+		RateEntry: c.rateEntry(c.Origin, nil), Extra: c.extra,
 	}
 	q.Everybody = q.Everybody || c.everybody
 	if !c.Retried {

@@ -32,7 +32,8 @@ func (s *Service) merge(ctx context.Context, from, into Player) error {
 // standing.
 func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, error) {
 	of := func(player ladder.PlayerID) ladder.Standing {
-		return l.History.Standings[slices.IndexFunc(l.History.Standings, func(s ladder.RankedPlayer) bool { return s.Player == player })].Standing
+		isOf := func(s ladder.RankedPlayer) bool { return s.Player == player }
+		return l.History.Standings[slices.IndexFunc(l.History.Standings, isOf)].Standing
 	}
 	keep, drop := of(into), of(from.ID)
 	m := LadderMerge{SharedLadder: l, Drop: drop}
@@ -68,7 +69,8 @@ func (l SharedLadder) merge(from Player, into ladder.PlayerID) (LadderMerge, err
 		return m, err
 	}
 	notice := PlayersMerged{Username: from.Username, Name: Name{Player: into}}
-	left := ladder.History{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), func(s ladder.RankedPlayer) bool { return s.ID == drop.ID })}
+	isDropped := func(s ladder.RankedPlayer) bool { return s.ID == drop.ID }
+	left := ladder.History{Standings: slices.DeleteFunc(slices.Clone(l.History.Standings), isDropped)}
 	notice.Moved = moved(left, m.Rewrite, []ladder.PlayerID{into})
 	for _, p := range undone {
 		m.Undone = append(m.Undone, p.ID)

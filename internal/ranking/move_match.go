@@ -87,7 +87,8 @@ func (m moveOperation) decide(snap Snapshot) (Decision, need, error) {
 	if err != nil {
 		return Decision{}, nil, err
 	}
-	played := snap.History.Matches[slices.IndexFunc(snap.History.Matches, func(p ladder.Match) bool { return p.ID == found.ID })]
+	isFound := func(p ladder.Match) bool { return p.ID == found.ID }
+	played := snap.History.Matches[slices.IndexFunc(snap.History.Matches, isFound)]
 	into, moved, history, err := m.replayInto(snap, *to, played)
 	if err != nil {
 		return Decision{}, nil, err
@@ -117,7 +118,9 @@ func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 
 // replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
 // with it and with the standings that its players had before.
-func (m moveOperation) replayInto(snap Snapshot, to GroupLadder, played ladder.Match) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
+func (m moveOperation) replayInto(
+	snap Snapshot, to GroupLadder, played ladder.Match,
+) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
 	moved, history = played, *snap.Into
 	moved.RatingRules, moved.Upset, moved.Parts = to.RatingRules, 0, slices.Clone(played.Parts)
 	for i := range moved.Parts {

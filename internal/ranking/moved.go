@@ -10,7 +10,8 @@ import (
 // maxMoved is the maximum number of ratings that a notice lists.
 const maxMoved = 12
 
-// moved returns the ratings that a rewrite changes. The players in first come first, changed or not. Others follow, largest change first.
+// moved returns the ratings that a rewrite changes. The players in first come first, changed or
+// not. Others follow, largest change first.
 func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	now := make(map[ladder.PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {

@@ -19,14 +19,14 @@ type need interface {
 
 // The needs beside the snapshot.
 type (
-	// historyOf is the History of the season of a match from that match on. With a ladder into which
-	// the match is moved, it is also Into.
+	// historyOf is the History of the season of a match from that match on. With a ladder into
+	// which the match is moved, it is also Into.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
 	}
-	// upsetOf is the LargestUpset of the month that begins then. Few results need it: only upsets may
-	// be larger.
+	// upsetOf is the LargestUpset of the month that begins then. Few results need it: only upsets
+	// may be larger.
 	upsetOf struct{ month time.Time }
 	// answerTo is the Answer to a question.
 	answerTo struct{ question question }
@@ -66,11 +66,11 @@ func (identities) what() string  { return "one player for everybody" }
 func (n seasonEnd) what() string { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
 func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 
-// needs are the needs that an attempt has met.
+// metNeeds counts the needs that an attempt has met.
 type metNeeds map[string]int
 
-// add notes a need. It fails if the need was met before: meeting it did not help, and never will. Two
-// seasons of a ladder may end, as the first one does after a pause.
+// add notes a need. It fails if the need was met before: meeting it did not help, and never will.
+// Two seasons of a ladder may end, as the first one does after a pause.
 func (m metNeeds) add(n need) error {
 	most := 1
 	if _, ok := n.(seasonEnd); ok {

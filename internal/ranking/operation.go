@@ -20,13 +20,14 @@ type operation interface {
 	isUnlimited(Snapshot) bool
 	// rejectedResults describes what the operation reports or amends in a NotRecorded.
 	rejectedResults(Snapshot) []RejectedResult
-	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only then.
+	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only
+	// then.
 	refuse(Snapshot) Notice
 	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's
 	// refusal is the one that is said.
 	permission(Snapshot) Permission
-	// decide returns what the command changes and what is said, or a refusal, or what it needs before
-	// that. It fails with ErrInconsistent.
+	// decide returns what the command changes and what is said, or a refusal, or what it needs
+	// before that. It fails with ErrInconsistent.
 	decide(Snapshot) (Decision, need, error)
 	// isMalformed reports whether the operation only says what is wrong with a result.
 	isMalformed() bool
@@ -38,7 +39,8 @@ type subject struct {
 	reportedAt time.Time    // when the new matches were played, zero for none
 }
 
-// plain is an operation that everybody may do, and that needs to know nothing and changes nothing. Others embed it.
+// plain is an operation that everybody may do, and that needs to know nothing and changes nothing.
+// Others embed it.
 type plain struct{}
 
 func (plain) needs() Needs                              { return Needs{} }
@@ -185,8 +187,8 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	return op.do(ctx, s, o)
 }
 
-// Say answers a question, or a command that could not be parsed. It changes nothing else. The answer to a pressed button replaces the
-// message with the button, unless it is a refusal.
+// Say answers a question, or a command that could not be parsed. It changes nothing else. The
+// answer to a pressed button replaces the message with the button, unless it is a refusal.
 type Say struct{ Notice Notice }
 
 func (say Say) do(ctx context.Context, s *Service, o Origin) error {
@@ -197,9 +199,12 @@ func (say Say) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
 }
 
-// handleMessage handles a command whose operation read finds in a message, given who is in the group if the message may mean people by
-// plain names. If so, needs says what the operation may need to know besides. Only a report adds players.
-func (s *Service) handleMessage(ctx context.Context, o Origin, j job, needs Needs, read func(everybody []command.Person) operation) (CommandOutcome, error) {
+// handleMessage handles a command whose operation read finds in a message, given who is in the
+// group if the message may mean people by plain names. If so, needs says what the operation may
+// need to know besides. Only a report adds players.
+func (s *Service) handleMessage(
+	ctx context.Context, o Origin, j job, needs Needs, read func(everybody []command.Person) operation,
+) (CommandOutcome, error) {
 	if !o.Names {
 		j.operation = read(nil)
 		return s.run(ctx, o, j)

@@ -8,7 +8,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// CommandOutcome is the outcome of a command. It is logged, and stored with the command's key, except for those that store no key.
+// CommandOutcome is the outcome of a command. It is logged, and stored with the command's key,
+// except for those that store no key.
 type CommandOutcome string
 
 // The outcomes. A failed command has none, because it is retried.
@@ -38,8 +39,8 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 		slog.Int64("duration_ms", took.Milliseconds()))
 }
 
-// logOutcome logs the outcome of a command. It logs nothing for events, nor for retried commands: the operator who retries
-// it sees the outcome.
+// logOutcome logs the outcome of a command. It logs nothing for events, nor for retried commands:
+// the operator who retries it sees the outcome.
 func (s *Service) logOutcome(ctx context.Context, o Origin, j job, outcome CommandOutcome, started time.Time) {
 	isSilent := j.unlogged || o.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {

@@ -44,7 +44,9 @@ func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
 	if r.NoScore {
 		needs.Played = SuggestedFrom
 	}
-	outcome, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation { return s.reported(o, r.Read(everybody)) })
+	outcome, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation {
+		return s.reported(o, r.Read(everybody))
+	})
 	if outcome != OutcomeDuplicate || o.Message == "" {
 		return err
 	}

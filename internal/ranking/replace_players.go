@@ -122,7 +122,8 @@ func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {
 	replaced, _ := replacedPlayers(m, players)
 	for _, person := range reported.players {
 		k := snap.People[person]
-		if isThere := func(s ladder.RankedPlayer) bool { return s.Player == k.Player.ID }; !slices.ContainsFunc(snap.History.Standings, isThere) {
+		isThere := func(s ladder.RankedPlayer) bool { return s.Player == k.Player.ID }
+		if !slices.ContainsFunc(snap.History.Standings, isThere) {
 			standing := k.standing(snap.Ladder).PresentAt(m.PlayedAt)
 			snap.History.Standings = append(slices.Clip(snap.History.Standings), ladder.RankedPlayer{Standing: standing})
 		}

@@ -17,8 +17,9 @@ const (
 	lockRetryDelay = 100 * time.Millisecond
 	// defaultTimeout bounds a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
-	// defaultReplay is how many later matches an amendment may replay. On two cores that others use too, a replay of so many that rewrites
-	// half of them takes less than a quarter of the time of an attempt, so it fits on a machine that is several times slower.
+	// defaultReplay is how many later matches an amendment may replay. On two cores that others use
+	// too, a replay of so many that rewrites half of them takes less than a quarter of the time of
+	// an attempt, so it fits on a machine that is several times slower.
 	defaultReplay = 10_000
 	// contentionMemory is how long it is remembered that another instance was faster in a chat.
 	contentionMemory = time.Second
@@ -28,8 +29,9 @@ const (
 	maxRemembered = 1000
 )
 
-// retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1 times. It retries ErrLocked for as long
-// as there is time. It leaves a quarter of the context's time for a refusal if all attempts fail. logAttrs are added to its log messages.
+// retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1
+// times. It retries ErrLocked for as long as there is time. It leaves a quarter of the context's
+// time for a refusal if all attempts fail. logAttrs are added to its log messages.
 func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
 	logAttrs ...any,
 ) error {
@@ -61,7 +63,8 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 	return err
 }
 
-// retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another attempt like the last.
+// retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another
+// attempt like the last.
 func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
 	deadline, _ := ctx.Deadline()
 	for attempt := 1; ; attempt++ {
@@ -83,9 +86,10 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 	}
 }
 
-// shouldAskToRetry is true if to answer a failed command by asking its sender to try again. After ErrTimeout it does so only if the command
-// timed out before and the store responds. The first timeout may only mean that the database stalled, and each command gets one full
-// attempt against a working database.
+// shouldAskToRetry reports whether to tell the sender of a failed command to try again. After
+// ErrTimeout it does so only if the command timed out before and the store responds. The first
+// timeout may only mean that the database stalled, and each command gets one full attempt against a
+// working database.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:

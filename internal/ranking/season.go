@@ -12,7 +12,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their own.
+// Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their
+// own.
 type Season struct {
 	ID     ladder.SeasonID
 	Number int       // 1, 2, 3 … in its ladder
@@ -21,13 +22,15 @@ type Season struct {
 	Ends   time.Time // the instant from which on they do not any more, zero if it goes on until an admin ends it
 }
 
-// endsBefore is true if a message of this time reports matches of a later season than one that goes on.
+// endsBefore is true if a message of this time reports matches of a later season than one that goes
+// on.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
-// where returns the other ladder or season that a command is about, nil if it is those of the snapshot.
-// A match that is amended stays in its season; when the message was sent decides about a new one.
+// where returns the other ladder or season that a command is about, nil if it is those of the
+// snapshot. A match that is amended stays in its season; when the message was sent decides about a
+// new one.
 func (c call) where(ctx context.Context, store writer, snap Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -81,10 +84,12 @@ func correctedByAdmins(m *StoredMatch) Permission {
 	return Permission{Who: Admins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
 }
 
-// MaxSeasonName is the maximum length of a season's name, in bytes: the button that starts the season has it.
+// MaxSeasonName is the maximum length of a season's name, in bytes: the button that starts the
+// season has it.
 const MaxSeasonName = 32
 
-// StartSeason ends the season of a ladder that goes on, and starts another one with the Name, which may be empty. Only admins may.
+// StartSeason ends the season of a ladder that goes on, and starts another one with the Name, which
+// may be empty. Only admins may.
 type StartSeason struct {
 	Name string
 	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is
@@ -176,14 +181,16 @@ type NewSeason struct {
 
 func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// AfterSeason is how long after the end of a season it is carried out and told, so that messages which were sent before have arrived.
+// AfterSeason is how long after the end of a season it is carried out and told, so that messages
+// which were sent before have arrived.
 const AfterSeason = time.Minute
 
-// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after the zone was changed, the next month may begin
-// only hours after the season before ended.
+// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after the
+// zone was changed, the next month may begin only hours after the season before ended.
 const minSeason = 48 * time.Hour
 
-// endOfSeason returns when an automatic season that goes on at a time ends: when the month or the quarter does.
+// endOfSeason returns when an automatic season that goes on at a time ends: when the month or the
+// quarter does.
 func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	at = at.In(d.Zone())
 	if r.SeasonMonths == 0 {
@@ -192,7 +199,8 @@ func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	return LaterMonth(at, r.SeasonMonths-(int(at.Month())-1)%r.SeasonMonths)
 }
 
-// endOfNewSeason returns when an automatic season ends that starts then, and goes on at a later time.
+// endOfNewSeason returns when an automatic season ends that starts then, and goes on at a later
+// time.
 func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	if least := starts.Add(minSeason); at.Before(least) {
 		at = least
@@ -226,7 +234,8 @@ func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSetti
 	return moved
 }
 
-// SeasonTimer is the beginning of the key of the timer that ends a season. The ids of the ladder and of the season follow.
+// SeasonTimer is the beginning of the key of the timer that ends a season. The ids of the ladder
+// and of the season follow.
 const SeasonTimer = "t:season:"
 
 // SeasonUntil is a season of a ladder that goes on until a time.
@@ -241,7 +250,8 @@ func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
 // Timer returns the key of the timer that ends the season.
 func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
 
-// endSeason ends the season of a ladder before a message of this time, which reports a match of the next one.
+// endSeason ends the season of a ladder before a message of this time, which reports a match of the
+// next one.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
 	_, err := s.attempt(ctx, Origin{Chat: o.Chat, Ladder: l.ID}, job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
@@ -249,7 +259,8 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 	return err
 }
 
-// seasonTimer ends a season at the time that was set ahead. One without a match goes on, and so does that of an archived ladder.
+// seasonTimer ends a season at the time that was set ahead. One without a match goes on, and so
+// does that of an archived ladder.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
@@ -313,8 +324,8 @@ type SeasonStarted struct {
 
 var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpose: notice.Outcome})
 
-// KindSeason is the kind of the message that tells how a season ended. What is stored of it says nothing: what it shows is read when it is
-// sent, and again when the season is corrected.
+// KindSeason is the kind of the message that tells how a season ended. What is stored of it says
+// nothing: what it shows is read when it is sent, and again when the season is corrected.
 const KindSeason = "season_ended"
 
 // SeasonObject identifies that message in its chat, apart from its topic.
