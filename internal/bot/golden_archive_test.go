@@ -31,7 +31,13 @@ func readGolden(t *testing.T, path string) goldenArchive {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatalf("read golden file: %v", err)
 	}
-	return goldenArchive{path, txtar.Parse(content).Files}
+	sections := txtar.Parse(content).Files
+	for i := range sections[min(1, len(sections)):] {
+		if sections[i].Name >= sections[i+1].Name {
+			t.Fatalf("%s: section %q is there twice, or not in order", path, sections[i+1].Name)
+		}
+	}
+	return goldenArchive{path, sections}
 }
 
 // section returns the text of a section.
