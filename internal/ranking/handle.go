@@ -76,7 +76,8 @@ type call struct {
 // So do commands that may add players, in a chat in which another instance was faster recently. A
 // question never locks it.
 func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) (CommandOutcome, error) {
-	c, met := call{Origin: o, job: j, ladder: o.Ladder, identified: o.Retried}, make(metNeeds)
+	c := call{Origin: o, job: j, ladder: o.Ladder, identified: o.Retried}
+	var met metNeeds
 	for {
 		outcome, lacks, err := s.round(ctx, c, attempt)
 		if err == nil && lacks != nil {
@@ -176,7 +177,7 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 	if refusal := c.operation.permission(snap).refusal(c.Origin, snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
 	}
-	met := make(metNeeds)
+	var met metNeeds
 	for {
 		d, lacks, err := c.operation.decide(snap)
 		if err != nil || lacks == nil || !isBeside(lacks) {

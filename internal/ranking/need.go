@@ -66,19 +66,25 @@ func (identities) what() string  { return "one player for everybody" }
 func (n seasonEnd) what() string { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
 func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 
-// metNeeds counts the needs that an attempt has met.
-type metNeeds map[string]int
+// metNeeds are the needs that an attempt has met.
+type metNeeds []string
 
-// add notes a need. It fails if the need was met before: meeting it did not help, and never will.
-// Two seasons of a ladder may end, as the first one does after a pause.
-func (m metNeeds) add(n need) error {
-	most := 1
+// add notes a need. It fails if the need was met before: meeting it did not help, and never will. Two
+// seasons of a ladder may end, as the first one does after a pause.
+func (m *metNeeds) add(n need) error {
+	most, times := 1, 0
 	if _, ok := n.(seasonEnd); ok {
 		most = 2
 	}
-	if m[n.what()]++; m[n.what()] > most {
+	for _, met := range *m {
+		if met == n.what() {
+			times++
+		}
+	}
+	if times == most {
 		return fmt.Errorf("a command needs %s again", n.what())
 	}
+	*m = append(*m, n.what())
 	return nil
 }
 

@@ -6,7 +6,7 @@ import "testing"
 // a ladder may end in one attempt.
 func TestNeedsAreMetOnce(t *testing.T) {
 	t.Parallel()
-	met := make(metNeeds)
+	var met metNeeds
 	ends := func(l Ladder) need { return seasonEnd{ladder: l} }
 	for i, step := range []struct {
 		need    need
