@@ -159,6 +159,19 @@ func TestDateWithoutScore(t *testing.T) {
 	}
 }
 
+// TestScoreIsNoLadder: a score at the beginning of a report is no slip of the name of a ranking.
+func TestScoreIsNoLadder(t *testing.T) {
+	t.Parallel()
+	h := englishTyping(t).enter(settingsOfTables["base"])
+	h.exec(`UPDATE ladders SET name = '2v2' WHERE group_id = $1`, h.id)
+	for _, text := range []string{"/match 2:2 bob", "/match 2:2 @dave", "/match 2-2 gg @erin", "/match 2:2 @bob @dave vs @carol @erin"} {
+		said := h.say(text, nil)
+		if recorded := h.recorded(said); len(recorded) != 1 {
+			t.Errorf("%s: recorded %v, said %s", text, recorded, said.text())
+		}
+	}
+}
+
 // TestSeasonByName: a number means the season with it, or else the last one that is called so.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,7 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *r
 		if !ok {
 			continue
 		}
-		if !slices.Contains(u.People, opponent) {
+		if !slices.ContainsFunc(u.People, opponent.IsSame) {
 			u.People = append(u.People, opponent)
 		}
 		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 && scores[0].HasPoints() {

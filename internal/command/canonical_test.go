@@ -83,10 +83,10 @@ func checkCanonical(t rapid.TB, want command.Match) {
 	if report.Doubt != command.DoubtNone && report.Doubt != command.DoubtTotal && !mayBeMatches {
 		t.Fatalf("%q: %+v", m.text, report)
 	}
-	isSame := func(r command.Reading) bool {
+	IsSame := func(r command.Reading) bool {
 		return len(r) == 1 && samePeople(r[0].A, want.A) && samePeople(r[0].B, want.B) && slices.Equal(r[0].Scores, want.Scores)
 	}
-	if !slices.ContainsFunc(report.Readings, isSame) {
+	if !slices.ContainsFunc(report.Readings, IsSame) {
 		t.Fatalf("%q: %+v; it says %+v", m.text, report, want)
 	}
 }

@@ -148,14 +148,14 @@ func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 // isKnown is true if p is identified by an id or a username.
 func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" }
 
-// isSame is true if p and q have the same id or username.
-func (p Person) isSame(q Person) bool {
+// IsSame reports whether p and q have the same id or username.
+func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
 // identify returns known instead of p if they are the same person: a sender has more data than a mention.
 func (p Person) identify(known Person) Person {
-	if !p.isSame(known) {
+	if !p.IsSame(known) {
 		return p
 	}
 	known.IsBot, known.Oblique, known.Whom = known.IsBot || p.IsBot, p.Oblique, p.Whom

@@ -89,7 +89,7 @@ func (m Match) command(sender Person, ladder string) string {
 	if ladder != "" {
 		parts = append(parts, ladder)
 	}
-	isSenders := m.Self || len(m.A) == 1 && len(m.B) == 1 && m.A[0].isSame(sender)
+	isSenders := m.Self || len(m.A) == 1 && len(m.B) == 1 && m.A[0].IsSame(sender)
 	for i, p := range slices.Concat(m.A, m.B) {
 		if i == len(m.A) && !isSenders && (len(m.A)+len(m.B) > 2 || name != NameMatch) {
 			parts = append(parts, "vs")

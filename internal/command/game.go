@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"strings"
+	"unicode"
 )
 
 // games are the names of games in all languages of the bot, with "_" for a space, by one of them.
@@ -51,5 +52,6 @@ func IsOfGame(name, game string) bool {
 func IsSlip(text, name string) bool {
 	typed := []rune(foldName(text))
 	limit := min(2, (len(typed)-1)/2)
-	return meaningOf(text) == unknown && Distance(typed, []rune(foldName(name)), limit) <= limit
+	mayBeName := strings.ContainsFunc(text, unicode.IsLetter) && meaningOf(text) == unknown // 2:2 is not 2v2
+	return mayBeName && Distance(typed, []rune(foldName(name)), limit) <= limit
 }

@@ -26,4 +26,9 @@ func TestGames(t *testing.T) {
 			t.Errorf("%q may be Pádel: %t", text, got)
 		}
 	}
+	for _, score := range []string{"2:2", "2-2", "2"} {
+		if IsSlip(score, "2v2") {
+			t.Errorf("%q may be 2v2", score)
+		}
+	}
 }

@@ -100,7 +100,7 @@ func separate(m Match) (each Reading) {
 // maybeEach is true if the sender may have beaten each of two people, as in "@bob and @carol 3:1".
 func (p parser) maybeEach(l line) bool {
 	return len(l.joined) > 0 && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
-		!slices.ContainsFunc(l.people, func(other Person) bool { return other.isSame(p.sender) })
+		!slices.ContainsFunc(l.people, func(other Person) bool { return other.IsSame(p.sender) })
 }
 
 // againstEach returns the match between two people as one of the sender against each of them.
@@ -172,7 +172,7 @@ func (r Reading) hasTotal() bool {
 // playsEach is true if the sender plays alone against somebody else in all matches.
 func (p parser) playsEach(r Report) bool {
 	return !slices.ContainsFunc(slices.Concat(r.Readings...), func(m Match) bool {
-		return len(m.A)+len(m.B) > 2 || !m.A[0].isSame(p.sender) && !m.B[0].isSame(p.sender)
+		return len(m.A)+len(m.B) > 2 || !m.A[0].IsSame(p.sender) && !m.B[0].IsSame(p.sender)
 	})
 }
 
@@ -220,7 +220,7 @@ func (l line) ofSender(sender Person) meaning {
 		return l.said
 	}
 	for _, p := range l.claims() {
-		if p.at == 0 || p.at == 1 && len(l.people) > 1 && l.people[0].isSame(sender) {
+		if p.at == 0 || p.at == 1 && len(l.people) > 1 && l.people[0].IsSame(sender) {
 			return p.meaning
 		}
 	}

@@ -97,7 +97,7 @@ func (p parser) players(l line) (Match, error) {
 		return Match{}, formError(ReasonEmptySide, "")
 	case !p.senderPlays():
 		return Match{}, formError(ReasonNameBothPlayers, "")
-	case len(l.people) == 1 && l.people[0].isSame(p.sender):
+	case len(l.people) == 1 && l.people[0].IsSame(p.sender):
 		return Match{}, formError(ReasonOnlyYourself, "")
 	case len(b) == 0 && !p.replied.isKnown():
 		return Match{}, formError(ReasonNoOpponent, "")
@@ -129,7 +129,7 @@ func checkPeople(people []Person) error {
 		return formError(ReasonBot, people[at].label())
 	}
 	for i, p := range people {
-		if slices.ContainsFunc(people[:i], p.isSame) {
+		if slices.ContainsFunc(people[:i], p.IsSame) {
 			return formError(ReasonSamePerson, p.label())
 		}
 	}

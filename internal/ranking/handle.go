@@ -105,7 +105,8 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 		return "", nil, ErrHandled
 	}
 	if !c.named && (c.Words != "" || len(c.LaterWords) > 0) {
-		named, refusal := snap.named(c.Words, c.LaterWords, c.reports)
+		isRead := c.reports && c.read != nil // a report without plain names is not asked about a ladder
+		named, refusal := snap.named(c.Words, c.LaterWords, isRead)
 		if named != nil {
 			return "", nil, named
 		}
