@@ -132,8 +132,8 @@ func fieldOf(matches []*Played, leaders Leaders) field {
 	return f
 }
 
-// mayInclude is true if a player is in the ranking, or may be because not all of the ranking was
-// read.
+// mayInclude reports whether a player is in the ranking, or may be because not all of the ranking
+// was read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -164,7 +164,7 @@ func (f field) highest(except PlayerID) (elo, count int) {
 	return elo, count
 }
 
-// isFirst is true if a player is at the top of the ranking, alone or not.
+// isFirst reports whether a player is at the top of the ranking, alone or not.
 func (f field) isFirst(player PlayerID) bool {
 	highest, _ := f.highest(player)
 	p := f.places[player]
@@ -182,8 +182,8 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset is true if a match, given by its index, is a larger upset than all others of the
-// month.
+// isLargestUpset reports whether a match, given by its index, is a larger upset than all others of
+// the month.
 func isLargestUpset(matches []*Played, i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {

@@ -36,7 +36,7 @@ type History struct {
 type RankedPlayer struct {
 	Standing
 
-	// Merged is true if the player was merged into another one. Such a player must not have a
+	// Merged reports whether the player was merged into another one. Such a player must not have a
 	// standing.
 	Merged bool
 	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a

@@ -12,8 +12,8 @@ import (
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin is true if the margin of victory multiplies K by elo.MarginFactor of the score. In a
-	// match in sets, the score counts sets.
+	// Margin reports whether the margin of victory multiplies K by elo.MarginFactor of the score.
+	// In a match in sets, the score counts sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
@@ -87,7 +87,7 @@ func (s Standing) MergedLeftAt(o Standing) time.Time {
 	}
 }
 
-// Differs is true if two standings differ. Equal times may be in different zones.
+// Differs reports whether two standings differ. Equal times may be in different zones.
 func (s Standing) Differs(o Standing) bool {
 	if s.LastPlayed.Equal(o.LastPlayed) {
 		o.LastPlayed = s.LastPlayed
@@ -153,7 +153,7 @@ type Entry struct {
 	LongestBefore int `json:"longest_before"`
 }
 
-// Differs is true if two entries differ in anything but their ids.
+// Differs reports whether two entries differ in anything but their ids.
 func (e Entry) Differs(o Entry) bool {
 	e.ID, o.ID = 0, 0
 	return e != o

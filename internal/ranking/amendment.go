@@ -9,17 +9,18 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Amendment says which match to undo, restore or fix. IsAdmin says whether the sender is an admin of the chat.
+// Amendment says which match to undo, restore or fix. IsAdmin says whether the sender is an admin
+// of the chat.
 type Amendment struct {
 	Match   MatchRef
 	IsAdmin func(context.Context) (bool, error)
-	// Changes is how often the match had changed when the pressed button was made, nil if no button was pressed. If it has changed since,
-	// the press is refused.
+	// Changes is how often the match had changed when the pressed button was made, nil if no button
+	// was pressed. If it has changed since, the press is refused.
 	Changes *int
 }
 
-// amendOperation is the common part of undoOperation, restoreOperation, fixOperation, moveOperation and playersAnswer: how to find the
-// match, and who may amend it.
+// amendOperation is the common part of undoOperation, restoreOperation, fixOperation, moveOperation
+// and playersAnswer: how to find the match, and who may amend it.
 type amendOperation struct {
 	plain
 	Amendment
@@ -43,7 +44,8 @@ func (a amendOperation) needs() Needs {
 	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
-// found returns the match that is meant, nil if there is none, or if a message is meant that has several.
+// found returns the match that is meant, nil if there is none, or if a message is meant that has
+// several.
 func (a amendOperation) found(snap Snapshot) *StoredMatch {
 	if len(snap.Matches) != 1 {
 		return nil
@@ -53,7 +55,8 @@ func (a amendOperation) found(snap Snapshot) *StoredMatch {
 
 func (a amendOperation) about(snap Snapshot) subject { return subject{amended: a.found(snap)} }
 
-// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the sender's last one but too old.
+// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the
+// sender's last one but too old.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
 	ref := a.Match
 	last := ref == MatchRef{}
@@ -78,8 +81,8 @@ func (a amendOperation) refusal(m *StoredMatch) Notice {
 	return a.cannotChange(m)
 }
 
-// cannotChange returns a refusal if the match has changed since the pressed button was made, or if its replay would take longer than an
-// attempt may.
+// cannotChange returns a refusal if the match has changed since the pressed button was made, or if
+// its replay would take longer than an attempt may.
 func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
 	case a.isStale(m):
@@ -90,7 +93,8 @@ func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	return nil
 }
 
-// isGone is true if the match of a button cannot be found: there is none, or the one that is found is another one.
+// isGone reports whether the match of a button cannot be found: there is none, or the one that is
+// found is another one.
 func (a amendOperation) isGone(m *StoredMatch) bool {
 	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil
@@ -98,7 +102,7 @@ func (a amendOperation) isGone(m *StoredMatch) bool {
 	return a.Match.Tag != "" && a.Match.Tag != TagOf(m.Key)
 }
 
-// isStale is true if the match has changed since the pressed button was made.
+// isStale reports whether the match has changed since the pressed button was made.
 func (a amendOperation) isStale(m *StoredMatch) bool {
 	return a.Changes != nil && *a.Changes != m.Changes
 }
@@ -138,8 +142,8 @@ func (a amendOperation) by(snap Snapshot) (ladder.PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// amended changes the match and replays its season from there, whose History there is. It returns the
-// effect, and what all amendments say.
+// amended changes the match and replays its season from there, whose History there is. It returns
+// the effect, and what all amendments say.
 func (a amendOperation) amended(
 	snap Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {

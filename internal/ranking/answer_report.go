@@ -83,7 +83,8 @@ func (r promptedResult) by(snap Snapshot) Reporter {
 	return Reporter{Name: new(shownName(r.people[0], snap.People[0]))}
 }
 
-// record records the result and closes the prompt, or lets it ask what is unusual. What refuses the result is a Notice.
+// record records the result and closes the prompt, or lets it ask what is unusual. What refuses the
+// result is a Notice.
 func (r promptedResult) record(snap Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -123,7 +124,8 @@ func (r reportAnswer) permission(snap Snapshot) Permission {
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
-// isAboutSender is true if the person who pressed the button reported, or plays in one of the readings.
+// isAboutSender reports whether the person who pressed the button reported, or plays in one of the
+// readings.
 func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 	if r.origin.Sender == nil {
 		return false
@@ -166,14 +168,16 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not answered.
+// ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not
+// answered.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who cancelled; nil if nobody answered in time
 	Results []NamedResult `json:"results,omitempty"` // what is dropped: the likeliest reading of the report
 	Kept    bool          `json:"kept,omitempty"`    // the report would have replaced a match, which stays as it is
 }
 
-// dropped returns what a prompt says when its report is dropped. by is who cancelled, nil if nobody answered in time.
+// dropped returns what a prompt says when its report is dropped. by is who cancelled, nil if nobody
+// answered in time.
 func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	d := ReportDropped{By: by, Kept: r.Replaces != nil}
 	if d.Kept {

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which of several readings a report means, or whether it counts at all. It offers the readings.
+// PromptReport asks which of several readings a report means, or whether it counts at all. It
+// offers the readings.
 const PromptReport PromptKind = "report"
 
 // The doubts that the words of a report do not show.
@@ -51,7 +52,8 @@ type ReportRequest struct {
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of the earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is how many matches of the message are recorded. If there are more when the answer comes, an edit has taken its place.
+	// Recorded is how many matches of the message are recorded. If there are more when the answer
+	// comes, an edit has taken its place.
 	Recorded int `json:"recorded,omitempty"`
 	// Replaces is the match that the report replaces, nil if it reports a new one.
 	Replaces *MatchChoice `json:"replaces,omitempty"`
@@ -73,7 +75,8 @@ func (r ReportRequest) ladders() []LadderLabel {
 	return r.Missing.Maybe
 }
 
-// tag is another one after each question: a second press of a button must not answer the next question.
+// tag is another one after each question: a second press of a button must not answer the next
+// question.
 func (r ReportRequest) tag() MatchTag {
 	keys := []string{r.Key}
 	for _, d := range r.Settled {
@@ -82,8 +85,9 @@ func (r ReportRequest) tag() MatchTag {
 	return TagOf(keys...)
 }
 
-// newAsk returns the operation that asks about a report, of whose people some are in the snapshot already. Readings in which somebody plays
-// against themselves are left out; ok is false if none remains.
+// newAsk returns the operation that asks about a report, of whose people some are in the snapshot
+// already. Readings in which somebody plays against themselves are left out; ok is false if none
+// remains.
 func (s *Service) newAsk(o Origin, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: o.reportMessage(), Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
@@ -155,7 +159,8 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// inPlaceOf returns a decision that asks about a report, and does so in the message of the prompt that it answers.
+// inPlaceOf returns a decision that asks about a report, and does so in the message of the prompt
+// that it answers.
 func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	if question, ok := d.Notice.(ReportPrompt); ok {
 		question.Prompt, d.Asks.ID = prompt, prompt
@@ -164,8 +169,9 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	return d
 }
 
-// meant returns the person that each reading means by the name in doubt, as an index into the people. It returns nil if the doubt is
-// another one, or if the readings cannot be told apart by a person each.
+// meant returns the person that each reading means by the name in doubt, as an index into the
+// people. It returns nil if the doubt is another one, or if the readings cannot be told apart by a
+// person each.
 func (a *askOperation) meant() []int {
 	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
@@ -180,8 +186,9 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the person that makes a reading differ from the others: one who does not play in all of them. Of an only reading that is
-// the person who is meant by name. It returns -1 if there is none.
+// distinct returns the person that makes a reading differ from the others: one who does not play in
+// all of them. Of an only reading that is the person who is meant by name. It returns -1 if there
+// is none.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
 		return a.onlyNamed()
@@ -196,7 +203,8 @@ func (a *askOperation) distinct(reading int) int {
 	return -1
 }
 
-// onlyNamed returns the only person of the first reading who is meant by the name of a player, -1 if there is not just one.
+// onlyNamed returns the only person of the first reading who is meant by the name of a player, -1
+// if there is not just one.
 func (a *askOperation) onlyNamed() int {
 	named := -1
 	for person, p := range a.people {
@@ -218,11 +226,11 @@ type ReportPrompt struct {
 	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt, or the line
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is what was reported before, if that or the players are the doubt, and MoreEarlier are
-	// others if that is so of several results.
+	// Earlier is what was reported before, if that or the players are the doubt, and MoreEarlier
+	// are others if that is so of several results.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
-	// Completes is true if the result has the score that Earlier lacks.
+	// Completes reports whether the result has the score that Earlier lacks.
 	Completes bool `json:"completes,omitempty"`
 }
 
@@ -231,7 +239,8 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is the person that the reading means by the name in doubt, nil if the doubt is another one.
+	// Who is the person that the reading means by the name in doubt, nil if the doubt is another
+	// one.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
 	// Ladder is the name of the ladder in which the reading counts, empty for that of the message.

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// card returns the card of a result. sides are side A and side B. On a swapped card side B comes first.
+// card returns the card of a result. sides are side A and side B. On a swapped card side B comes
+// first.
 func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	if swapped {
 		r = r.Swapped()
@@ -55,7 +56,8 @@ func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	return card(r, sides, m.swappedFor(r))
 }
 
-// swappedFor is true if side B comes first on the card with this result: the winner does, and a draw changes nothing.
+// swappedFor reports whether side B comes first on the card with this result: the winner does, and
+// a draw changes nothing.
 func (m *StoredMatch) swappedFor(r ladder.Result) bool {
 	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }
@@ -71,13 +73,14 @@ func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
 	return sides
 }
 
-// MatchTag is a short hash of a match's idempotency key. Match numbers and ids come again after a restore of an older backup, keys do not.
-// So a button carries the tag of its match, and a press on it never amends another one. A button of a prompt carries the tag of what is
-// asked about: recorded matches, or those that the answer would record.
+// MatchTag is a short hash of a match's idempotency key. Match numbers and ids come again after a
+// restore of an older backup, keys do not. So a button carries the tag of its match, and a press on
+// it never amends another one. A button of a prompt carries the tag of what is asked about:
+// recorded matches, or those that the answer would record.
 type MatchTag string
 
-// TagOf returns the tag of the match with a key, or of several matches together. Buttons in chats carry it for years, so it must stay the
-// same.
+// TagOf returns the tag of the match with a key, or of several matches together. Buttons in chats
+// carry it for years, so it must stay the same.
 func TagOf(keys ...string) MatchTag {
 	hash := sha256.Sum256([]byte(strings.Join(keys, "\n")))
 	return MatchTag(base64.RawURLEncoding.EncodeToString(hash[:6]))

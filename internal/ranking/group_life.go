@@ -10,11 +10,12 @@ import (
 // DefaultLanguage is the language of a chat until a member's language is known.
 const DefaultLanguage = "en"
 
-// greetingGap is the longest time between the bot's addition and /start that counts as one event. Adding a bot by its link also sends
-// /start at about the same time.
+// greetingGap is the longest time between the bot's addition and /start that counts as one event.
+// Adding a bot by its link also sends /start at about the same time.
 const greetingGap = time.Minute
 
-// Greet answers /start in a group with a greeting, unless the addition of the bot has just caused one.
+// Greet answers /start in a group with a greeting, unless the addition of the bot has just caused
+// one.
 type Greet struct{ Greeting Notice }
 
 func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
@@ -31,9 +32,10 @@ func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
 }
 
-// BotAdded handles the addition of the bot to a group. The group's language becomes that of the person who added the bot. The bot greets
-// the group, unless /start has just done so. If the bot is already in the group, this is no addition: the messenger also reports one when a
-// group gets a new id.
+// BotAdded handles the addition of the bot to a group. The group's language becomes that of the
+// person who added the bot. The bot greets the group, unless /start has just done so. If the bot is
+// already in the group, this is no addition: the messenger also reports one when a group gets a new
+// id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
 	if language == "" {
@@ -54,7 +56,8 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	return s.handle(ctx, o, job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
 }
 
-// simultaneous is true if two times are close enough for the addition of the bot and /start to be one event.
+// simultaneous reports whether two times are close enough for the addition of the bot and /start to
+// be one event.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.
@@ -62,11 +65,12 @@ func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(Snapshot) Decision { return Decision{Presence: BotActive} })
 }
 
-// BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices wait until the bot is back. It does
-// nothing in an unknown chat.
+// BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices
+// wait until the bot is back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap Snapshot) Decision {
-		// A late update may describe the time before the bot was added again, or a former id of the chat.
+		// A late update may describe the time before the bot was added again, or a former id of the
+		// chat.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Decision{Presence: NoChange}
 		}
@@ -80,14 +84,15 @@ func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "renamed", func(Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MembersSeen records who is in a group: the people that the origin shows. Those who are unknown stay so. It does nothing in an unknown
-// chat.
+// MembersSeen records who is in a group: the people that the origin shows. Those who are unknown
+// stay so. It does nothing in an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MemberLeft records that a person left a group. The ranking does not show them until they play or join again. It does nothing in an
-// unknown chat or for a person without a standing, and it never creates a player.
+// MemberLeft records that a person left a group. The ranking does not show them until they play or
+// join again. It does nothing in an unknown chat or for a person without a standing, and it never
+// creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap Snapshot) Decision {
 		d := Decision{Presence: NoChange}

@@ -10,17 +10,20 @@ import (
 	"elobot/internal/notice"
 )
 
-// GroupSettings are what the admins of a group choose: the rules of its default ladder, and how the bot shows things in its chat.
+// GroupSettings are what the admins of a group choose: the rules of its default ladder, and how the
+// bot shows things in its chat.
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
 	Web     bool    `json:"web_on"` // the group's web board is on
 }
 
-// Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's columns.
+// Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's
+// columns.
 type Display struct {
 	Language string `json:"language"` // an IETF tag
-	// LanguageChosen is true if an admin has chosen the language. Before that, it is that of whoever added the bot.
+	// LanguageChosen reports whether an admin has chosen the language. Before that, it is that of
+	// whoever added the bot.
 	LanguageChosen bool `json:"language_chosen"`
 	Tables         bool `json:"tables"`       // rankings and standings are tables
 	Celebrations   bool `json:"celebrations"` // cards say what is special about their matches
@@ -34,7 +37,8 @@ func DefaultDisplay() Display {
 	return Display{Language: DefaultLanguage, Celebrations: true, TimeZone: UTC}
 }
 
-// Setting is one of the GroupSettings. Its values are strings, which also stand in the data of buttons.
+// Setting is one of the GroupSettings. Its values are strings, which also stand in the data of
+// buttons.
 type Setting struct {
 	Name    string
 	Group   SettingGroup
@@ -206,7 +210,8 @@ func (s Setting) Table() SettingsTable {
 // Value returns the value of the setting.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
-// With returns the settings with another value of this one. A value that cannot be chosen changes nothing.
+// With returns the settings with another value of this one. A value that cannot be chosen changes
+// nothing.
 func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	s.set(&g, value)
 	return g
@@ -222,8 +227,8 @@ type SettingsPage struct {
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings answers an admin with the settings of the group, or opens a part of them at the press of a button below a SettingsPage, which
-// is edited.
+// ShowSettings answers an admin with the settings of the group, or opens a part of them at the
+// press of a button below a SettingsPage, which is edited.
 type ShowSettings struct {
 	Open    string                              // as in SettingsPage
 	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
@@ -259,10 +264,11 @@ func (s Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
-// ChangeSetting changes a setting of the group by a command, or at the press of a button below a SettingsPage, which is edited. Only admins
-// may do so. Rules apply from the next match on; recorded matches and the start ratings of players in the ladder stay as they are. A match
-// that another instance is just recording may still be played under the old rules. Messages that were sent before keep their language, also
-// when they are edited.
+// ChangeSetting changes a setting of the group by a command, or at the press of a button below a
+// SettingsPage, which is edited. Only admins may do so. Rules apply from the next match on;
+// recorded matches and the start ratings of players in the ladder stay as they are. A match that
+// another instance is just recording may still be played under the old rules. Messages that were
+// sent before keep their language, also when they are edited.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -318,7 +324,8 @@ func (o settingOperation) decide(snap Snapshot) (Decision, need, error) {
 	return Decision{Effect: changed, Page: page, CallbackAnswer: said}, nil, nil
 }
 
-// ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply fails with ErrConflict.
+// ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply
+// fails with ErrConflict.
 type ChangedSetting struct {
 	Chat          ChatID
 	Group         GroupID

@@ -305,7 +305,7 @@ func (j job) sender(o Origin, snap Snapshot, adds bool) Name {
 	return Name{Name: o.Sender.Name}
 }
 
-// isUnidentified is true if somebody turns out to be an unclaimed player.
+// isUnidentified reports whether somebody turns out to be an unclaimed player.
 func isUnidentified(snap Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
@@ -394,7 +394,7 @@ func (j job) known(snap Snapshot, p command.Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
 	}
-	return snap.People[slices.IndexFunc(j.mayNeed.People, func(q command.Person) bool { return samePerson(p, q) })]
+	return snap.People[slices.IndexFunc(j.mayNeed.People, p.IsSame)]
 }
 
 // needs returns what the operation looks at, or may look at.

@@ -8,7 +8,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Join gives the sender a standing in the group's default ladder. A player who left is shown in all rankings of the group again.
+// Join gives the sender a standing in the group's default ladder. A player who left is shown in all
+// rankings of the group again.
 type Join struct{}
 
 func (Join) do(ctx context.Context, s *Service, o Origin) error {
@@ -26,7 +27,8 @@ type joinOperation struct {
 
 func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
 
-// isUnlimited is true if the sender enters the ladder or comes back to it. Joining while in the ladder counts as a question.
+// isUnlimited reports whether the sender enters the ladder or comes back to it. Joining while in
+// the ladder counts as a question.
 func (j joinOperation) isUnlimited(snap Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.PresentAt(j.at) != *standing

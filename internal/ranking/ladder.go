@@ -25,7 +25,8 @@ const (
 	MaxLadderWords = 4
 )
 
-// LadderLabel is what a notice says about its ladder, so that the buttons below it are about the same one.
+// LadderLabel is what a notice says about its ladder, so that the buttons below it are about the
+// same one.
 type LadderLabel struct {
 	ID   ladder.ID `json:"id"`
 	Name string    `json:"name"`
@@ -33,8 +34,8 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// LadderNamed says that a command names a ladder with its first Words, or those of later lines. It is not handled yet: whoever has it without
-// them in the Ladder.
+// LadderNamed says that a command names a ladder with its first Words, or those of later lines. It
+// is not handled yet: whoever has it without them in the Ladder.
 type LadderNamed struct {
 	Ladder     ladder.ID
 	Words      int
@@ -46,8 +47,9 @@ type LadderNamed struct {
 // Error implements error.
 func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names ladder %d", e.Ladder) }
 
-// named returns how a command names its ladder, nil if it does not. All lines of a command are about one ladder: it is refused if a later line
-// names another one, and so is a command that names a missing ladder and is no report.
+// named returns how a command names its ladder, nil if it does not. All lines of a command are
+// about one ladder: it is refused if a later line names another one, and so is a command that names
+// a missing ladder and is no report.
 func (s Snapshot) named(first string, later []string, isReport bool) (named *LadderNamed, refusal Notice) {
 	here, missing, words := s.ladderAt(first, isReport)
 	if missing != nil && !isReport {
@@ -85,9 +87,9 @@ func (c call) lacksLadder(snap Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladderOf returns the ladder that a command is about: that of the match that it amends, else the one
-// that it names, else the one that applies where it was sent. A button that names none was made when
-// the group had one ladder, and means that. It is that of the call if the snapshot has it.
+// ladderOf returns the ladder that a command is about: that of the match that it amends, else the
+// one that it names, else the one that applies where it was sent. A button that names none was made
+// when the group had one ladder, and means that. It is that of the call if the snapshot has it.
 func (c call) ladderOf(snap Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
 		return 0
@@ -144,13 +146,15 @@ const (
 	UnbindTopic   LadderChange = "unbind" // the default ladder applies in the topic again
 )
 
-// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; everybody may ask.
+// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; everybody
+// may ask.
 type ChangeLadder struct {
 	Change LadderChange
 	// Name is that of the ladder. RenameLadder has the new name, perhaps after the old one.
 	Name string
 	Sure bool // RenameLadder may give a name of several words without asking
-	// First is what the group's only ladder is called, if it has no name yet and another one is added. Without it, that is asked.
+	// First is what the group's only ladder is called, if it has no name yet and another one is
+	// added. Without it, that is asked.
 	First   string
 	IsAdmin func(context.Context) (bool, error)
 }
@@ -233,8 +237,8 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// canBeName is true if a ladder may have this name: it must mean nothing else in a command, nor be
-// that of a player, so that nobody who is named becomes a ladder.
+// canBeName reports whether a ladder may have this name: it must mean nothing else in a command,
+// nor be that of a player, so that nobody who is named becomes a ladder.
 func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -335,8 +339,8 @@ type ListedLadder struct {
 
 var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
 
-// FirstLadderPrompt asks what the group's only ladder is called, before another one is added with the Name. Whoever is an admin answers
-// with a reply.
+// FirstLadderPrompt asks what the group's only ladder is called, before another one is added with
+// the Name. Whoever is an admin answers with a reply.
 type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }

@@ -8,8 +8,8 @@ import (
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
-// NotRecorded lists results that were rejected because their sender exceeded the limit per minute. Until it is sent, more rejected
-// results of the sender are added to it.
+// NotRecorded lists results that were rejected because their sender exceeded the limit per minute.
+// Until it is sent, more rejected results of the sender are added to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
 	Items []RejectedResult `json:"items"`          // the first MaxRejected results, in the order of their rejection
@@ -22,8 +22,8 @@ var _ = notice.Register[NotRecorded](notice.Kind{Name: "not_recorded", Purpose: 
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; a fix has only the scores
-	// Number is the match to be amended, 0 if unknown. Last is true if the command means the sender's last match, or the last one that the
-	// sender undid.
+	// Number is the match to be amended, 0 if unknown. Last reports whether the command means the
+	// sender's last match, or the last one that the sender undid.
 	Number    int  `json:"number,omitempty"`
 	Last      bool `json:"last,omitempty"`
 	Malformed bool `json:"malformed,omitempty"` // the command could not be parsed; all fields but Command are empty
@@ -43,7 +43,8 @@ type malformedResult struct {
 	name string
 }
 
-// rejectedResults describes matches that are not recorded. Players appear under their known names, or as mentioned.
+// rejectedResults describes matches that are not recorded. Players appear under their known names,
+// or as mentioned.
 func (r *recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
 	for _, result := range r.namedResults(snap) {
 		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
@@ -79,7 +80,8 @@ func shownNames(people []command.Person) (all []Name) {
 	return all
 }
 
-// shownName returns the name of a person who need not be a player: the known name, or the one that the message shows.
+// shownName returns the name of a person who need not be a player: the known name, or the one that
+// the message shows.
 func shownName(p command.Person, k Known) Name {
 	switch {
 	case k.isPlayer():

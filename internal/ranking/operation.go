@@ -120,7 +120,7 @@ func (o Origin) answer(n Notice) Decision {
 // Permission says who may do what an operation does.
 type Permission struct {
 	Who Who
-	// Involved is true if the sender is one of those involved. It matters only with Involved.
+	// Involved reports whether the sender is one of those involved. It matters only with Involved.
 	Involved bool
 	Refusal  Refusal // what all others are told
 }
@@ -157,7 +157,7 @@ func (p Permission) refusal(o Origin, snap Snapshot) Notice {
 	return p.Refusal
 }
 
-// asAdmin is true if only being an admin gives the sender permission.
+// asAdmin reports whether only being an admin gives the sender permission.
 func (p Permission) asAdmin() bool { return p.Who == Admins || p.Who == Involved && !p.Involved }
 
 // adminStatus asks whether the sender of a command is an admin, if its operation needs to know.

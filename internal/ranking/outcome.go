@@ -72,5 +72,5 @@ func (j job) outcomeOf(changes Changes) CommandOutcome {
 	}
 }
 
-// isRefusal is true if a notice says why a command did nothing.
+// isRefusal reports whether a notice says why a command did nothing.
 func isRefusal(n Notice) bool { return n != nil && notice.KindOf(n).Refuses }

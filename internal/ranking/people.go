@@ -8,8 +8,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// profileChange returns the change needed to store what a message shows about a person. ok is false if there is nothing to store, as of a
-// person who is unknown and not to be added: asking a question creates no player. A retried command may show an outdated state.
+// profileChange returns the change needed to store what a message shows about a person. ok is false
+// if there is nothing to store, as of a person who is unknown and not to be added: asking a
+// question creates no player. A retried command may show an outdated state.
 func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
@@ -27,7 +28,8 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	return change, ok
 }
 
-// newSighting returns the sighting of a person if it changes with the message, or nil. A late message changes nothing.
+// newSighting returns the sighting of a person if it changes with the message, or nil. A late
+// message changes nothing.
 func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	came := o.Sender != nil && o.Sender.ID == p.ID
 	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
@@ -40,8 +42,9 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	return &Sighting{Username: p.Username, At: o.SentAt, Came: came}
 }
 
-// claimant returns the account that the unclaimed player with the person's username has turned out to be: the person's, or for a mention
-// the one that was last seen with the username. It returns nil if there is none.
+// claimant returns the account that the unclaimed player with the person's username has turned out
+// to be: the person's, or for a mention the one that was last seen with the username. It returns
+// nil if there is none.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil
@@ -49,9 +52,9 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the player that the person p is: the account with their id. Without an id, it is the account that was last seen in the
-// group with their username. Otherwise it is the group's unclaimed player with that username, or, unless it is 0, a new player with the id
-// added, or none.
+// Identify sets the player that the person p is: the account with their id. Without an id, it is
+// the account that was last seen in the group with their username. Otherwise it is the group's
+// unclaimed player with that username, or, unless it is 0, a new player with the id added, or none.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -69,18 +72,13 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	}
 }
 
-// samePerson is true if two people are visibly the same person. The store may know more, such as which user id has a username.
-func samePerson(p, q command.Person) bool {
-	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
-}
-
 // participants are the people of a command, each of them once.
 type participants []command.Person
 
-// add adds the person unless they are present, and returns their index. If a person is both mentioned and shown with an id, add keeps the
-// one with the id.
+// add adds the person unless they are present, and returns their index. If a person is both
+// mentioned and shown with an id, add keeps the one with the id.
 func (ps *participants) add(p command.Person) int {
-	i := slices.IndexFunc(*ps, func(q command.Person) bool { return samePerson(p, q) })
+	i := slices.IndexFunc(*ps, p.IsSame)
 	if i < 0 {
 		*ps = append(*ps, p)
 		return len(*ps) - 1
@@ -101,7 +99,8 @@ func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	return at
 }
 
-// areOfEarlierMessage marks all people but the sender, who comes first if there is one, as shown by an earlier message.
+// areOfEarlierMessage marks all people but the sender, who comes first if there is one, as shown by
+// an earlier message.
 func (ps participants) areOfEarlierMessage(sender participants) {
 	for i := len(sender); i < len(ps); i++ {
 		ps[i].Earlier = true
@@ -111,7 +110,7 @@ func (ps participants) areOfEarlierMessage(sender participants) {
 // complete replaces each mention of somebody that the message shows with an id.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
-		at := slices.IndexFunc(shown, func(q command.Person) bool { return samePerson(p, q) })
+		at := slices.IndexFunc(shown, p.IsSame)
 		if p.ID == 0 && at >= 0 {
 			ps[i] = shown[at]
 		}
@@ -132,18 +131,19 @@ func (p Player) name() Name { return Name{Player: p.ID} }
 // senderName returns the name of the sender of a command whose people begin with the sender.
 func (s Snapshot) senderName() Name { return s.People[0].Player.name() }
 
-// isAccount is true if a message has shown the person.
+// isAccount reports whether a message has shown the person.
 func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
-// isPlayer is true if the person is a player already.
+// isPlayer reports whether the person is a player already.
 func (k Known) isPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
-// isSame is true if two people are known to be the same player.
+// isSame reports whether two people are known to be the same player.
 func (k Known) isSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// standing returns the person's standing, or a new one in the ladder. That of a non-player has no Player.
+// standing returns the person's standing, or a new one in the ladder. That of a non-player has no
+// Player.
 func (k Known) standing(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

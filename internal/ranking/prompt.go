@@ -13,7 +13,8 @@ import (
 // PromptID is the id of a prompt.
 type PromptID int64
 
-// PromptRef says which prompt is meant. The id alone does not: like a match number, it comes again after a restore.
+// PromptRef says which prompt is meant. The id alone does not: like a match number, it comes again
+// after a restore.
 type PromptRef struct {
 	ID  PromptID
 	Tag MatchTag
@@ -25,9 +26,9 @@ type PromptKind string
 // PromptUndo asks whether to undo a match, its only Choice.
 const PromptUndo PromptKind = "undo"
 
-// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptReport it can also be Complete, of a PromptWizard an OpponentPage, a
-// ScoreAgainst, or what somebody types instead of pressing a button: []Report for the result, a Person for the opponent, or an
-// UnclearOpponent.
+// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptReport it can also be
+// Complete, of a PromptWizard an OpponentPage, a ScoreAgainst, or what somebody types instead of
+// pressing a button: []Report for the result, a Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to every prompt.
@@ -39,7 +40,8 @@ type Complete struct{}
 // Choice is the position of what is meant among all that a prompt offers, from 0.
 type Choice int
 
-// chosen returns what an option chooses of all that a prompt offers. ok is false if it chooses none of that.
+// chosen returns what an option chooses of all that a prompt offers. ok is false if it chooses none
+// of that.
 func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 	i, ok := o.(Choice)
 	if !ok || i < 0 || int(i) >= len(offered) {
@@ -51,7 +53,8 @@ func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 // PromptWindow is how long a prompt can be answered after the messenger has accepted its message.
 const PromptWindow = 5 * time.Minute
 
-// Prompt is a question with buttons. It is open until somebody answers or cancels it, or its timer ends it.
+// Prompt is a question with buttons. It is open until somebody answers or cancels it, or its timer
+// ends it.
 type Prompt struct {
 	NewPrompt        // with its ID
 	Number    int    // of the match of a PromptUndo
@@ -60,7 +63,7 @@ type Prompt struct {
 	Closed    bool
 }
 
-// is is true if p is the prompt that ref means. A nil prompt is none.
+// is reports whether p is the prompt that ref means. A nil prompt is none.
 func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
 
 func (p *Prompt) tag() MatchTag {
@@ -76,8 +79,8 @@ func (p *Prompt) tag() MatchTag {
 	}
 }
 
-// isOf is true if what the prompt asks about belongs to a ladder. That of the prompt may have ended, with the group of a chat that has become
-// one with another.
+// isOf reports whether what the prompt asks about belongs to a ladder. That of the prompt may have
+// ended, with the group of a chat that has become one with another.
 func (p *Prompt) isOf(l Ladder) bool {
 	var asked ladder.ID
 	switch {
@@ -127,21 +130,22 @@ const (
 type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
-	// Settles is the key of the message that led to the prompt, if its edits are no reports any more although no match has its key;
-	// otherwise it is empty.
+	// Settles is the key of the message that led to the prompt, if its edits are no reports any
+	// more although no match has its key; otherwise it is empty.
 	Settles string
 }
 
-// PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt is edited to show what was decided.
+// PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt
+// is edited to show what was decided.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
-	// IsAdmin is true if the sender is an admin of the chat.
+	// IsAdmin reports whether the sender is an admin of the chat.
 	IsAdmin func(context.Context) (bool, error)
 }
 
-// do closes the prompt and does what the answer says, if the sender may answer and the prompt is still open. Of several answers to a
-// prompt, one has an effect.
+// do closes the prompt and does what the answer says, if the sender may answer and the prompt is
+// still open. Of several answers to a prompt, one has an effect.
 func (a PromptAnswer) do(ctx context.Context, s *Service, o Origin) error {
 	// What kind of prompt it is decides what else to read. The decision looks at the prompt again.
 	snap, err := s.findPrompt(ctx, o, a.Prompt, false)
@@ -210,8 +214,8 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-// permission checks again what was checked when the prompt was asked: people may have lost their rights since. Whoever was asked may cancel
-// all the same.
+// permission checks again what was checked when the prompt was asked: people may have lost their
+// rights since. Whoever was asked may cancel all the same.
 func (p promptOperation) permission(snap Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
@@ -250,13 +254,14 @@ func (p promptOperation) decide(snap Snapshot) (d Decision, lacks need, err erro
 	return d, nil, nil
 }
 
-// IsPrompt is true if notices of a kind ask a prompt.
+// IsPrompt reports whether notices of a kind ask a prompt.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 
-// UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo their last match that counts.
+// UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo
+// their last match that counts.
 type UndoPrompt struct {
 	// Prompt is the open question that this repeats; 0 in the message that begins it, whose id it
 	// is.
@@ -267,13 +272,15 @@ type UndoPrompt struct {
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // who is asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
-	// Undone is the number of the match that the command meant, which is undone already; 0 if it meant this one.
+	// Undone is the number of the match that the command meant, which is undone already; 0 if it
+	// meant this one.
 	Undone int `json:"undone,omitempty"`
 }
 
 var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: notice.Outcome, Alone: true})
 
-// UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be undone all the same, by others.
+// UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be
+// undone all the same, by others.
 type UndoDropped struct {
 	Number int       `json:"number"`       // 0 if nobody said which match is meant
 	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time

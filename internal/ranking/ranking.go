@@ -1,8 +1,10 @@
-// Package ranking is the domain: groups and their ladders, the people in them, and the matches that move their ratings.
+// Package ranking is the domain: groups and their ladders, the people in them, and the matches that
+// move their ratings.
 //
-// A [Service] handles a command in three steps. It reads what the command concerns, decides in plain Go what to change, and has the [Store]
-// apply everything in one transaction: the effect, the idempotency key and the [Notice] that answers the command. The package knows nothing
-// about Telegram, SQL or wording: notices carry facts, and other packages render them.
+// A [Service] handles a command in three steps. It reads what the command concerns, decides in
+// plain Go what to change, and has the [Store] apply everything in one transaction: the effect, the
+// idempotency key and the [Notice] that answers the command. The package knows nothing about
+// Telegram, SQL or wording: notices carry facts, and other packages render them.
 package ranking
 
 import (
@@ -25,51 +27,64 @@ type (
 
 // Origin says where a command came from: who sent it, when, and where the answer goes.
 type Origin struct {
-	// Key is the idempotency key: commands with the same key are the same command, which takes effect only once.
+	// Key is the idempotency key: commands with the same key are the same command, which takes
+	// effect only once.
 	Key     string
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
-	// Update is the messenger's id of the update that contains the command, and Command the name of the command or of the pressed button.
-	// Both are for the log. Without a name there, the operation's own is used.
+	// Update is the messenger's id of the update that contains the command, and Command the name of
+	// the command or of the pressed button. Both are for the log. Without a name there, the
+	// operation's own is used.
 	Update  int64
 	Command string
-	// Message is the key of the message whose edit is the command, empty for all other commands. The command is ignored unless everything
-	// that was handled of the message so far was refused, or only led to a question about a result.
+	// Message is the key of the message whose edit is the command, empty for all other commands.
+	// The command is ignored unless everything that was handled of the message so far was refused,
+	// or only led to a question about a result.
 	Message string
 	Chat    Chat
 	Sender  *command.Person // nil for an anonymous admin
 	SentAt  time.Time
-	// Button is the id of the button press that sent the command, empty for a message. The person who pressed gets the answer; the chat is
-	// notified only if the press changes something, or is answered by a message of its own.
+	// Button is the id of the button press that sent the command, empty for a message. The person
+	// who pressed gets the answer; the chat is notified only if the press changes something, or is
+	// answered by a message of its own.
 	Button string
 	// Instead is the command that does the same as the pressed button, empty if there is none.
 	// Whether an anonymous admin is one is seen only if they send that.
 	Instead string
-	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0 for none.
+	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0
+	// for none.
 	Pressed int64
-	// Malformed is the name of a command that reports or amends a match but could not be parsed. It is empty for all other commands.
+	// Malformed is the name of a command that reports or amends a match but could not be parsed. It
+	// is empty for all other commands.
 	Malformed string
-	// Retried is true if an operator has the command handled again. Its notices never expire, and no rate limit applies.
+	// Retried reports whether an operator has the command handled again. Its notices never expire,
+	// and no rate limit applies.
 	Retried bool
-	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for none.
+	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for
+	// none.
 	ReplyTo, Thread int64
 	// Ladder is the ladder that the command or the pressed button names, 0 for none.
 	Ladder ladder.ID
-	// Season is the season of that ladder that the command is about, 0 for the one that goes on. The service finds it.
+	// Season is the season of that ladder that the command is about, 0 for the one that goes on.
+	// The service finds it.
 	Season ladder.SeasonID
 	// Missing is what the command named instead of a ladder of the group, nil for nothing.
 	Missing *MissingLadder
-	// Words are the first words of the command's arguments, if they may name a ladder. If they do, the command fails with a LadderNamed.
+	// Words are the first words of the command's arguments, if they may name a ladder. If they do,
+	// the command fails with a LadderNamed.
 	Words string
 	// LaterWords are those of each line after the first one.
 	LaterWords []string
-	// Replied is the match that the message which the command replies to may be about; zero if it replies to none.
+	// Replied is the match that the message which the command replies to may be about; zero if it
+	// replies to none.
 	Replied MatchRef
-	// VisibleUsers are other people that the command's message shows with their ids, such as the author of the message that it replies to.
-	// They need not take part in the command.
+	// VisibleUsers are other people that the command's message shows with their ids, such as the
+	// author of the message that it replies to. They need not take part in the command.
 	VisibleUsers []command.Person
-	// Mentioned are the people that the command's message mentions. They need not take part in the command.
+	// Mentioned are the people that the command's message mentions. They need not take part in the
+	// command.
 	Mentioned []command.Person
-	// Names is true if the message may mean people by plain names: it can only be read when it is known who is in the group.
+	// Names reports whether the message may mean people by plain names: it can only be read when it
+	// is known who is in the group.
 	Names bool
 }
 
@@ -109,22 +124,23 @@ type Chat struct {
 	ID    ExternalChatID
 	Kind  ChatKind
 	Title string
-	// Language is the sender's language as an IETF tag, empty if unknown. A new chat gets this language. It is empty in a chat read from
-	// the store.
+	// Language is the sender's language as an IETF tag, empty if unknown. A new chat gets this
+	// language. It is empty in a chat read from the store.
 	Language string
 }
 
-// equalExceptLanguage is true if two chats are equal, apart from the sender's language.
+// equalExceptLanguage reports whether two chats are equal, apart from the sender's language.
 func (c Chat) equalExceptLanguage(o Chat) bool {
 	c.Language, o.Language = "", ""
 	return c == o
 }
 
-// IsGroup is true if the chat can have ladders.
+// IsGroup reports whether the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Player is a person as the store knows them. A player with a UserID is an account, one for all groups. A player without one is unclaimed:
-// somebody mentioned the username in a group, but no message there has shown the person yet. An unclaimed player exists in that group only.
+// Player is a person as the store knows them. A player with a UserID is an account, one for all
+// groups. A player without one is unclaimed: somebody mentioned the username in a group, but no
+// message there has shown the person yet. An unclaimed player exists in that group only.
 type Player struct {
 	ID       ladder.PlayerID
 	UserID   ladder.UserID

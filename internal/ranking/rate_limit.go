@@ -15,7 +15,8 @@ const (
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of the sender whose limits apply: a person, or the chat for an anonymous admin.
+// SenderID is the messenger's id of the sender whose limits apply: a person, or the chat for an
+// anonymous admin.
 type SenderID int64
 
 // RateBucket is how a command counts towards the rate limits.
@@ -30,14 +31,16 @@ const (
 	RatePress    RateBucket = "press"    // a button press that changes no match, or answers a prompt
 )
 
-// RateEntry says how a command counts, for which sender, and when it was sent. The zero value does not count.
+// RateEntry says how a command counts, for which sender, and when it was sent. The zero value does
+// not count.
 type RateEntry struct {
 	Bucket RateBucket
 	Sender SenderID
 	At     time.Time
 }
 
-// RecentUsage counts a sender's commands by bucket, in the RateWindow that ends when the current command was sent.
+// RecentUsage counts a sender's commands by bucket, in the RateWindow that ends when the current
+// command was sent.
 type RecentUsage struct {
 	Questions int
 	Results   int
@@ -53,7 +56,8 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice. n is nil while there is no answer.
+// rateEntry returns how the command counts if it is answered with the notice. n is nil while there
+// is no answer.
 func (j job) rateEntry(o Origin, n Notice) RateEntry {
 	rateEntry := RateEntry{Bucket: j.bucket, Sender: o.sender(), At: o.SentAt}
 	switch n := n.(type) {
@@ -78,9 +82,11 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// overLimit is true if a command exceeds a rate limit, and returns the answer to it. The answer is nil if the sender has already been asked
-// to slow down. What counts is when commands were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
-// one sender's commands are handled concurrently in several chats, a few more than the limit may pass.
+// overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The
+// answer is nil if the sender has already been asked to slow down. What counts is when commands
+// were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
+// one sender's commands are handled concurrently in several chats, a few more than the limit may
+// pass.
 func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // what the command reports or amends, if that may be too much
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
@@ -107,7 +113,7 @@ func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool
 	return nil, false
 }
 
-// isTooManyPresses is true if the notice refuses a button press over the limit.
+// isTooManyPresses reports whether the notice refuses a button press over the limit.
 func isTooManyPresses(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses

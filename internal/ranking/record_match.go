@@ -11,7 +11,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// ExtraMatch separates the key of a message from the number of a match, in the keys of all its matches but the first.
+// ExtraMatch separates the key of a message from the number of a match, in the keys of all its
+// matches but the first.
 const ExtraMatch = "#"
 
 // MaxReports is how many matches a message can report.
@@ -26,15 +27,17 @@ type Reading struct {
 	Unscored *command.Match
 }
 
-// ReadReport records the matches that a message reports, in their order, updates the ratings of all players and notifies the group. There
-// may be at most MaxReports. If the message can mean several things, or something is unusual, it asks first; but matches that were
-// reported shortly before do not hold up the others. Read reads the message, given who is in the group; nobody is given unless it may mean
-// people by plain names.
+// ReadReport records the matches that a message reports, in their order, updates the ratings of all
+// players and notifies the group. There may be at most MaxReports. If the message can mean several
+// things, or something is unusual, it asks first; but matches that were reported shortly before do
+// not hold up the others. Read reads the message, given who is in the group; nobody is given unless
+// it may mean people by plain names.
 //
 // An edit of a message that was handled before is handled as handleEdit says.
 type ReadReport struct {
 	Read func(everybody []command.Person) Reading
-	// NoScore is true if the message has no number, so that Read may find nothing but Unscored.
+	// NoScore reports whether the message has no number, so that Read may find nothing but
+	// Unscored.
 	NoScore bool
 }
 
@@ -79,8 +82,8 @@ func (s *Service) reported(o Origin, r Reading) operation {
 	return malformedResult{answer{people: senderOf(o), notice: refusal}, commandMatch}
 }
 
-// newRecord returns the operation that records matches, and adds their people and the reporter to people. ok is false if somebody visibly
-// plays against themselves.
+// newRecord returns the operation that records matches, and adds their people and the reporter to
+// people. ok is false if somebody visibly plays against themselves.
 func (s *Service) newRecord(o Origin, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
 	for i, r := range reports {
@@ -154,7 +157,7 @@ type reportedMatch struct {
 	sides   []int // the side of each player, 1 or 2
 }
 
-// plays is true if a person, an index into the people, plays in one of the matches.
+// plays reports whether a person, an index into the people, plays in one of the matches.
 func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
@@ -215,7 +218,7 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 	return nil
 }
 
-// hasDuplicatePlayer is true if two of the players are the same person, mentioned in two ways.
+// hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
 func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 	sides := m.playerIDs(snap)
 	all := slices.Sorted(slices.Values(slices.Concat(sides[0], sides[1])))

@@ -10,8 +10,8 @@ type Rules struct {
 	HideDays           int  `json:"hide_days"`     // for how many days the ranking shows somebody who does not play, 0 for ever
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
-	// Halfway is true if people begin a season half-way between the rating with which they ended
-	// the one before and the start rating.
+	// Halfway reports whether people begin a season half-way between the rating with which they
+	// ended the one before and the start rating.
 	Halfway bool `json:"season_halfway"`
 	// SeasonMonths is how many calendar months an automatic season lasts: 1, 3, or 0 if admins
 	// start each season.

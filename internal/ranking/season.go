@@ -22,8 +22,8 @@ type Season struct {
 	Ends   time.Time // the instant from which on they do not any more, zero if it goes on until an admin ends it
 }
 
-// endsBefore is true if a message of this time reports matches of a later season than one that goes
-// on.
+// endsBefore reports whether a message of this time reports matches of a later season than one that
+// goes on.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
@@ -74,7 +74,7 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder
 	return store.SeasonAt(ctx, l.ID, at)
 }
 
-// isOver is true if a season of the group does not go on.
+// isOver reports whether a season of the group does not go on.
 func (s Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
@@ -88,7 +88,7 @@ func correctedByAdmins(m *StoredMatch) Permission {
 // season has it.
 const MaxSeasonName = 32
 
-// StartSeason ends the season of a ladder that goes on, and starts another one with the Name, which
+// StartSeason ends the current season of a ladder, and starts another one with the Name, which
 // may be empty. Only admins may.
 type StartSeason struct {
 	Name string

@@ -30,7 +30,8 @@ type RecentMatch struct {
 	Twice      bool // both sides have reported it: a report that may have been another game was none
 }
 
-// isSettled is true if something is not asked about, because it was asked already, or nobody wants it to be.
+// isSettled reports whether something is not asked about, because it was asked already, or nobody
+// wants it to be.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
@@ -68,7 +69,8 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 	return ask, isRepeated
 }
 
-// ask returns the operation that asks a question about the report. The readings name the people of the report, and perhaps others.
+// ask returns the operation that asks a question about the report. The readings name the people of
+// the report, and perhaps others.
 func (r *recordOperation) ask(q command.Report) *askOperation {
 	ask, _ := r.service.newAsk(r.origin, q, r.people)
 	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), settles(q)), r.recorded
@@ -124,16 +126,17 @@ func (s Snapshot) near(username string) []command.Person {
 	return all[:min(len(all), maxNear)]
 }
 
-// with returns the reports with another person instead of a mentioned one. ok is false if the other person plays already.
+// with returns the reports with another person instead of a mentioned one. ok is false if the other
+// person plays already.
 func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
 		for _, side := range []*[]command.Person{&report.A, &report.B} {
 			*side = slices.Clone(*side)
 			for i, p := range *side {
 				switch {
-				case samePerson(p, other):
+				case p.IsSame(other):
 					return nil, false
-				case samePerson(p, mentioned):
+				case p.IsSame(mentioned):
 					(*side)[i] = other
 				}
 			}
@@ -171,8 +174,8 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // duplicateOf returns the match that is probably the same as a reported one, apart from some, nil
 // if there is none: the same players on the same sides have the same result. The same person has
 // just reported it, and no other match of these players since; or somebody else has, and nobody has
-// reported it again. A score is rather that of a match that has it already than one that completes a
-// match. result is that of the reported one, in the order of the other one.
+// reported it again. A score is rather that of a match that has it already than one that completes
+// a match. result is that of the reported one, in the order of the other one.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
@@ -229,7 +232,7 @@ func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap Snapshot) (res
 	}
 }
 
-// samePlayers is true if two sides have the same players, in any order.
+// samePlayers reports whether two sides have the same players, in any order.
 func samePlayers(a, b []ladder.PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
@@ -241,7 +244,8 @@ func isNear(p command.Person, username string) bool {
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
 }
 
-// beginsUsername is true if a username is what stands before a "_" or a digit in another one, as in @dima and @dima_sokol.
+// beginsUsername reports whether a username is what stands before a "_" or a digit in another one,
+// as in @dima and @dima_sokol.
 func beginsUsername(username, other string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(other), strings.ToLower(username))
 	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))

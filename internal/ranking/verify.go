@@ -19,11 +19,13 @@ type AuditStore interface {
 
 // AuditReader reads from one snapshot of the store.
 type AuditReader interface {
-	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails with ErrNoSuchGroup if there are none.
+	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails
+	// with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// MatchHistory is that of a Store.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
-	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each kind.
+	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each
+	// kind.
 	IntegrityIssues(ctx context.Context, group GroupID) (IntegrityIssues, error)
 }
 
@@ -35,7 +37,7 @@ type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
 	Group GroupID
-	// Detached is true if it is a DetachedGroup. Then it had the chat.
+	// Detached reports whether it is a DetachedGroup. Then it had the chat.
 	Detached bool
 	Seasons  []ladder.SeasonID // of its ladders
 	Names    []string          // of the seasons, as in "padel, season 2"; empty for the only season of the only ladder
@@ -96,9 +98,10 @@ type Progress struct {
 	Matches          int
 }
 
-// Verify replays every season of every ladder from its first match and calls found for each difference from what is stored. It verifies the
-// group of the chat, or all groups if chat is 0. It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup
-// if the chat has no group.
+// Verify replays every season of every ladder from its first match and calls found for each
+// difference from what is stored. It verifies the group of the chat, or all groups if chat is 0. It
+// calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
+// chat has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
 		groups, err := reader.Groups(ctx, chat)
@@ -205,7 +208,8 @@ type seasonAudit struct {
 	names map[ladder.PlayerID]string // of those who have a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from then on.
+	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from
+	// then on.
 	replayFailed bool
 }
 
@@ -270,8 +274,9 @@ func (l *seasonAudit) standing(s ladder.Standing) {
 	differ(WrongCounters, counters(s), counters(want))
 }
 
-// Repair overwrites the history and standings of a season with the result of its replay, in one transaction. It reports whether anything
-// had to be written. It fails with ErrInconsistent if it cannot be replayed.
+// Repair overwrites the history and standings of a season with the result of its replay, in one
+// transaction. It reports whether anything had to be written. It fails with ErrInconsistent if it
+// cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder.SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {
@@ -294,7 +299,7 @@ func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder
 	return len(w.Superseded)+len(w.Entries)+len(w.Upsets)+len(w.Standings) > 0, locked.Rewrite(ctx, w)
 }
 
-// Repairable is true if Repair can fix the problem.
+// Repairable reports whether Repair can fix the problem.
 func (p Problem) Repairable() bool {
 	return !slices.Contains([]Problem{
 		MissingNumber, NumberNotAssigned, MissingKey, DuplicateKey, WrongSides, WrongSets, MergedPlayer, ForeignPlayer,

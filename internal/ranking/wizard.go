@@ -11,8 +11,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the sender may answer. It offers the
-// opponents.
+// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the
+// sender may answer. It offers the opponents.
 const PromptWizard PromptKind = "wizard"
 
 // PlayedBefore is a match, for the suggestions of a wizard.
@@ -43,14 +43,15 @@ type WizardRequest struct {
 	Opponents     []command.Person `json:"opponents"` // the likeliest first
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name; the reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
-	// Teams are the sides if both are known; then there are no Opponents. Their first side is the first of a score.
+	// Teams are the sides if both are known; then there are no Opponents. Their first side is the
+	// first of a score.
 	Teams [2][]command.Person `json:"teams,omitzero"`
 	command.When
 }
 
 func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 
-// HasTeams is true if both sides are known.
+// HasTeams reports whether both sides are known.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
 // report returns the match against an opponent, or of the teams.
@@ -64,7 +65,8 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 // OpponentPage shows a page of opponents, from 1.
 type OpponentPage int
 
-// ScoreAgainst is the answer that the sender played against an opponent with a score, the sender's points first.
+// ScoreAgainst is the answer that the sender played against an opponent with a score, the sender's
+// points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
 	Score    ladder.Score
@@ -73,9 +75,10 @@ type ScoreAgainst struct {
 // WizardReply reads a reply to a wizard.
 type WizardReply func(w WizardRequest, everybody []command.Person) (o PromptOption, malformed Notice)
 
-// ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is malformed. Read gets what the wizard is about,
-// and who is in the group if the message may mean people by plain names. Unless the wizard is open and asks the sender, the message is none
-// of its business.
+// ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is
+// malformed. Read gets what the wizard is about, and who is in the group if the message may mean
+// people by plain names. Unless the wizard is open and asks the sender, the message is none of its
+// business.
 type ReplyToWizard struct {
 	Wizard PromptRef
 	Read   WizardReply
@@ -101,7 +104,7 @@ func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.answerWizard(ctx, o, PromptAnswer{Prompt: r.Wizard, Option: option}, p)
 }
 
-// has is true if an option is one of the wizard.
+// has reports whether an option is one of the wizard.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
 	case Choice:
@@ -117,8 +120,8 @@ func (r WizardRequest) has(o PromptOption) bool {
 	return false
 }
 
-// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with the score. If it has nobody to offer, it
-// answers with the notice Otherwise.
+// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with
+// the score. If it has nobody to offer, it answers with the notice Otherwise.
 type StartWizard struct {
 	Opponent  *command.Person
 	Otherwise Notice
@@ -133,8 +136,8 @@ func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
 	return s.handle(ctx, o, job{name: "start wizard", bucket: RateResult, operation: op})
 }
 
-// StartTeamWizard asks the sender for the score of a match between two teams, whose people an earlier message shows. If the sender plays,
-// the own points come first.
+// StartTeamWizard asks the sender for the score of a match between two teams, whose people an
+// earlier message shows. If the sender plays, the own points come first.
 type StartTeamWizard struct{ Teams Sides }
 
 func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
@@ -154,7 +157,7 @@ func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
 // wizardOf returns the operation that asks the sender for the score of a match.
 func wizardOf(o Origin, m command.Match) startWizard {
 	op, sides := startWizard{origin: o, people: senderOf(o), when: m.When}, [2][]command.Person{m.A, m.B}
-	isSender := func(p command.Person) bool { return samePerson(p, *o.Sender) }
+	isSender := o.Sender.IsSame
 	if slices.ContainsFunc(sides[1], isSender) {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
@@ -226,7 +229,8 @@ func (w startWizard) decide(snap Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// opponents returns the people that the wizard offers: everybody in the group, and first those that the sender has played most.
+// opponents returns the people that the wizard offers: everybody in the group, and first those that
+// the sender has played most.
 func (w startWizard) opponents(snap Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
@@ -238,8 +242,8 @@ func (w startWizard) opponents(snap Snapshot) []command.Person {
 	for _, m := range snap.LastMatches {
 		played = append(played, m.Opponents...)
 	}
-	isSender := func(p command.Person) bool { return samePerson(p, *w.origin.Sender) }
-	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), samePerson), isSender)
+	isSender := w.origin.Sender.IsSame
+	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame), isSender)
 	return all[:min(len(all), maxOpponents)]
 }
 
@@ -253,7 +257,7 @@ func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.
 			continue
 		}
 		counts := 1
-		if slices.ContainsFunc(m.Opponents, func(p command.Person) bool { return samePerson(p, opponent) }) {
+		if slices.ContainsFunc(m.Opponents, opponent.IsSame) {
 			counts += len(played) // more than all of others
 		}
 		win := ladder.Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
@@ -293,7 +297,8 @@ func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 	return sorted
 }
 
-// askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the message that begins the prompt.
+// askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the
+// message that begins the prompt.
 func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	first := (page - 1) * OpponentsPerPage
 	shown := r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))]
