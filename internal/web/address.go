@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -30,12 +31,7 @@ func ReadProxies(text string) (all Proxies, err error) {
 }
 
 func (p Proxies) trust(a netip.Addr) bool {
-	for _, network := range p {
-		if network.Contains(a) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
 // client returns where a request comes from: the last address that no trusted proxy has, as far as

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 )
 
@@ -28,18 +27,10 @@ func (s *Server) Health(ready func(context.Context) Readiness) {
 		_, _ = w.Write([]byte("ok\n")) // the client may be gone
 	})
 	s.mux.HandleFunc("GET "+ReadyPath, func(w http.ResponseWriter, r *http.Request) {
-		state := ready(r.Context())
-		body, err := json.Marshal(state)
-		if err != nil {
-			s.log.ErrorContext(r.Context(), "failed to encode the readiness as JSON", "error", err)
-			http.Error(w, "failed to encode the readiness as JSON", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
+		state, status := ready(r.Context()), http.StatusOK
 		if !state.Ready {
-			w.WriteHeader(http.StatusServiceUnavailable)
+			status = http.StatusServiceUnavailable
 		}
-		_, _ = w.Write(append(body, '\n')) // the client may be gone
+		s.answerJSON(w, r, status, state)
 	})
 }

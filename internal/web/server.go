@@ -72,7 +72,7 @@ func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
 	s.mux.Handle("GET "+MetricsPath, metricsHandler(stats, webhook.webhookRequests, s.errorLog))
-	s.mux.Handle("GET "+StatsPath, statsHandler(stats, s.log))
+	s.mux.Handle("GET "+StatsPath, s.serveStats(stats))
 }
 
 // Webhook sets the handler for the path of the webhook. Call it before Run.

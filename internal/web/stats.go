@@ -2,27 +2,32 @@ package web
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 
 	"elobot/internal/outbox"
 )
 
-// statsHandler serves the metrics as JSON.
-func statsHandler(read func() outbox.Stats, log *slog.Logger) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := read()
-		if s.Largest == nil {
-			s.Largest = []outbox.ChatBacklog{} // "[]" instead of "null"
+// serveStats returns a handler that serves the metrics as JSON.
+func (s *Server) serveStats(read func() outbox.Stats) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		stats := read()
+		if stats.Largest == nil {
+			stats.Largest = []outbox.ChatBacklog{} // "[]" instead of "null"
 		}
-		body, err := json.Marshal(s)
-		if err != nil {
-			log.ErrorContext(r.Context(), "failed to encode metrics as JSON", "error", err)
-			http.Error(w, "failed to encode metrics as JSON", http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write(append(body, '\n')) // the client may be gone
-	})
+		s.answerJSON(w, r, http.StatusOK, stats)
+	}
+}
+
+// answerJSON answers a request with a value.
+func (s *Server) answerJSON(w http.ResponseWriter, r *http.Request, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		s.log.ErrorContext(r.Context(), "failed to encode an answer as JSON", "error", err)
+		http.Error(w, "failed to encode an answer as JSON", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(body, '\n')) // the client may be gone
 }
