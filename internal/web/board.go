@@ -10,14 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
@@ -57,7 +56,6 @@ type Board struct {
 	log     *slog.Logger
 
 	mux       *http.ServeMux
-	assets    map[string]*page // by their paths
 	live      *live
 	pages     *lru.Cache[pageKey, kept[*page]]
 	groups    *lru.Cache[pageKey, kept[*stats.WebGroup]]
@@ -78,13 +76,13 @@ type pageKey struct {
 func NewBoard(views *stats.Service, links Links, proxies Proxies, now func() time.Time, log *slog.Logger) *Board {
 	b := &Board{
 		views: views, links: links, proxies: proxies, now: now, log: log, mux: http.NewServeMux(), live: newLive(),
-		assets: readAssets(), pages: newLRU[pageKey, kept[*page]](keptPages), groups: newLRU[pageKey, kept[*stats.WebGroup]](keptPages),
+		pages: newLRU[pageKey, kept[*page]](keptPages), groups: newLRU[pageKey, kept[*stats.WebGroup]](keptPages),
 		makes: semaphore.NewWeighted(pagesAtOnce), addresses: newLRU[netip.Addr, *rate.Limiter](knownSenders), makers: newLRU[ranking.GroupID, *rate.Limiter](knownSenders),
 	}
 	for _, r := range routes() {
 		b.mux.HandleFunc("GET "+BoardPath+"{group}/{token}/"+r.path, func(w http.ResponseWriter, req *http.Request) { b.serve(w, req, r) })
 	}
-	b.mux.HandleFunc("GET "+BoardPath+"assets/{name}", b.asset)
+	b.mux.HandleFunc("GET "+BoardPath+"assets/{name}", serveAsset)
 	b.mux.HandleFunc(BoardPath, func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound) })
 	return b
 }
@@ -175,19 +173,26 @@ func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, now time.T
 // serve answers a request for a page of a board.
 func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 	id, err := strconv.ParseInt(r.PathValue("group"), 10, 64)
-	group := ranking.GroupID(id)
 	if err != nil {
 		refuse(w, http.StatusNotFound)
 		return
 	}
-	if !b.isOpen(r.Context(), w, group, r.PathValue("token")) {
+	group := ranking.GroupID(id)
+	version := b.live.version(group) // before anything is read, which may then be newer
+	g, err := b.open(r.Context(), group, r.PathValue("token"))
+	switch {
+	case errors.Is(err, stats.ErrNotThere):
+		refuse(w, http.StatusNotFound)
 		return
-	}
-	if of.show == nil {
+	case err != nil:
+		b.log.WarnContext(r.Context(), "failed to read the group of a web board", "group", group, "error", err)
+		refuse(w, http.StatusServiceUnavailable)
+		return
+	case of.show == nil:
 		b.follow(w, r, group)
 		return
 	}
-	p, err := b.page(r.Context(), group, r, of)
+	p, err := b.page(r, g, version, of)
 	switch {
 	case errors.Is(err, stats.ErrNotThere):
 		refuse(w, http.StatusNotFound)
@@ -203,34 +208,20 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 	}
 }
 
-// isOpen is true if a token opens the board of a group. Otherwise it answers the request.
-func (b *Board) isOpen(ctx context.Context, w http.ResponseWriter, group ranking.GroupID, token string) bool {
-	g, err := b.group(ctx, group)
-	switch {
-	case errors.Is(err, stats.ErrNotThere):
-		refuse(w, http.StatusNotFound)
-	case err != nil:
-		b.log.WarnContext(ctx, "failed to read the group of a web board", "group", group, "error", err)
-		refuse(w, http.StatusServiceUnavailable)
-	case b.links.opens(token, g.WebBoard):
-		return true
-	default:
-		refuse(w, http.StatusNotFound)
+// open returns a group whose board a token opens. Otherwise it fails with stats.ErrNotThere.
+func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (*stats.WebGroup, error) {
+	key := pageKey{group: group, version: b.live.version(group)}
+	g, err := keep(ctx, b, b.groups, key, func(ctx context.Context) (*stats.WebGroup, error) { return b.views.WebGroup(ctx, group) })
+	if err == nil && !b.links.opens(token, g.WebBoard) {
+		return nil, stats.ErrNotThere
 	}
-	return false
-}
-
-// group returns a group that has a web board.
-func (b *Board) group(ctx context.Context, group ranking.GroupID) (*stats.WebGroup, error) {
-	return keep(ctx, b, b.groups, pageKey{group: group, version: b.live.version(group)}, func(ctx context.Context) (*stats.WebGroup, error) {
-		return b.views.WebGroup(ctx, group)
-	})
+	return g, err
 }
 
 var errTooMany = errors.New("too many pages of the group")
 
-// page returns the page that a request for a board asks for.
-func (b *Board) page(ctx context.Context, group ranking.GroupID, r *http.Request, of route) (*page, error) {
+// page returns the page that a request for the board of a group asks for.
+func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of route) (*page, error) {
 	known := make(url.Values)
 	for _, name := range append([]string{"ladder"}, of.filters...) {
 		if r.URL.Query().Has(name) {
@@ -239,19 +230,15 @@ func (b *Board) page(ctx context.Context, group ranking.GroupID, r *http.Request
 	}
 	_, below, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, BoardPath), "/") // the group
 	_, below, _ = strings.Cut(below, "/")                                      // the token
-	key := pageKey{group, b.live.version(group), below + "?" + known.Encode()}
-	return keep(ctx, b, b.pages, key, func(ctx context.Context) (*page, error) {
-		if !allows(b.makers, group, b.now(), groupRate, groupBurst) {
+	key := pageKey{g.Group, version, below + "?" + known.Encode()}
+	return keep(r.Context(), b, b.pages, key, func(ctx context.Context) (*page, error) {
+		if !allows(b.makers, g.Group, b.now(), groupRate, groupBurst) {
 			return nil, errTooMany
 		}
 		if err := b.makes.Acquire(ctx, 1); err != nil {
 			return nil, fmt.Errorf("wait for other pages: %w", err)
 		}
 		defer b.makes.Release(1)
-		g, err := b.group(ctx, group)
-		if err != nil {
-			return nil, err
-		}
 		v, err := b.visit(g, r, below, known)
 		if err != nil {
 			return nil, err
@@ -339,21 +326,22 @@ var assetTypes = map[string]string{
 // assetPath returns the path of a file, which has its checksum, so that it can be kept for ever.
 func assetPath(name string, p *page) string { return BoardPath + "assets/" + p.etag + "-" + name }
 
-func readAssets() map[string]*page {
+// assets returns the files by their paths.
+var assets = sync.OnceValue(func() map[string]*page {
 	all := make(map[string]*page)
-	for _, name := range slices.Sorted(maps.Keys(assetTypes)) {
+	for name, contentType := range assetTypes {
 		body, err := assetFiles.ReadFile("assets/" + name)
 		if err != nil { // it is a part of the program
 			panic(err)
 		}
-		p := newPage(assetTypes[name], body)
+		p := newPage(contentType, body)
 		all[assetPath(name, p)] = p
 	}
 	return all
-}
+})
 
-func (b *Board) asset(w http.ResponseWriter, r *http.Request) {
-	p, ok := b.assets[r.URL.Path]
+func serveAsset(w http.ResponseWriter, r *http.Request) {
+	p, ok := assets()[r.URL.Path]
 	if !ok {
 		refuse(w, http.StatusNotFound)
 		return

@@ -10,7 +10,7 @@ func RoutePaths() (all []string) {
 
 // AssetPaths are the paths of the files of the pages.
 func AssetPaths() (all []string) {
-	for path := range readAssets() {
+	for path := range assets() {
 		all = append(all, path)
 	}
 	return all

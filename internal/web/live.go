@@ -29,12 +29,14 @@ type live struct {
 	count    int
 	from     map[netip.Addr]int
 	closed   chan struct{}
+	close    func() // closes it; only the first call does anything
 }
 
 func newLive() *live {
+	closed := make(chan struct{})
 	return &live{
 		versions: make(map[ranking.GroupID]uint64), viewers: make(map[ranking.GroupID]map[chan struct{}]struct{}),
-		from: make(map[netip.Addr]int), closed: make(chan struct{}),
+		from: make(map[netip.Addr]int), closed: closed, close: sync.OnceFunc(func() { close(closed) }),
 	}
 }
 
@@ -57,15 +59,7 @@ func (b *Board) AllChanged() {
 }
 
 // Close ends the connections of all viewers.
-func (b *Board) Close() {
-	b.live.mu.Lock()
-	defer b.live.mu.Unlock()
-	select {
-	case <-b.live.closed:
-	default:
-		close(b.live.closed)
-	}
-}
+func (b *Board) Close() { b.live.close() }
 
 func (l *live) signal(group ranking.GroupID) {
 	for changed := range l.viewers[group] {
@@ -129,7 +123,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		return
 	}
 	defer b.live.leave(group, address, changed)
-	if g, err := b.group(r.Context(), group); err != nil || !b.links.opens(r.PathValue("token"), g.WebBoard) { // turned off meanwhile
+	if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil { // turned off meanwhile
 		refuse(w, http.StatusNotFound)
 		return
 	}
@@ -146,16 +140,14 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		}
 		return err == nil
 	}
-	beat := time.NewTicker(heartbeat)
-	defer beat.Stop()
+	beat := time.Tick(heartbeat)
 	if conn.SetReadDeadline(time.Time{}) != nil || !send("retry: 2000\n\n") {
 		return
 	}
 	for {
 		select {
 		case <-changed:
-			g, err := b.group(r.Context(), group)
-			if err != nil || !b.links.opens(r.PathValue("token"), g.WebBoard) || !send("data: changed\n\n") {
+			if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil || !send("data: changed\n\n") {
 				return
 			}
 			select { // what changes in the meantime is told together
@@ -165,7 +157,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 			case <-r.Context().Done():
 				return
 			}
-		case <-beat.C:
+		case <-beat:
 			if !send(":\n\n") {
 				return
 			}

@@ -45,7 +45,6 @@ type visit struct {
 	Up      string // leads to the board
 	Title   string
 	Data    any
-	assets  map[string]*page
 	request *http.Request
 	query   url.Values
 }
@@ -54,7 +53,7 @@ type visit struct {
 func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query url.Values) (*visit, error) {
 	zone := ranking.Display{TimeZone: g.TimeZone}.Zone()
 	v := &visit{
-		Language: catalog.For(g.Language), Group: g, TV: query.Has("tv"), Now: b.now().In(zone), assets: b.assets, request: r, query: query,
+		Language: catalog.For(g.Language), Group: g, TV: query.Has("tv"), Now: b.now().In(zone), request: r, query: query,
 		Up: "./" + strings.Repeat("../", strings.Count(below, "/")), Ladder: g.Ladders[0],
 	}
 	if !query.Has("ladder") {
@@ -106,7 +105,7 @@ func (v *visit) month() (time.Time, error) {
 
 // Asset returns the address of a file.
 func (v *visit) Asset(name string) string {
-	for address := range v.assets {
+	for address := range assets() {
 		if strings.HasSuffix(address, "-"+name) {
 			return address
 		}
