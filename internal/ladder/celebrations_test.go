@@ -10,7 +10,7 @@ import (
 // standingOf returns the standing of a player with so many matches. Its id is that of the player,
 // plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
-	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Played: played}
+	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played}}
 }
 
 // part returns what a match changes for a player of a side.

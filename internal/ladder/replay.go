@@ -20,7 +20,7 @@ type Match struct {
 	Result
 	PlayedAt time.Time
 	Undone   bool
-	Upset    int    // see NewMatch
+	Upset    int    // see Played
 	Parts    []Part // side 1 first
 }
 
@@ -66,7 +66,7 @@ type ReplacedPlayer struct {
 // ChangedUpset is a match whose upset has changed.
 type ChangedUpset struct {
 	Match MatchID `json:"id"`
-	Upset int     `json:"upset"` // see NewMatch
+	Upset int     `json:"upset"` // see Played
 }
 
 // Reason is why the history was rewritten.
@@ -203,6 +203,23 @@ func (m Match) Entries() []Entry {
 }
 
 // Has reports whether a player plays in the match.
-func (m Match) Has(player PlayerID) bool {
-	return slices.ContainsFunc(m.Parts, func(p Part) bool { return p.Player == player })
+func (m Match) Has(player PlayerID) bool { return m.PartOf(player) != nil }
+
+// PartOf returns the part of a player in the match, nil if there is none.
+func (m Match) PartOf(player PlayerID) *Part {
+	at := slices.IndexFunc(m.Parts, func(p Part) bool { return p.Player == player })
+	if at < 0 {
+		return nil
+	}
+	return &m.Parts[at]
+}
+
+// IsComplete reports whether both sides of the match have players, and all of them entries.
+func (m Match) IsComplete() bool {
+	hasNoEntry := func(p Part) bool { return p.Entry == nil }
+	return m.hasBothSides() && !slices.ContainsFunc(m.Parts, hasNoEntry)
+}
+
+func (m Match) hasBothSides() bool {
+	return len(m.Parts) > 0 && m.Parts[0].Side != m.Parts[len(m.Parts)-1].Side
 }

@@ -108,17 +108,23 @@ func (r Result) IsSame(o Result) bool {
 
 // Swapped returns the result with the sides exchanged.
 func (r Result) Swapped() Result {
-	s := Result{Score: Score{r.B, r.A}, Games: r.Games}
+	s := Result{Score: r.From(2), Games: r.Games}
 	for _, set := range r.Sets {
-		s.Sets = append(s.Sets, Score{set.B, set.A})
+		s.Sets = append(s.Sets, set.From(2))
+	}
+	return s
+}
+
+// From returns the score from the view of a side, 1 or 2: its points are those of A.
+func (s Score) From(side int) Score {
+	if side == 2 {
+		return Score{s.B, s.A}
 	}
 	return s
 }
 
 // of returns the outcome for a side, 1 or 2.
 func (s Score) of(side int) elo.Score {
-	if side == 1 {
-		return elo.ScoreOf(s.A, s.B)
-	}
-	return elo.ScoreOf(s.B, s.A)
+	own := s.From(side)
+	return elo.ScoreOf(own.A, own.B)
 }

@@ -44,12 +44,9 @@ type Standing struct {
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
 	Version  int64      `json:"version"` // changes with every write; a write needs the version that was read
-	Played   int        `json:"played"`
-	Won      int        `json:"won"`
-	Drawn    int        `json:"drawn"`
-	Lost     int        `json:"lost"`
-	Streak   int        `json:"streak"`         // wins in a row, or losses in a row as a negative number
-	Longest  int        `json:"longest_streak"` // the most wins in a row
+	Counters
+	Streak  int `json:"streak"`         // wins in a row, or losses in a row as a negative number
+	Longest int `json:"longest_streak"` // the most wins in a row
 	// LastPlayed is when the last match that counts was played, zero for never.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show
@@ -117,19 +114,6 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	}
 	s.Longest = max(s.Longest, s.Streak)
 	return s
-}
-
-// count adds n matches with the given score to the counters; n may be negative.
-func (s *Standing) count(score elo.Score, n int) {
-	s.Played += n
-	switch score {
-	case elo.Win:
-		s.Won += n
-	case elo.Loss:
-		s.Lost += n
-	default:
-		s.Drawn += n
-	}
 }
 
 // Part is a player's participation in a match.

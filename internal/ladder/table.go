@@ -19,16 +19,14 @@ func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 		return nil, 0, nil
 	}
 	standings := make([]*Standing, len(m.Parts))
-	var sizes [2]int
 	for i, p := range m.Parts {
 		s := t[p.Player]
 		if s == nil {
 			return nil, 0, fmt.Errorf("%w: match %d: player %d has no standing", ErrInconsistent, m.Number, p.Player)
 		}
 		standings[i] = s
-		sizes[p.Side-1]++
 	}
-	if sizes[0] == 0 || sizes[1] == 0 {
+	if !m.hasBothSides() {
 		return nil, 0, fmt.Errorf("%w: match %d: a side is empty", ErrInconsistent, m.Number)
 	}
 	entries, upset = play(m, standings)

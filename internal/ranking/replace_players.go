@@ -131,8 +131,7 @@ func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {
 	amended, said, err := p.amend.amended(snap, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
 		for _, r := range replaced { // the entry of a player passes to the one who takes the place, before it is compared
-			part := &played.Parts[slices.IndexFunc(played.Parts, func(part ladder.Part) bool { return part.Player == r.From })]
-			part.Player = r.To
+			played.PartOf(r.From).Player = r.To
 		}
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
@@ -56,9 +57,10 @@ func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 
 // GainRowsOf returns who has gained most in matches, of equal ones the one with the smaller id
 // first.
-func GainRowsOf(matches []Match) (rows []GainRow) {
-	for player, p := range summariesOf(matches) {
-		rows = append(rows, GainRow{Name: ranking.Name{Player: player}, Gained: p.gained, Won: p.won, Drawn: p.drawn, Lost: p.lost})
+func GainRowsOf(matches []ladder.Match) (rows []GainRow) {
+	for player, s := range ladder.SummariesOf(matches) {
+		name := ranking.Name{Player: player}
+		rows = append(rows, GainRow{Name: name, Gained: s.Gained, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost})
 	}
 	slices.SortFunc(rows, func(a, b GainRow) int {
 		return cmp.Or(cmp.Compare(b.Gained, a.Gained), cmp.Compare(a.Name.Player, b.Name.Player))

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"elobot/internal/elo"
 	"elobot/internal/ladder"
@@ -52,21 +53,20 @@ func (n HeadToHead) Points() string {
 }
 
 // Meet sums up the meetings, in the order of their numbers.
-func (n *HeadToHead) Meet(meetings []Match) {
-	meetings = playedBy(meetings, n.A.Player, n.B.Player) // the two may be as they were before a merge
-	if len(meetings) == 0 {
-		return
-	}
-	var all, teams pair
-	for _, m := range meetings {
-		one := m.pairOf(m.partOf(n.A.Player))
-		if all.add(one); m.isOfTeams() {
-			teams.add(one)
+func (n *HeadToHead) Meet(meetings []ladder.Match) {
+	meetings = slices.DeleteFunc(meetings, func(m ladder.Match) bool {
+		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // the two may be as they were before a merge
+	})
+	all := ladder.SummaryOf(n.A.Player, meetings)
+	var teams ladder.Summary
+	for i := range meetings {
+		if m := &meetings[i]; isOfTeams(m) {
+			teams.Add(m, *m.PartOf(n.A.Player))
 		}
 	}
-	n.Won, n.Drawn, n.Lost = all.won-teams.won, all.drawn-teams.drawn, all.lost-teams.lost
-	n.InTeams = [3]int{teams.won, teams.drawn, teams.lost}
-	n.For, n.Against, n.Half, n.Gained = all.pointsFor+all.halves/2, all.pointsAgainst+all.halves/2, all.halves%2 != 0, all.gained
+	n.Won, n.Drawn, n.Lost = all.Won-teams.Won, all.Drawn-teams.Drawn, all.Lost-teams.Lost
+	n.InTeams = [3]int{teams.Won, teams.Drawn, teams.Lost}
+	n.For, n.Against, n.Half, n.Gained = all.For/2, all.Against/2, all.For%2 != 0, all.Gained
 	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
 	for i := range n.Last {
 		n.Last[i].Against = nil // it is clear

@@ -1,9 +1,10 @@
 package stats
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"elobot/internal/ladder"
@@ -103,33 +104,26 @@ type Pairing struct {
 type PlayerHistory struct {
 	Standing PlayerStanding
 	StartElo int
-	Matches  []Match
+	Matches  []ladder.Match
 }
 
 // View returns the standing with what follows from the matches.
 func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
-	matches := playedBy(h.Matches, player) // the standing may be from before the player's first match, or before a merge
-	if len(matches) == 0 {
-		return n
-	}
-	s := summaryOf(player, matches)
-	last := lastMatches(matches, player, FormMatches)
+	s := ladder.SummaryOf(player, h.Matches) // the standing may be from before a first match or a merge
+	last := lastMatches(h.Matches, player, FormMatches)
 	for _, m := range last {
 		n.Form = string(letter(m.Score)) + n.Form
 	}
 	n.Last = last[:min(LastMatches, len(last))]
-	if s.best.value == n.Best && n.Best > h.StartElo {
-		n.BestIn = &s.best.match.MatchRef
+	if s.Best.Value == n.Best && n.Best > h.StartElo {
+		n.BestIn = new(refOf(s.Best.In))
 	}
-	if m := s.upset.match; m != nil {
-		n.Upset = &Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}
-	}
-	n.Most = first(s.opponents, func(pair) bool { return true }, func(p pair) float64 { return float64(p.played) })
-	n.Favourite = first(s.opponents, func(p pair) bool { return p.played >= MinMatches && p.surplus > 0 }, pair.surplusPerMatch)
-	n.Hardest = first(s.opponents, func(p pair) bool { return p.played >= MinMatches && p.surplus < 0 },
-		func(p pair) float64 { return -p.surplusPerMatch() })
-	n.Partner = first(s.partners, func(p pair) bool { return p.played >= MinMatches && p.surplus > 0 }, pair.surplusPerMatch)
+	n.Upset = upsetOf(s.Upset, player)
+	n.Most = first(s.Opponents, func(t *ladder.Tally) float64 { return float64(t.Played) })
+	n.Favourite = first(s.Opponents, surplusPerMatch)
+	n.Hardest = first(s.Opponents, func(t *ladder.Tally) float64 { return -surplusPerMatch(t) })
+	n.Partner = first(s.Partners, surplusPerMatch)
 	return n
 }
 
@@ -145,30 +139,30 @@ func letter(score [2]int) byte {
 	}
 }
 
-// surplusPerMatch returns by how much more than expected a player scores in a match of the pair.
-func (p pair) surplusPerMatch() float64 { return float64(p.surplus) / float64(p.played) }
-
-// first returns the pair with the highest value among those that count, of equal ones the one with the smallest id; nil if there is none.
-func first(pairs map[ladder.PlayerID]*pair, counts func(pair) bool, value func(pair) float64) *Pairing {
-	var best ladder.PlayerID
-	for other, p := range pairs {
-		if !counts(*p) {
-			continue
-		}
-		if best == 0 || cmp.Or(cmp.Compare(value(*pairs[best]), value(*p)), cmp.Compare(other, best)) < 0 {
-			best = other
-		}
+// surplusPerMatch returns by how much more than expected a player scores in a match, 0 if there are
+// too few.
+func surplusPerMatch(t *ladder.Tally) float64 {
+	if t.Played < MinMatches {
+		return 0
 	}
-	if best == 0 {
-		return nil
-	}
-	pairing := pairs[best].with(best)
-	return &pairing
+	return float64(t.Surplus) / float64(t.Played)
 }
 
-// with returns the pair as one with another player.
-func (p pair) with(other ladder.PlayerID) Pairing {
-	return Pairing{With: ranking.Name{Player: other}, Played: p.played, Won: p.won, Drawn: p.drawn, Lost: p.lost}
+// first returns the pairing with the highest value above 0, of equal ones that with the smallest
+// id; nil if there is none.
+func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) float64) (best *Pairing) {
+	highest := 0.0
+	for _, other := range slices.Sorted(maps.Keys(tallies)) {
+		if v := value(tallies[other]); v > highest {
+			best, highest = new(pairingOf(other, tallies[other])), v
+		}
+	}
+	return best
+}
+
+// pairingOf returns how a player did against another one, or together with another one.
+func pairingOf(other ladder.PlayerID, t *ladder.Tally) Pairing {
+	return Pairing{With: ranking.Name{Player: other}, Played: t.Played, Won: t.Won, Drawn: t.Drawn, Lost: t.Lost}
 }
 
 // PersonQuery asks for the standing and the history of a person in the group, who may be the sender. Nobody has none.

@@ -86,23 +86,23 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 
 // RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in one match
 // the one with the smallest id.
-func RecordsOf(matches []Match) (n Records) {
-	all := summariesOf(matches)
+func RecordsOf(matches []ladder.Match) (n Records) {
+	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
 		s, name := all[player], ranking.Name{Player: player}
-		n.Rating = higher(n.Rating, s.best, name)
-		if s.streak.value >= MinStreak {
-			n.Streak = higher(n.Streak, s.streak, name)
+		n.Rating = higher(n.Rating, s.Best, name)
+		if s.Streak.Value >= MinStreak {
+			n.Streak = higher(n.Streak, s.Streak, name)
 		}
-		if n.Played == nil || s.played > n.Played.Value {
-			n.Played = &Record{Name: name, Value: s.played}
+		if n.Played == nil || s.Played > n.Played.Value {
+			n.Played = &Record{Name: name, Value: s.Played}
 		}
-		if m := s.upset.match; m != nil && (n.Upset == nil || precedes(s.upset, n.Upset.By, n.Upset.Number)) {
-			n.Upset = &UpsetBy{Name: name, Upset: Upset{MatchRef: m.MatchRef, By: s.upset.value, Beaten: m.opponentsOf(player)}}
+		if u := upsetOf(s.Upset, player); u != nil && (n.Upset == nil || precedes(s.Upset, n.Upset.By, n.Upset.Number)) {
+			n.Upset = &UpsetBy{Name: name, Upset: *u}
 		}
-		for _, other := range slices.Sorted(maps.Keys(s.opponents)) {
-			if p := s.opponents[other]; player < other && p.areRivals() && (n.Rivalry == nil || p.played > n.Rivalry.Played) {
-				n.Rivalry = &RivalryOf{Name: name, Pairing: p.with(other)}
+		for _, other := range slices.Sorted(maps.Keys(s.Opponents)) {
+			if t := s.Opponents[other]; player < other && areRivals(t) && (n.Rivalry == nil || t.Played > n.Rivalry.Played) {
+				n.Rivalry = &RivalryOf{Name: name, Pairing: pairingOf(other, t)}
 			}
 		}
 	}
@@ -110,19 +110,21 @@ func RecordsOf(matches []Match) (n Records) {
 }
 
 // higher returns the record, or that of a player who has reached more or the same before.
-func higher(r *Record, p peak, name ranking.Name) *Record {
-	if p.match == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
+func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
+	if p.In == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
 		return r
 	}
-	return &Record{Name: name, Value: p.value, In: &p.match.MatchRef}
+	return &Record{Name: name, Value: p.Value, In: new(refOf(p.In))}
 }
 
-// precedes is true if a player has reached more than a value, or reached it before the match with the number.
-func precedes(p peak, value, number int) bool {
-	return p.value > value || p.value == value && p.match.Number < number
+// precedes reports whether a player has reached more than a value, or reached it before the match
+// with the number.
+func precedes(p ladder.Peak, value, number int) bool {
+	return p.Value > value || p.Value == value && p.In.Number < number
 }
 
-// areRivals is true if the weaker one of the two won RivalPercent of enough matches or more.
-func (p *pair) areRivals() bool {
-	return p.played >= MinMatches && 100*min(p.won, p.lost) >= RivalPercent*p.played
+// areRivals reports whether the weaker one of two opponents won RivalPercent of enough matches or
+// more.
+func areRivals(t *ladder.Tally) bool {
+	return t.Played >= MinMatches && 100*min(t.Won, t.Lost) >= RivalPercent*t.Played
 }

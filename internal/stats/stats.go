@@ -25,9 +25,9 @@ type Store interface {
 	// Player returns a player's standing and history in a ladder, with the place in the ranking as it is now.
 	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were opponents, in the order of their numbers.
-	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []Match, error)
+	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []ladder.Match, error)
 	// MatchesOf returns the matches of a ladder of a time in the order of their numbers. until is not part of it.
-	MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) ([]Match, error)
+	MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) ([]ladder.Match, error)
 	// Records returns the records of a ladder of all time, with the rivalry since then.
 	Records(ctx context.Context, in ladder.ID, since time.Time) (Records, error)
 	// Standings returns a person's standings in up to limit ladders, with the places as they are now. Those in which they played most come

@@ -33,7 +33,7 @@ type WebStore interface {
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
 	// LatestMatches returns those of the last matches of a ladder, at most so many, that count in the season that goes on, in the order of
 	// their numbers.
-	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]Match, error)
+	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
 }
 
 // WebGroup is a group with a web board.
@@ -115,18 +115,18 @@ func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *
 }
 
 // trendsOf returns the trends of all who play in matches, which are in the order of their numbers.
-func trendsOf(matches []Match) map[ladder.PlayerID]Trend {
+func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 	all := make(map[ladder.PlayerID]Trend)
 	for _, m := range matches {
 		for _, p := range m.Parts {
 			t := all[p.Player]
-			if t.Form += string(letter(m.scoreOf(p))); len(t.Form) > FormMatches {
+			if t.Form += string(letter(scoreFor(&m, p.Side))); len(t.Form) > FormMatches {
 				t.Form = t.Form[1:]
 			}
 			if len(t.Ratings) == 0 {
-				t.Ratings = append(t.Ratings, Rating{At: m.At, Match: m.Number - 1, Elo: p.Before})
+				t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Number - 1, Elo: p.Entry.Before})
 			}
-			t.Ratings = append(t.Ratings, Rating{At: m.At, Match: m.Number, Elo: p.After})
+			t.Ratings = append(t.Ratings, Rating{At: m.PlayedAt, Match: m.Number, Elo: p.Entry.After})
 			t.Ratings = t.Ratings[max(0, len(t.Ratings)-trendRatings):]
 			all[p.Player] = t
 		}
@@ -158,10 +158,8 @@ func (s *Service) WebPlayer(
 		return n, fmt.Errorf("read the history of a player: %w", err)
 	}
 	n.PlayerStanding = h.View()
-	if player := n.Name.Player; player != 0 {
-		summary := summaryOf(player, playedBy(h.Matches, player))
-		n.Opponents, n.Partners = pairings(summary.opponents), pairings(summary.partners)
-	}
+	summary := ladder.SummaryOf(n.Name.Player, h.Matches)
+	n.Opponents, n.Partners = pairings(summary.Opponents), pairings(summary.Partners)
 	n.Name.Player = cmp.Or(n.Name.Player, player)
 	history, err := s.history(ctx, in, player, Paging{})
 	if err != nil {
@@ -189,9 +187,9 @@ func (s *Service) havePlayed(ctx context.Context, in ladder.ID, players ...ladde
 }
 
 // pairings returns what a player did with others, the most matches first.
-func pairings(all map[ladder.PlayerID]*pair) (sorted []Pairing) {
-	for other, p := range all {
-		sorted = append(sorted, p.with(other))
+func pairings(all map[ladder.PlayerID]*ladder.Tally) (sorted []Pairing) {
+	for other, t := range all {
+		sorted = append(sorted, pairingOf(other, t))
 	}
 	slices.SortFunc(sorted, func(a, b Pairing) int {
 		return cmp.Or(b.Played-a.Played, cmp.Compare(a.With.Player, b.With.Player))

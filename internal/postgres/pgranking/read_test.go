@@ -179,11 +179,11 @@ func TestReadStandings(t *testing.T) {
 	want := []*ladder.Standing{
 		{
 			ID: got[0].Standing.ID, Player: w.ID(t, "Bob"), Name: "Bob", Elo: 1468, StartElo: 1500, BestElo: 1500,
-			Version: 2, Played: 2, Lost: 2, Streak: -2, LastPlayed: time.Unix(1_700_000_000, 0),
+			Version: 2, Counters: ladder.Counters{Played: 2, Lost: 2}, Streak: -2, LastPlayed: time.Unix(1_700_000_000, 0),
 		},
 		{
 			ID: got[1].Standing.ID, Player: w.ID(t, "Alice"), Name: "Alice", Elo: 1532, StartElo: 1500, BestElo: 1532,
-			Version: 2, Played: 2, Won: 2, Streak: 2, Longest: 2, LastPlayed: time.Unix(1_700_000_000, 0),
+			Version: 2, Counters: ladder.Counters{Played: 2, Won: 2}, Streak: 2, Longest: 2, LastPlayed: time.Unix(1_700_000_000, 0),
 		},
 		nil,
 	}

@@ -9,16 +9,17 @@ import (
 
 	"elobot/internal/ladder"
 	"elobot/internal/postgres"
-	"elobot/internal/stats"
 )
 
-// queueCounted reads those of some matches that count in thisLadder, in the order of their numbers. ids is a query for their ids as
-// match_id, and season is a condition for the matches m. It leaves out a match that lacks a side or an entry in the history, which elobot
-// verify reports. The subqueries are fenced, so that no plan reads a whole table.
-func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids, season string, args ...any) {
+// queueCounted reads those of some matches that count in thisLadder, in the order of their numbers,
+// each with what a [ladder.Summary] needs. ids is a query for their ids as match_id, and season is
+// a condition for the matches m. It leaves out a match that is not complete, which elobot verify
+// reports. The subqueries are fenced, so that no plan reads a whole table.
+func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string, args ...any) {
 	sql := `
-		SELECT m.number, m.played_at AS at, ` + postgres.Score + `, p.player_id AS player, p.side, h.id IS NOT NULL AS has_entry,
-		       coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after, coalesce(h.streak_before, 0) AS streak_before
+		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, p.player_id AS player, p.side,
+		       coalesce(h.id, 0) AS id, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
+		       coalesce(h.streak_before, 0) AS streak_before
 		FROM (` + ids + `) AS wanted
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
@@ -27,32 +28,33 @@ func queueCounted(batch *pgx.Batch, matches *[]stats.Match, ids, season string, 
 		WHERE m.ladder_id = ` + thisLadder + ` AND ` + season + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	type partRow struct {
-		Number         int
-		At             time.Time
-		ScoreA, ScoreB int
-		stats.Part
-		HasEntry bool
+		Number                int
+		PlayedAt              time.Time
+		ScoreA, ScoreB, Upset int
+		Player                ladder.PlayerID
+		Side                  int
+		ladder.Entry          // without an id if there is none
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		parts, err := pgx.CollectRows(rows, pgx.RowToStructByName[partRow])
+		parts, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[partRow])
 		if err != nil {
 			return fmt.Errorf("read matches: %w", err)
 		}
-		broken := make(map[int]bool) // by the number
-		for _, p := range parts {
-			if !p.HasEntry {
-				broken[p.Number] = true
-				continue
-			}
+		for i, p := range parts {
 			if n := len(*matches); n == 0 || (*matches)[n-1].Number != p.Number {
-				*matches = append(*matches, stats.Match{
-					MatchRef: stats.MatchRef{Number: p.Number, At: p.At.UTC()}, Score: ladder.Score{A: p.ScoreA, B: p.ScoreB},
+				result := ladder.Result{Score: ladder.Score{A: p.ScoreA, B: p.ScoreB}}
+				*matches = append(*matches, ladder.Match{
+					Number: p.Number, PlayedAt: p.PlayedAt.UTC(), Result: result, Upset: p.Upset,
 				})
 			}
+			part := ladder.Part{Player: p.Player, Side: p.Side}
+			if p.ID != 0 {
+				part.Entry = &parts[i].Entry
+			}
 			last := &(*matches)[len(*matches)-1]
-			last.Parts = append(last.Parts, p.Part)
+			last.Parts = append(last.Parts, part)
 		}
-		*matches = slices.DeleteFunc(*matches, func(m stats.Match) bool { return broken[m.Number] || !m.HasBothSides() })
+		*matches = slices.DeleteFunc(*matches, func(m ladder.Match) bool { return !m.IsComplete() })
 		return nil
 	})
 }

@@ -16,7 +16,7 @@ const otherOne = `coalesce((SELECT merged_into FROM players WHERE id = $3), $3::
 // HeadToHead implements stats.Store.
 func (s *Store) HeadToHead(
 	ctx context.Context, in ladder.ID, a, b ladder.PlayerID,
-) (n stats.HeadToHead, meetings []stats.Match, err error) {
+) (n stats.HeadToHead, meetings []ladder.Match, err error) {
 	const sql = `
 		SELECT ids.a, ids.b, NOT l.draws_allowed, coalesce(a.elo, 0), coalesce(b.elo, 0), a.id IS NOT NULL, b.id IS NOT NULL
 		FROM (SELECT ` + thisOne + ` AS a, ` + otherOne + ` AS b) AS ids

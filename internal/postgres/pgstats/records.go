@@ -13,7 +13,9 @@ import (
 )
 
 // MatchesOf implements stats.Store.
-func (s *Store) MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) (matches []stats.Match, err error) {
+func (s *Store) MatchesOf(
+	ctx context.Context, in ladder.ID, since, until time.Time,
+) (matches []ladder.Match, err error) {
 	var batch pgx.Batch
 	queueCounted(&batch, &matches, ofTime, ofAnySeason, in, since, until)
 	return matches, s.send(ctx, &batch)

@@ -27,7 +27,7 @@ func (s *Store) WebGroup(ctx context.Context, group ranking.GroupID) (*stats.Web
 }
 
 // LatestMatches implements stats.Store.
-func (s *Store) LatestMatches(ctx context.Context, in ladder.ID, most int) (matches []stats.Match, err error) {
+func (s *Store) LatestMatches(ctx context.Context, in ladder.ID, most int) (matches []ladder.Match, err error) {
 	var batch pgx.Batch
 	queueCounted(&batch, &matches, latest, `m.season_id = `+thisSeason, in, most)
 	return matches, s.send(ctx, &batch)
