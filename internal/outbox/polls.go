@@ -5,66 +5,52 @@ import (
 	"time"
 )
 
-func (t *term) survey(ctx context.Context) {
-	const interval, largest = 10 * time.Second, 20
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
+// keepCalling calls the store until the context ends, with pauses that call returns. It reports the first of several errors in a row.
+func keepCalling(ctx context.Context, call func(context.Context) (pause time.Duration, err error), report func(error)) {
 	failing := false
 	for {
 		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
-		s, err := t.store.Survey(storeCtx, largest)
+		pause, err := call(storeCtx)
 		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil && !failing:
-			t.log.WarnContext(ctx, "failed to count waiting notices, retrying", "error", err)
-		case err == nil:
-			t.stats.surveyed(s, time.Now())
-			t.overloaded.Store(s.Waiting > t.settings.WaitingTotal)
+		if err != nil && !failing && ctx.Err() == nil {
+			report(err)
 		}
 		failing = err != nil
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+func (t *term) survey(ctx context.Context) {
+	const interval, largest = 10 * time.Second, 20
+	keepCalling(ctx, func(storeCtx context.Context) (time.Duration, error) {
+		s, err := t.store.Survey(storeCtx, largest)
+		if err == nil {
+			t.stats.surveyed(s, time.Now())
+			t.overloaded.Store(s.Waiting > t.settings.WaitingTotal)
+		}
+		return interval, err
+	}, func(err error) { t.log.WarnContext(ctx, "failed to count waiting notices, retrying", "error", err) })
+}
+
 // pollStore polls the store for lanes with something to send: those from before the start, those whose wake was lost, and those whose pause
 // is over.
 func (t *term) pollStore(ctx context.Context) {
-	failing := false
-	for {
+	keepCalling(ctx, func(storeCtx context.Context) (time.Duration, error) {
 		begun := time.Now()
-		storeCtx, cancel := context.WithTimeout(ctx, storeTimeout)
 		backlogs, err := t.store.Waiting(storeCtx, t.bounds())
-		cancel()
-		took := time.Since(begun)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil && !failing:
-			t.log.ErrorContext(ctx, "failed to look for notices to send, retrying", "error", err)
+		if err != nil {
+			return t.settings.PollEvery, err
 		}
-		if err == nil {
-			select {
-			case t.polled <- backlogs:
-			case <-ctx.Done():
-				return
-			}
-		}
-		failing = err != nil
-		interval := t.settings.PollEvery
-		if err == nil {
-			// with many waiting lanes the query is slow; do not keep the database busy with it
-			interval = max(interval, 10*took)
-		}
+		// with many waiting lanes the query is slow; do not keep the database busy with it
+		pause := max(t.settings.PollEvery, 10*time.Since(begun))
 		select {
-		case <-time.After(interval):
+		case t.polled <- backlogs:
 		case <-ctx.Done():
-			return
 		}
-	}
+		return pause, nil
+	}, func(err error) { t.log.ErrorContext(ctx, "failed to look for notices to send, retrying", "error", err) })
 }

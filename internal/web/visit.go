@@ -119,19 +119,16 @@ func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, pa
 
 // InLadder returns the address of the page for another ladder.
 func (v *visit) InLadder(l ranking.LadderLabel) string {
-	switch base := path.Base(v.request.URL.Path); base {
-	case "matches", "records", "seasons":
-		return v.of(l, base, nil)
-	default:
-		return v.of(l, "", nil)
+	page := path.Base(v.request.URL.Path)
+	if !slices.Contains([]string{"matches", "records", "seasons"}, page) {
+		page = ""
 	}
+	return v.of(l, page, nil)
 }
 
 func (v *visit) of(l ranking.LadderLabel, page string, pairs []any) string {
 	query := make(url.Values)
-	if l.ID != v.Group.Ladders[0].ID {
-		query.Set("ladder", strconv.FormatInt(int64(l.ID), 10))
-	}
+	pairs = append(pairs, "ladder", v.parameter(l))
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" {
 			query.Set(fmt.Sprint(pairs[i]), value)
@@ -145,11 +142,10 @@ func (v *visit) of(l ranking.LadderLabel, page string, pairs []any) string {
 
 // Is is true if a page is the one that is shown, for navigation.
 func (v *visit) Is(page string) bool {
-	base := path.Base(v.request.URL.Path)
 	if page == "" {
 		return strings.HasSuffix(v.request.URL.Path, "/")
 	}
-	return base == page
+	return path.Base(v.request.URL.Path) == page
 }
 
 // T returns a text with arguments in pairs of a name and a value.
@@ -331,11 +327,14 @@ func capitalized(text string) string {
 func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
 // Hidden returns the ladder as forms name it, empty for the default one.
-func (v *visit) Hidden() string {
-	if v.Ladder.ID == v.Group.Ladders[0].ID {
+func (v *visit) Hidden() string { return v.parameter(v.Ladder) }
+
+// parameter returns what names a ladder in addresses, empty for the default one.
+func (v *visit) parameter(l ranking.LadderLabel) string {
+	if l.ID == v.Group.Ladders[0].ID {
 		return ""
 	}
-	return strconv.FormatInt(int64(v.Ladder.ID), 10)
+	return strconv.FormatInt(int64(l.ID), 10)
 }
 
 // part is what a part of a page shows that several pages have.
