@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sethvargo/go-retry"
@@ -40,13 +41,8 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
 	}
-	recent := b.limits[:0]
-	for _, l := range b.limits {
-		if l.chat != chat && now.Sub(l.at) <= limitedWithin {
-			recent = append(recent, l)
-		}
-	}
-	b.limits = append(recent, limit{chat, now, pause})
+	isPast := func(l limit) bool { return l.chat == chat || now.Sub(l.at) > limitedWithin }
+	b.limits = append(slices.DeleteFunc(b.limits, isPast), limit{chat, now, pause})
 	if !b.open && len(b.limits) < limitedChats {
 		return 0
 	}
@@ -71,10 +67,7 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	if !b.open && !outage && len(b.failing) < outageChats {
 		return 0
 	}
-	if b.backoff == nil {
-		b.backoff = newBackoff()
-	}
-	pause, _ := b.backoff.Next() // never stops
+	pause := nextPause(&b.backoff)
 	b.trip(now.Add(pause))
 	return pause
 }

@@ -21,11 +21,12 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
-func (l *lane) nextBackoff() time.Duration {
-	if l.backoff == nil {
-		l.backoff = newBackoff()
+// nextPause returns the next pause of a backoff, which begins if it is nil.
+func nextPause(b *retry.Backoff) time.Duration {
+	if *b == nil {
+		*b = newBackoff()
 	}
-	pause, _ := l.backoff.Next() // never stops
+	pause, _ := (*b).Next() // never stops
 	return pause
 }
 
@@ -172,8 +173,7 @@ func (h *laneHeap) Push(x any) {
 func (h *laneHeap) Pop() any {
 	last := len(*h) - 1
 	l := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
+	*h = slices.Delete(*h, last, last+1)
 	return l
 }
 

@@ -248,9 +248,11 @@ type Store interface {
 	// Recent returns the requests that ended within the given duration, made by any instance, excluding answers to buttons. An item marked
 	// as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
-	// Advance persists results and then takes the next message of each lane, marked as sending; it does both or neither. A result may have
-	// been persisted before. Items that were already marked as sending are taken again as the same message and count as possible
-	// duplicates. Advance fails with ErrLeaseLost when the epoch is over.
+	// Advance persists results and then takes the next message of each lane, marked as sending; it
+	// does both or neither. A result may have been persisted before. There is a turn for each lane,
+	// in the same order. Items that were already marked as sending are taken again as the same
+	// message and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is
+	// over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
 	// Summarize ends the first items of lanes that are not to be sent any more: those past their
 	// deadline, and all pages of a message but the newest. If more items wait than

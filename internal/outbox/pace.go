@@ -45,10 +45,7 @@ func (p *pace) add(end time.Time) {
 	if len(p.ends) >= 2*most { // trim rarely to keep the amortized cost low
 		p.ends = slices.Delete(p.ends, 0, len(p.ends)-most)
 	}
-	at := len(p.ends)
-	for at > 0 && p.ends[at-1].After(end) {
-		at--
-	}
+	at, _ := slices.BinarySearchFunc(p.ends, end, time.Time.Compare)
 	p.ends = slices.Insert(p.ends, at, end)
 }
 
@@ -57,18 +54,17 @@ func (p *pace) clearAt() time.Time {
 	if len(p.ends) == 0 {
 		return time.Time{}
 	}
-	longest := time.Duration(0)
-	for _, w := range p.windows {
-		longest = max(longest, w.Per)
-	}
-	return p.ends[len(p.ends)-1].Add(longest)
+	return p.ends[len(p.ends)-1].Add(longest(p.windows))
 }
 
 // horizon returns how long a request counts against any limit.
-func (l Limits) horizon() time.Duration {
-	longest := time.Duration(0)
-	for _, w := range slices.Concat(l.Private, l.Group, l.Total) {
-		longest = max(longest, w.Per)
+func (l Limits) horizon() time.Duration { return longest(slices.Concat(l.Private, l.Group, l.Total)) }
+
+// longest returns the length of the longest window, 0 for none.
+func longest(windows []Window) time.Duration {
+	most := time.Duration(0)
+	for _, w := range windows {
+		most = max(most, w.Per)
 	}
-	return longest
+	return most
 }

@@ -191,12 +191,10 @@ func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 		return a.receipt, a.err
 	case <-ctx.Done():
 	}
-	grace := time.NewTimer(hangGrace)
-	defer grace.Stop()
 	select {
 	case a := <-answers:
 		return a.receipt, a.err
-	case <-grace.C:
+	case <-time.After(hangGrace):
 	}
 	if made.count() == 0 {
 		return Receipt{}, &Failure{Kind: Unreachable, Err: errHangs}
@@ -229,11 +227,11 @@ func (t *term) onResult(r result, now time.Time) {
 		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Kind == RateLimited:
-		r.Pause = max(time.Second, l.nextBackoff())
+		r.Pause = max(time.Second, nextPause(&l.backoff))
 	case f.Kind == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
-		r.Pause = l.nextBackoff()
+		r.Pause = nextPause(&l.backoff)
 	}
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)

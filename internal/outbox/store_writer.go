@@ -109,13 +109,9 @@ func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	for _, r := range b.results {
 		t.continueLane(r, now)
 	}
-	turns := make(map[Lane]Turn, len(b.turns))
-	for _, turn := range b.turns {
-		turns[turn.Lane] = turn
-	}
-	for _, l := range b.takes {
-		l.summarize = turns[l.Lane].Over
-		t.startTurn(requestCtx, l, turns[l.Lane], now)
+	for i, l := range b.takes {
+		l.summarize = b.turns[i].Over
+		t.startTurn(requestCtx, l, b.turns[i], now)
 	}
 }
 

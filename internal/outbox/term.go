@@ -195,11 +195,10 @@ func (t *term) next(now time.Time) time.Time {
 	}
 	if len(t.extra) > 0 {
 		sooner(t.pace.next(now, t.sending-len(t.extra)))
+		sooner(t.breaker.until)
 	}
 	if t.ready.first() != nil {
 		sooner(t.pace.next(now, t.sending))
-	}
-	if len(t.extra) > 0 || t.ready.first() != nil {
 		sooner(t.breaker.until)
 	}
 	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
