@@ -124,10 +124,7 @@ func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	if l.Kind != Pages && l.Kind != Boards {
 		return at
 	}
-	if own := l.chat.edits.next(now, 0); own.After(at) {
-		return own
-	}
-	return at
+	return latest(at, l.chat.edits.next(now, 0))
 }
 
 // requested notes the end of a request.

@@ -25,13 +25,13 @@ func (p *pace) next(now time.Time, inFlight int) time.Time {
 		case oldest >= len(p.ends):
 			return now.Add(farFuture)
 		default:
-			if free := p.ends[oldest].Add(w.Per); free.After(next) {
-				next = free
-			}
+			next = latest(next, p.ends[oldest].Add(w.Per))
 		}
 	}
 	return next
 }
+
+func latest(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
 
 // add notes the end of a request.
 func (p *pace) add(end time.Time) {

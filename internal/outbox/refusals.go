@@ -23,10 +23,7 @@ type refusals struct {
 
 // accepted notes a request that the messenger accepted.
 func (r *refusals) accepted(begun time.Time) {
-	if begun.After(r.acceptedAt) {
-		r.acceptedAt = begun
-	}
-	r.chats, r.since = make(map[string]map[ChatID]bool), time.Time{}
+	*r = refusals{acceptedAt: latest(r.acceptedAt, begun), chats: make(map[string]map[ChatID]bool)}
 }
 
 // unsettled reports whether the last refusal of a lane may be an outage, because nothing was

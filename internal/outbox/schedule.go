@@ -9,14 +9,8 @@ import (
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
-		l = &lane{Lane: key, state: busy, level: levelGroup, since: now, chat: new(chatPace)}
+		l = &lane{Lane: key, state: busy, level: t.settings.level(key, 0, false, ""), since: now, chat: new(chatPace)}
 		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group)) // until it is known what the chat is
-		switch key.Kind {
-		case Pages:
-			l.level = levelPage
-		case Boards:
-			l.level = levelBoard
-		}
 		for _, k := range key.others() {
 			if other := t.lanes[k]; other != nil {
 				l.chat = other.chat
@@ -70,9 +64,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 				continue
 			}
 			t.dequeue(l)
-			if l.since.After(since) {
-				since = l.since // it had a turn while this item was already waiting
-			}
+			since = latest(since, l.since) // it may have had a turn while this item was already waiting
 		}
 		l.summarize = l.summarize || b.Overfull
 		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
@@ -94,11 +86,7 @@ func (l Limits) forChat(private bool) []Window {
 
 // schedule lets a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
-	at := t.mayBeginAt(l, now)
-	if l.notBefore.After(at) {
-		at = l.notBefore
-	}
-	if at.After(now) {
+	if at := latest(t.mayBeginAt(l, now), l.notBefore); at.After(now) {
 		l.state = paused
 		t.due.add(l, at)
 		return
@@ -133,8 +121,8 @@ func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
 		case other == nil || other.state == idle:
 		case l.Kind == Boards:
 			return now.Add(farFuture)
-		case l.Kind == Pages && key.Kind == Messages && l.since.Add(pagePatience).After(at):
-			at = l.since.Add(pagePatience)
+		case l.Kind == Pages && key.Kind == Messages:
+			at = latest(at, l.since.Add(pagePatience))
 		}
 	}
 	return at

@@ -255,8 +255,7 @@ func (t *term) loadRecent(ctx context.Context) error {
 	for _, r := range requests {
 		l := t.lane(Lane{Chat: r.Chat}, now)
 		l.chat.setLimits(t.settings.Limits.forChat(r.Private))
-		l.requested(now.Add(-r.Age))
-		t.pace.add(now.Add(-r.Age))
+		t.countRequest(l, now.Add(-r.Age))
 	}
 	for _, l := range t.lanes {
 		t.makeIdle(l, now)
