@@ -36,20 +36,8 @@ const leastLabel = 80
 // NewCurve returns the curve of points, oldest first, in a box, along an axis of times. date writes a day, in the location of the points.
 // There must be a point. The seasons are those that begin after the first one.
 func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(time.Time) string) Curve {
-	line := Chart{Highlighted: []Line{{Points: points}}, Seasons: seasons}
-	c := curveOf(line, box)
-	e, _ := extentOf(line)
-	times, clock := timeTicks(e.from, e.to)
-	x := newScale(seconds(e.from), seconds(e.to), 1, box.Min.X, box.Max.X)
-	for _, t := range times {
-		text := t.Format("15:04")
-		if !clock {
-			text = date(t)
-		}
-		if n := len(c.Time); n == 0 || c.Time[n-1].Text != text {
-			c.Time = append(c.Time, Tick{x.at(seconds(t)), text})
-		}
-	}
+	c, p := curveOf(Chart{Highlighted: []Line{{Points: points}}, Seasons: seasons, Date: date}, box)
+	c.Time = p.times()
 	return c
 }
 
@@ -59,30 +47,24 @@ func NewSparkline(points []Point, box image.Rectangle) Curve {
 	for i := range numbered {
 		numbered[i].Match = i
 	}
-	return curveOf(Chart{Highlighted: []Line{{Points: numbered}}, ByMatch: true}, box)
+	c, _ := curveOf(Chart{Highlighted: []Line{{Points: numbered}}, ByMatch: true}, box)
+	return c
 }
 
-// curveOf returns the curve of the highlighted line of a chart.
-func curveOf(c Chart, box image.Rectangle) Curve {
+// curveOf returns the curve of the highlighted line of a chart, without the ticks of its horizontal axis, and its axes.
+func curveOf(c Chart, box image.Rectangle) (Curve, *plot) {
 	e, _ := extentOf(c)
-	p := plot{Chart: c, extent: e, area: box}
-	padding := max(float64(e.high-e.low)*0.06, 1)
-	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, box.Max.Y, box.Min.Y)
-	p.x = newScale(seconds(e.from), seconds(e.to), 1, box.Min.X, box.Max.X)
-	if c.ByMatch {
-		p.x = newScale(float64(e.firstMatch), float64(e.lastMatch), 1, box.Min.X, box.Max.X)
-	}
+	p := newAxes(c, e, box)
+	p.setHorizontal(box.Min.X)
 	points := c.Highlighted[0].Points
 	curve := Curve{Box: box}
-	for _, s := range c.Seasons {
-		at := p.at(Point{At: s.Starts, Match: s.Match - 1}).X
-		tick := Tick{at, s.Label}
-		if n := len(curve.Seasons); n > 0 && at-curve.Seasons[n-1].At < leastLabel {
+	for i, s := range c.Seasons {
+		tick := Tick{p.ends[i], s.Label}
+		if i > 0 && tick.At-p.ends[i-1] < leastLabel {
 			tick.Text = ""
 		}
-		p.ends, curve.Seasons = append(p.ends, at), append(curve.Seasons, tick)
+		curve.Seasons = append(curve.Seasons, tick)
 	}
-	p.ends = append(p.ends, box.Max.X)
 	for _, tick := range p.y.ticks(0) {
 		curve.Rating = append(curve.Rating, Tick{p.y.at(float64(tick)), strconv.Itoa(tick)})
 	}
@@ -113,5 +95,5 @@ func curveOf(c Chart, box image.Rectangle) Curve {
 	}
 	fmt.Fprintf(&path, "H%d", end)
 	curve.Path = path.String()
-	return curve
+	return curve, p
 }

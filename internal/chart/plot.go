@@ -36,35 +36,45 @@ type plot struct {
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
-	p := &plot{Chart: c, canvas: canvas, extent: e}
 	var names []string
 	for _, line := range c.Highlighted {
 		names = append(names, line.Name)
 	}
-	p.labels = Labels(names)
-	widest := 0
-	for _, label := range p.labels {
+	labels, widest := Labels(names), 0
+	for _, label := range labels {
 		widest = max(widest, textWidth(label.Text))
 	}
-	padding := max(float64(e.high-e.low)*0.06, 1)
-	p.area = image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin)
-	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, p.area.Max.Y, p.area.Min.Y)
+	p := newAxes(c, e, image.Rect(0, margin+lineHeight/2, Width-widest-margin-2*gap, Height-lineHeight-margin))
+	p.canvas, p.labels = canvas, labels
 	for _, tick := range p.y.ticks(0) {
 		p.area.Min.X = max(p.area.Min.X, margin+textWidth(strconv.Itoa(tick))+gap)
 	}
-	if c.ByMatch {
-		p.x = newScale(float64(e.firstMatch), float64(e.lastMatch), 1, p.area.Min.X+dotRadius, p.area.Max.X)
-	} else {
-		p.x = newScale(seconds(e.from), seconds(e.to), 1, p.area.Min.X+dotRadius, p.area.Max.X)
-	}
-	for _, s := range c.Seasons {
-		p.ends = append(p.ends, p.at(Point{At: s.Starts, Match: s.Match - 1}).X)
-	}
-	p.ends = append(p.ends, p.area.Max.X)
+	p.setHorizontal(p.area.Min.X + dotRadius)
 	for _, line := range c.Highlighted {
 		p.traces = append(p.traces, p.thin(nil, line.Points, 1))
 	}
 	return p
+}
+
+// newAxes returns a plot without its horizontal axis, which may depend on the vertical one.
+func newAxes(c Chart, e extent, area image.Rectangle) *plot {
+	p := &plot{Chart: c, extent: e, area: area}
+	padding := max(float64(e.high-e.low)*0.06, 1)
+	p.y = newScale(float64(e.low)-padding, float64(e.high)+padding, minRange, area.Max.Y, area.Min.Y)
+	return p
+}
+
+// setHorizontal sets the horizontal axis, which begins at a pixel, and the ends of the seasons.
+func (p *plot) setHorizontal(left int) {
+	first, last := seconds(p.from), seconds(p.to)
+	if p.ByMatch {
+		first, last = float64(p.firstMatch), float64(p.lastMatch)
+	}
+	p.x = newScale(first, last, 1, left, p.area.Max.X)
+	for _, s := range p.Seasons {
+		p.ends = append(p.ends, p.at(Point{At: s.Starts, Match: s.Match - 1}).X)
+	}
+	p.ends = append(p.ends, p.area.Max.X)
 }
 
 func (p *plot) draw() {
@@ -119,18 +129,24 @@ func (p *plot) drawHorizontalAxis() {
 		}
 		return
 	}
+	for _, t := range p.times() {
+		tick(t.At, t.Text)
+	}
+}
+
+// times returns the ticks of an axis of times.
+func (p *plot) times() (ticks []Tick) {
 	times, clock := timeTicks(p.from, p.to)
-	last := ""
 	for _, t := range times {
 		text := t.Format("15:04")
 		if !clock {
 			text = p.Date(t)
 		}
-		if text != last {
-			tick(p.x.at(seconds(t)), text)
+		if n := len(ticks); n == 0 || ticks[n-1].Text != text {
+			ticks = append(ticks, Tick{p.x.at(seconds(t)), text})
 		}
-		last = text
 	}
+	return ticks
 }
 
 // drawSeasons marks where seasons begin, with their labels above where there is room.
