@@ -40,36 +40,36 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	ready := new(readiness)
 	// before anything that can wait: whoever watches the process must not take it for dead
 	servers, err := c.listen(ctx, ready, log)
+	defer servers.close()
 	if err != nil {
 		return err
 	}
-	defer servers.close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	parts, ctx := errgroup.WithContext(ctx)
 	parts.Go(func() error { return servers.run(ctx, &c) })
 	parts.Go(func() error {
 		defer stop()
-		return withDatabase(ctx, c, servers, ready, log)
-	})
-	return parts.Wait()
-}
-
-// withDatabase opens the database and serves until the context ends.
-func withDatabase(ctx context.Context, c Config, servers servers, ready *readiness, log *slog.Logger) error {
-	ready.await("the database")
-	db, err := c.open(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer db.close(ctx)
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	parts, ctx := errgroup.WithContext(ctx)
-	parts.Go(func() error { return db.keep(ctx, log) })
-	parts.Go(func() error {
-		defer stop()
-		return serve(ctx, c, db.pools, servers, ready, log)
+		ready.await("the database")
+		url := c.DatabaseURL
+		if c.own() {
+			own, err := c.startOwn(ctx, log)
+			if err != nil {
+				return err
+			}
+			defer func() {
+				stop() // it may be starting again
+				stopServer(ctx, own.Stop)
+			}()
+			parts.Go(func() error { return keepOwn(ctx, own, log) })
+			url = own.URL()
+		}
+		pools, err := c.openPools(ctx, url, log)
+		if err != nil {
+			return err
+		}
+		defer pools.Close()
+		return serve(ctx, c, pools, servers, ready, log)
 	})
 	return parts.Wait()
 }

@@ -13,51 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"elobot/internal/pgtemp"
 	"elobot/internal/postgres"
 	"elobot/migrations"
 )
-
-type database struct {
-	pools postgres.Pools
-	own   *pgtemp.Server // nil if the operator provides the server
-}
-
-// open starts the database, if it is the bot's own, opens and migrates it.
-func (c DatabaseConfig) open(ctx context.Context, log *slog.Logger) (d database, err error) {
-	url := c.DatabaseURL
-	if c.own() {
-		if d.own, err = c.startOwn(ctx, log); err != nil {
-			return d, err
-		}
-		url = d.own.URL()
-	}
-	if d.pools, err = c.openPools(ctx, url, log); err != nil {
-		d.stopOwn(ctx)
-	}
-	return d, err
-}
-
-// keep keeps the bot's own server running until the context ends.
-func (d database) keep(ctx context.Context, log *slog.Logger) error {
-	if d.own == nil {
-		return nil
-	}
-	return d.own.Keep(ctx, func(reason error) {
-		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)
-	})
-}
-
-func (d database) close(ctx context.Context) {
-	d.pools.Close()
-	d.stopOwn(ctx)
-}
-
-func (d database) stopOwn(ctx context.Context) {
-	if d.own != nil {
-		stopServer(ctx, d.own.Stop)
-	}
-}
 
 // openPools opens the database for a running bot and migrates it.
 func (c DatabaseConfig) openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pools, error) {

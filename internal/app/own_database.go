@@ -101,6 +101,13 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	return server, nil
 }
 
+// keepOwn starts the bot's own server again whenever it ends, until the context ends.
+func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
+	return own.Keep(ctx, func(reason error) {
+		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)
+	})
+}
+
 // WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running. It returns a *ConfigError if
 // there is none.
 func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) error {

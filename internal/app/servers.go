@@ -69,16 +69,11 @@ func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger)
 	}
 	s.admin.Health(ready.check)
 	s.admin.Metrics(ready.stats, s.public)
-	if err := listenError("ADMIN_ADDR", s.admin.Listen(ctx, c.AdminAddr)); err != nil {
-		return s, err
+	err := listenError("ADMIN_ADDR", s.admin.Listen(ctx, c.AdminAddr))
+	if err == nil && c.WebhookURL == "" {
+		err = s.listenInPublic(ctx, c)
 	}
-	if c.WebhookURL == "" {
-		if err := s.listenInPublic(ctx, c); err != nil {
-			s.close()
-			return s, err
-		}
-	}
-	return s, nil
+	return s, err
 }
 
 func (s servers) listenInPublic(ctx context.Context, c *Config) error {
