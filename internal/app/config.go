@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -65,10 +66,10 @@ var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
 // Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quotes a token or a password.
 func (c *Config) Resolve() error {
-	c.LogLevel = orDefault(c.LogLevel, "info")
-	c.LogFormat = orDefault(c.LogFormat, "text")
-	c.UndoWindow = orDefault(c.UndoWindow, "24h")
-	c.AskUnusual = orDefault(c.AskUnusual, "on")
+	c.LogLevel = cmp.Or(c.LogLevel, "info")
+	c.LogFormat = cmp.Or(c.LogFormat, "text")
+	c.UndoWindow = cmp.Or(c.UndoWindow, "24h")
+	c.AskUnusual = cmp.Or(c.AskUnusual, "on")
 	faults := slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults())
 	if c.WebhookURL != "" {
 		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
@@ -106,7 +107,7 @@ func (c *Config) Resolve() error {
 
 // Resolve fills in the default and returns the faults.
 func (c *TelegramConfig) Resolve() (faults []string) {
-	c.TelegramURL = orDefault(c.TelegramURL, telegram.DefaultURL)
+	c.TelegramURL = cmp.Or(c.TelegramURL, telegram.DefaultURL)
 	switch {
 	case c.Token == "":
 		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: create a bot with @BotFather in Telegram, and put its token into the environment or into a file named .env")
@@ -172,13 +173,6 @@ func (c *Config) Logger() *slog.Logger {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
-}
-
-func orDefault(value, fallback string) string {
-	if value == "" {
-		return fallback
-	}
-	return value
 }
 
 // WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has faults, or if the

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"slices"
@@ -8,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // documented is the documentation of a setting.
@@ -76,18 +77,18 @@ func TestSettingsDocumented(t *testing.T) {
 			t.Errorf("the default of %s cannot be set: %v", name, err)
 			continue
 		}
-		if diff := cmp.Diff(meaningOf(implicit), meaningOf(explicit)); diff != "" {
+		if diff := gocmp.Diff(meaningOf(implicit), meaningOf(explicit)); diff != "" {
 			t.Errorf("%s is not the default of %s (-default +documented):\n%s", fallback, name, diff)
 		}
 	}
-	if diff := cmp.Diff(realSettings(t), page, cmp.AllowUnexported(documented{})); diff != "" {
+	if diff := gocmp.Diff(realSettings(t), page, gocmp.AllowUnexported(documented{})); diff != "" {
 		t.Errorf("docs/configuration.md differs (-real +documented):\n%s", diff)
 	}
 }
 
 // meaningOf returns the effective values of a resolved configuration.
 func meaningOf(c *Config) []any {
-	return []any{sendingOf(c), c.Token, c.DatabaseURL, orDefault(c.DataDir, dataDir), c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat,
+	return []any{sendingOf(c), c.Token, c.DatabaseURL, cmp.Or(c.DataDir, dataDir), c.TelegramURL, c.UndoWindow, c.LogLevel, c.LogFormat,
 		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
@@ -108,7 +109,7 @@ func TestSettingsInFiles(t *testing.T) {
 	for _, m := range exampleLine.FindAllStringSubmatch(readPage(t, ".env.example"), -1) {
 		example[m[1]] = m[2]
 	}
-	if diff := cmp.Diff(want, example); diff != "" {
+	if diff := gocmp.Diff(want, example); diff != "" {
 		t.Errorf(".env.example differs (-default +example):\n%s", diff)
 	}
 

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ func (c ServingConfig) faults(webhookURL string) (faults []string) {
 			faults = append(faults, setting.name+" must be a colon and a port, optionally after an address, "+setting.example+", or not be set")
 		}
 	}
-	if _, err := strconv.ParseUint(orDefault(c.Port, "1"), 10, 16); err != nil {
+	if _, err := strconv.ParseUint(cmp.Or(c.Port, "1"), 10, 16); err != nil {
 		faults = append(faults, "PORT must be a port number such as 8080, or not set")
 	}
 	if _, err := web.ReadProxies(c.TrustedProxies); err != nil {
@@ -114,7 +115,7 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if faults := c.faults(webhookURL); len(faults) > 0 {
 		return "", &ConfigError{faults}
 	}
-	address := orDefault(c.AdminAddr, c.publicAddr(webhookURL))
+	address := cmp.Or(c.AdminAddr, c.publicAddr(webhookURL))
 	if address == "" {
 		return "", &ConfigError{[]string{"the bot serves no health checks: set ADMIN_ADDR, such as 127.0.0.1:8081, for elobot run and here"}}
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,15 +47,15 @@ func (c *SendingConfig) Resolve() []string {
 	c.outbox = outbox.Settings{
 		Parallel: r.number("SEND_PARALLEL", c.SendParallel, 32, 1, 1000),
 		Limits: outbox.Limits{
-			Private: r.windows("SEND_LIMIT_PRIVATE", orDefault(c.SendLimitPrivate, "1/1s")),
-			Group:   r.windows("SEND_LIMIT_GROUP", orDefault(c.SendLimitGroup, "20/1m,5/5s")),
-			Total:   r.windows("SEND_LIMIT_TOTAL", orDefault(c.SendLimitTotal, "30/1s")),
+			Private: r.windows("SEND_LIMIT_PRIVATE", cmp.Or(c.SendLimitPrivate, "1/1s")),
+			Group:   r.windows("SEND_LIMIT_GROUP", cmp.Or(c.SendLimitGroup, "20/1m,5/5s")),
+			Total:   r.windows("SEND_LIMIT_TOTAL", cmp.Or(c.SendLimitTotal, "30/1s")),
 		},
 		Bounds:      outbox.Bounds{Merge: 64, MaxWaiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000)},
 		MaxFailures: r.number("SEND_ATTEMPTS", c.SendAttempts, 8, 1, 100),
 		Favoured:    r.chats("SEND_FAVOURED_CHATS", c.SendFavouredChats),
 	}
-	if !r.toggle("SEND_MERGE", orDefault(c.SendMerge, "on")) {
+	if !r.toggle("SEND_MERGE", cmp.Or(c.SendMerge, "on")) {
 		c.outbox.Bounds.Merge = 1
 	}
 	c.outbox.WaitingTotal = r.number("SEND_MAX_TOTAL", c.SendMaxTotal, 100_000, 10, 1_000_000_000)
@@ -62,14 +63,14 @@ func (c *SendingConfig) Resolve() []string {
 		r.wrong("SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT")
 	}
 
-	if c.boardInterval = duration(orDefault(c.BoardInterval, "10s")); c.boardInterval < shortestBoardInterval || c.boardInterval > longestWindow {
+	if c.boardInterval = duration(cmp.Or(c.BoardInterval, "10s")); c.boardInterval < shortestBoardInterval || c.boardInterval > longestWindow {
 		r.wrong("BOARD_INTERVAL must be a duration from 100ms to 1h, such as 10s")
 	}
-	c.leaseDuration = duration(orDefault(c.LeaseDuration, "10s"))
+	c.leaseDuration = duration(cmp.Or(c.LeaseDuration, "10s"))
 	if c.leaseDuration < 500*time.Millisecond {
 		r.wrong("LEASE_DURATION must be a duration of at least 500ms, such as 10s")
 	}
-	c.leaseRenewal = duration(orDefault(c.LeaseRenewal, "3s"))
+	c.leaseRenewal = duration(cmp.Or(c.LeaseRenewal, "3s"))
 	if c.leaseRenewal < shortestRenewal || c.leaseDuration > 0 && c.leaseRenewal > c.leaseDuration/5*2 {
 		r.wrong("LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s")
 	}
@@ -87,7 +88,7 @@ func (r *settingsReader) wrong(sentence string) { r.faults = append(r.faults, se
 
 // number returns a whole number from low to high, or 0 with a fault.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
-	n, err := strconv.Atoi(orDefault(value, strconv.Itoa(fallback)))
+	n, err := strconv.Atoi(cmp.Or(value, strconv.Itoa(fallback)))
 	if err == nil && low <= n && n <= high {
 		return n
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -28,7 +29,7 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	switch u := readAddress(c.WebhookURL); {
 	case u == nil:
 		faults = append(faults, "WEBHOOK_URL must be a web address without a query, user or password, such as https://elo.example.org/telegram, or not be set: then the bot polls")
-	case u.Scheme == "http" && orDefault(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
+	case u.Scheme == "http" && cmp.Or(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
 	case u.Path == web.HealthPath || u.Path == web.ReadyPath || strings.HasPrefix(u.Path, web.BoardPath):
 		faults = append(faults, "WEBHOOK_URL must have another path: this one serves a health check or web boards")
@@ -49,7 +50,7 @@ func (c WebhookConfig) webhookPath() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("read webhook address: %w", err)
 	}
-	return orDefault(u.Path, "/"), nil
+	return cmp.Or(u.Path, "/"), nil
 }
 
 // reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If
