@@ -79,20 +79,18 @@ func (l leadership) acquire(ctx context.Context) bool {
 // hold runs work and keeps renewing the lease until work returns.
 func (l leadership) hold(ctx context.Context, work func(context.Context) error) error {
 	working, lose := context.WithCancelCause(ctx)
-	defer lose(nil)
 	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	renewed := make(chan struct{})
-	go func() {
-		defer close(renewed)
-		if err := l.renew(renewing); err != nil {
-			lose(err)
-		}
-	}()
+	var renewal sync.WaitGroup
+	var lost error
+	renewal.Go(func() {
+		lost = l.renew(renewing)
+		lose(lost)
+	})
 	err := work(working)
 	stop()
-	<-renewed
-	if cause := context.Cause(working); err == nil && ctx.Err() == nil && cause != nil {
-		return cause
+	renewal.Wait()
+	if err == nil && ctx.Err() == nil {
+		return lost
 	}
 	return err
 }
