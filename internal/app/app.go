@@ -2,6 +2,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sethvargo/go-retry"
 	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/bot"
@@ -87,7 +87,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		return err
 	}
 	token := &token{worked: strings.HasPrefix(c.Token, fmt.Sprintf("%d:", owner)), log: log}
-	self, err := fetchSelf(ctx, client, token, log)
+	self, err := fetchSelf(ctx, client, token)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,9 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	b.token = token
 	if !b.polls {
 		b.webhookPipeline.worker.BeCareful("with a webhook, it is not known whether the last run stopped cleanly")
-		if err := servers.addWebhook(ctx, b, &c); err != nil {
+		webhook := intake.NewWebhook(c.WebhookSecret, bot.ReadUpdate, b.webhookPipeline.worker)
+		servers.public.Webhook(cmp.Or(readAddress(c.WebhookURL).Path, "/"), webhook)
+		if err := servers.listenInPublic(ctx, &c); err != nil {
 			return err
 		}
 	}
@@ -294,19 +296,11 @@ func (b *instance) poll(ctx context.Context) error {
 	return intake.NewPoller(source{b.client, b.lease, b.token, &b.incoming}, b.pollPipeline.worker).Run(ctx)
 }
 
-// fetchSelf asks Telegram who the bot is. It retries transient failures; a refusal by Telegram is
-// an error, unless it may pass.
-func fetchSelf(ctx context.Context, client *telegram.Client, token *token, log *slog.Logger) (telegram.Self, error) {
-	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
-	self, err := retry.DoValue(ctx, backoff, func(ctx context.Context) (telegram.Self, error) {
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
-		self, err := client.GetMe(ctx)
-		if token.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
-			log.WarnContext(ctx, "failed to ask Telegram who the bot is, retrying", "error", err)
-			return self, retry.RetryableError(err)
-		}
-		return self, err
+// fetchSelf asks Telegram who the bot is.
+func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self telegram.Self, err error) {
+	err = token.retry(ctx, "failed to ask Telegram who the bot is, retrying", func(ctx context.Context) error {
+		self, err = client.GetMe(ctx)
+		return err
 	})
 	if err != nil {
 		return self, fmt.Errorf("ask Telegram who the bot is: %w", err)

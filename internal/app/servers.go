@@ -13,8 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"elobot/internal/bot"
-	"elobot/internal/intake"
 	"elobot/internal/web"
 )
 
@@ -119,10 +117,7 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if address == "" {
 		return "", &ConfigError{[]string{"the bot serves no health checks: set ADMIN_ADDR, such as 127.0.0.1:8081, for elobot run and here"}}
 	}
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", fmt.Errorf("read the address: %w", err)
-	}
+	host, port, _ := net.SplitHostPort(address) // faults has read it
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
@@ -137,15 +132,6 @@ func (s servers) run(ctx context.Context, c *Config) error {
 		serving.Go(func() error { return s.public.Run(ctx) })
 	}
 	return serving.Wait()
-}
-
-func (s servers) addWebhook(ctx context.Context, b *instance, c *Config) error {
-	path, err := c.webhookPath()
-	if err != nil {
-		return err
-	}
-	s.public.Webhook(path, intake.NewWebhook(c.WebhookSecret, bot.ReadUpdate, b.webhookPipeline.worker))
-	return s.listenInPublic(ctx, c)
 }
 
 // close closes servers that were not run.

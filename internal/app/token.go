@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sethvargo/go-retry"
+
 	"elobot/internal/telegram"
 )
 
@@ -21,6 +23,22 @@ type token struct {
 
 	mu           sync.Mutex
 	refusedSince time.Time // zero: it is not refused
+}
+
+// retry makes a request, limited in time, again and again until it succeeds. It fails if Telegram
+// refuses the request, unless the refusal may pass.
+func (t *token) retry(ctx context.Context, failed string, request func(context.Context) error) error {
+	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
+	return retry.Do(ctx, backoff, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+		defer cancel()
+		err := request(ctx)
+		if t.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
+			t.log.WarnContext(ctx, failed, "error", err)
+			return retry.RetryableError(err)
+		}
+		return err
+	})
 }
 
 // mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether

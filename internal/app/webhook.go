@@ -3,14 +3,9 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
-	"net/url"
 	"regexp"
 	"strings"
-	"time"
-
-	"github.com/sethvargo/go-retry"
 
 	"elobot/internal/telegram"
 	"elobot/internal/web"
@@ -45,24 +40,12 @@ func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-func (c WebhookConfig) webhookPath() (string, error) {
-	u, err := url.Parse(c.WebhookURL)
-	if err != nil {
-		return "", fmt.Errorf("read webhook address: %w", err)
-	}
-	return cmp.Or(u.Path, "/"), nil
-}
-
 // reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If
-// none is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide. It
-// retries transient failures; a refusal by Telegram is an error, unless it may pass.
+// none is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide.
 func reconcileWebhook(
 	ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger,
 ) error {
-	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
-	err := retry.Do(ctx, backoff, func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-		defer cancel()
+	err := token.retry(ctx, "failed to check the webhook, retrying", func(ctx context.Context) error {
 		state, err := client.Webhook(ctx, want)
 		switch {
 		case err != nil:
@@ -72,10 +55,6 @@ func reconcileWebhook(
 			if err = client.SetWebhook(ctx, want); err == nil { // without the address, which may contain secrets
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}
-		}
-		if token.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
-			log.WarnContext(ctx, "failed to check the webhook, retrying", "error", err)
-			return retry.RetryableError(err)
 		}
 		return err
 	})
