@@ -125,7 +125,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 		return working.Wait()
 	})
 	parts.Go(func() error { return b.notifier.Run(notifying) })
-	parts.Go(func() error { return watchSchema(ctx, pools.Auxiliary, b.schemaDoubts) })
+	parts.Go(func() error { return watchSchema(ctx, pools.Auxiliary) })
 	parts.Go(func() error { return reconcileWebhook(ctx, client, token, c.Webhook(), log) })
 	parts.Go(func() error {
 		publishMenus(ctx, client, log)
@@ -150,8 +150,6 @@ type instance struct {
 	board      *web.Board // of all groups on the web; nil if there are none
 	admins     *telegram.AdminCache
 	incoming   incoming
-	// schemaDoubts makes watchSchema look at once.
-	schemaDoubts chan struct{}
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
 	// from the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
@@ -167,7 +165,7 @@ type pipeline struct {
 
 func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
 	b := &instance{
-		pools: pools, client: client, self: self, schemaDoubts: make(chan struct{}), polls: c.WebhookURL == "", log: log,
+		pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log,
 	}
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
@@ -225,7 +223,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings)
 	})
 	onDead := bot.NewDeadLetterHandler(deadLetters, b.self, store.RetryLater, b.log)
 	attempts := pgintake.NewUpdateAttempts(b.pools.Commands, lease)
-	letters := guardedLetters{onDead, b.pools.Auxiliary, b.schemaDoubts}
+	letters := guardedLetters{onDead, b.pools.Auxiliary}
 	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.client.Now, b.log)}
 }
 

@@ -17,8 +17,8 @@ import (
 const schemaInterval = 10 * time.Second
 
 // watchSchema returns postgres.ErrTooNew once a newer release has upgraded the database, and nil
-// when the context ends. A doubt makes it look at once.
-func watchSchema(ctx context.Context, pool *pgxpool.Pool, doubts <-chan struct{}) error {
+// when the context ends.
+func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	tick := time.NewTicker(schemaInterval)
 	defer tick.Stop()
 	for {
@@ -26,7 +26,6 @@ func watchSchema(ctx context.Context, pool *pgxpool.Pool, doubts <-chan struct{}
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-		case <-doubts:
 		}
 		checking, cancel := context.WithTimeout(ctx, leaseTimeout)
 		err := postgres.CheckNotNewer(checking, pool, migrations.FS)
@@ -41,19 +40,13 @@ func watchSchema(ctx context.Context, pool *pgxpool.Pool, doubts <-chan struct{}
 // release, which may be able to handle the update.
 type guardedLetters struct {
 	intake.DeadLetters
-	pool   *pgxpool.Pool
-	doubts chan<- struct{} // for watchSchema
+	pool *pgxpool.Pool
 }
 
 // Save implements intake.DeadLetters.
 func (g guardedLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
-	err := postgres.CheckNotNewer(ctx, g.pool, migrations.FS)
-	if err == nil {
-		return g.DeadLetters.Save(ctx, letter)
+	if err := postgres.CheckNotNewer(ctx, g.pool, migrations.FS); err != nil {
+		return fmt.Errorf("check the schema before an update is given up: %w", err)
 	}
-	select {
-	case g.doubts <- struct{}{}:
-	default: // it is looking
-	}
-	return fmt.Errorf("check the schema before an update is given up: %w", err)
+	return g.DeadLetters.Save(ctx, letter)
 }
