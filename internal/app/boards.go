@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// boardGather is how long to gather chats in which something happens before their boards are looked up together.
+	// boardGather is how long chats in which something happens are gathered before their boards are looked up together, at most.
 	boardGather = 250 * time.Millisecond
 	// boardsEvery is how often all boards are brought up to date: places also change with time.
 	boardsEvery = time.Hour
@@ -42,25 +42,22 @@ type boards struct {
 	mu      sync.Mutex
 	touched map[outbox.ChatID]struct{}
 	updated map[outbox.ChatID]time.Time // when the last update of a board was queued, or sent
-	signal  chan struct{}
 
-	failing bool // whether the last call of the store failed; used by run alone
+	retry time.Time // when the store may be called again, if its last call has failed; used by run alone
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
 	return &boards{
-		store: store, interval: interval, wake: wake, log: log, signal: make(chan struct{}, 1),
+		store: store, interval: interval, wake: wake, log: log,
 		touched: make(map[outbox.ChatID]struct{}), updated: make(map[outbox.ChatID]time.Time),
 	}
 }
 
 // touch notes that something has happened in a chat. It never blocks.
 func (b *boards) touch(chat outbox.ChatID) {
-	b.note(chat)
-	select {
-	case b.signal <- struct{}{}:
-	default:
-	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.touched[chat] = struct{}{}
 }
 
 // noteUpdate notes that an update of a board was queued or is being sent. It never blocks.
@@ -70,71 +67,48 @@ func (b *boards) noteUpdate(chat outbox.ChatID) {
 	b.updated[chat] = time.Now()
 }
 
-func (b *boards) note(chats ...outbox.ChatID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, chat := range chats {
-		b.touched[chat] = struct{}{}
-	}
-}
-
 // run keeps the boards up to date until the context ends.
 func (b *boards) run(ctx context.Context) {
-	all := time.NewTicker(boardsEvery)
-	defer all.Stop()
-	everything := true
+	tick := time.NewTicker(min(boardGather, b.interval))
+	defer tick.Stop()
+	var all time.Time // when all boards are due
 	for ctx.Err() == nil {
-		var wait time.Duration
-		if everything {
-			everything = !b.queue(ctx, b.store.QueueAllBoards)
-			wait = b.interval
-		} else {
-			wait = b.queueTouched(ctx)
-		}
-		var next <-chan time.Time
-		if b.failing {
-			next = time.After(boardRetry)
-		} else if wait > 0 {
-			next = time.After(max(wait, boardGather))
+		switch now := time.Now(); {
+		case now.Before(b.retry):
+		case now.Before(all):
+			b.queueTouched(ctx)
+		case b.queue(ctx, b.store.QueueAllBoards):
+			all = now.Add(boardsEvery)
 		}
 		select {
-		case <-b.signal:
-			select { // more will be touched at about the same time
-			case <-time.After(min(boardGather, b.interval)):
-			case <-ctx.Done():
-			}
-		case <-next:
-		case <-all.C:
-			everything = true
+		case <-tick.C:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// queueTouched queues updates for the touched chats whose interval is over, and returns how long the next one has to wait; 0 if none waits.
-func (b *boards) queueTouched(ctx context.Context) (wait time.Duration) {
+// queueTouched queues updates for the touched chats whose interval is over.
+func (b *boards) queueTouched(ctx context.Context) {
 	now := time.Now()
 	var due []outbox.ChatID
 	b.mu.Lock()
 	maps.DeleteFunc(b.updated, func(_ outbox.ChatID, at time.Time) bool { return now.Sub(at) >= b.interval })
 	for chat := range b.touched {
-		at, recent := b.updated[chat]
-		if !recent {
+		if _, recent := b.updated[chat]; !recent {
 			due = append(due, chat)
 			delete(b.touched, chat)
-		} else if left := b.interval - now.Sub(at); wait == 0 || left < wait {
-			wait = left
 		}
 	}
 	b.mu.Unlock()
 	if len(due) == 0 {
-		return wait
+		return
 	}
 	slices.Sort(due)
 	if !b.queue(ctx, func(ctx context.Context) ([]outbox.ChatID, error) { return b.store.QueueBoards(ctx, due) }) {
-		b.note(due...)
+		for _, chat := range due {
+			b.touch(chat)
+		}
 	}
-	return wait
 }
 
 // queue queues updates and wakes their lanes. It says whether that succeeded.
@@ -143,13 +117,13 @@ func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbo
 	defer cancel()
 	chats, err := queue(storeCtx)
 	if err != nil {
-		if ctx.Err() == nil && !b.failing {
+		if ctx.Err() == nil && b.retry.IsZero() {
 			b.log.WarnContext(ctx, "failed to queue updates of boards, retrying", "error", err)
 		}
-		b.failing = true
+		b.retry = time.Now().Add(boardRetry)
 		return false
 	}
-	b.failing = false
+	b.retry = time.Time{}
 	lanes := make([]outbox.Lane, len(chats))
 	for i, chat := range chats {
 		b.noteUpdate(chat)
