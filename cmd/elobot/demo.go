@@ -90,9 +90,7 @@ func terminalWidth() int {
 }
 
 func stopServer(server *pgtemp.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := server.Stop(ctx); err != nil {
+	if err := server.Stop(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)
 	}
 }

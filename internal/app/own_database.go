@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"time"
 
 	"elobot/internal/pgtemp"
 )
@@ -19,8 +18,6 @@ const (
 	systemDataDir = "/var/lib/elobot"
 	// noDataDir as the folder means that the bot must not keep a database.
 	noDataDir = "off"
-	// stopTimeout limits how long the bot waits for its own database to stop. It is stopped by force after that.
-	stopTimeout = 20 * time.Second
 )
 
 // own is true if the bot keeps its own database.
@@ -142,11 +139,9 @@ func (c DatabaseConfig) PreferOwnPrograms(ctx context.Context) error {
 	return pgtemp.PreferPrograms(ctx, pgtemp.Options{DataDir: dir})
 }
 
-// stopServer stops the bot's own server, even if the context has ended.
+// stopServer stops the bot's own server, even if the context has ended. That takes a bounded time.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	if err := stop(ctx); err != nil {
+	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)
 	}
 }
