@@ -38,6 +38,7 @@ const (
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
+	ready.await("the database")
 	// before anything that can wait: whoever watches the process must not take it for dead
 	servers, err := c.listen(ctx, ready, log)
 	defer servers.close()
@@ -50,7 +51,6 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	parts.Go(func() error { return servers.run(ctx, &c) })
 	parts.Go(func() error {
 		defer stop()
-		ready.await("the database")
 		url := c.DatabaseURL
 		if c.own() {
 			own, err := c.startOwn(ctx, log)
@@ -109,7 +109,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	if b.board != nil {
 		servers.public.Board(b.board)
 	}
-	ready.started(b)
+	ready.running.Store(b)
 	parts, ctx := errgroup.WithContext(ctx)
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()

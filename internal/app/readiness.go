@@ -21,7 +21,7 @@ const (
 
 // readiness answers whether an instance is ready, from before there is one.
 type readiness struct {
-	awaited atomic.Pointer[string]   // what the start waits for
+	awaited atomic.Pointer[string]   // what the start waits for; set before anybody asks
 	running atomic.Pointer[instance] // nil until it runs
 
 	mu    sync.Mutex
@@ -31,9 +31,6 @@ type readiness struct {
 
 // await notes what the start waits for.
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
-
-// started notes that the instance runs.
-func (r *readiness) started(b *instance) { r.running.Store(b) }
 
 // stats returns the stats of the instance. Before it runs they are those of one on standby.
 func (r *readiness) stats() outbox.Stats {
@@ -47,11 +44,7 @@ func (r *readiness) stats() outbox.Stats {
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	b := r.running.Load()
 	if b == nil {
-		problem := "starting"
-		if what := r.awaited.Load(); what != nil {
-			problem += ", waiting for " + *what
-		}
-		return web.Readiness{Problem: problem}
+		return web.Readiness{Problem: "starting, waiting for " + *r.awaited.Load()}
 	}
 	state := web.Readiness{Ready: true, Leader: b.lease.Remaining() > 0}
 	schema := func(ctx context.Context) error { return postgres.CheckSchema(ctx, b.pools.Auxiliary, migrations.FS) }
