@@ -56,11 +56,10 @@ func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 
 // IsAdmin implements Admins.
 func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
-	if l, ok := c.list(chat); ok {
-		is := slices.Contains(l.admins, user)
-		if is || c.now().Sub(l.at) < adminsFresh {
-			return is, nil
-		}
+	l, _ := c.lists.Get(chat) // without a list, the zero one is too old
+	is, age := slices.Contains(l.admins, user), c.now().Sub(l.at)
+	if age < adminsFresh || is && age < adminsKept {
+		return is, nil
 	}
 	// Several callers share the answer, so the look-up must not end with the context of the first one.
 	shared := context.WithoutCancel(ctx)
@@ -91,12 +90,6 @@ func (c *AdminCache) ForgetAll() {
 	defer c.mu.Unlock()
 	c.lists.Purge()
 	c.era++
-}
-
-// list returns the cached list of a chat if it is not too old.
-func (c *AdminCache) list(chat ranking.ExternalChatID) (adminList, bool) {
-	l, ok := c.lists.Get(chat)
-	return l, ok && c.now().Sub(l.at) < adminsKept
 }
 
 // ask looks up the admins of a chat. It caches them unless a list was forgotten since the era.

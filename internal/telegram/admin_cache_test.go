@@ -214,7 +214,7 @@ func TestListsAreBounded(t *testing.T) {
 			t.Errorf("%d lists", n)
 		}
 		for chat, want := range map[ranking.ExternalChatID]bool{-1: false, -3: false, -4: true, -maxAdminLists - 3: true} {
-			if _, kept := c.list(chat); kept != want {
+			if kept := c.lists.Contains(chat); kept != want {
 				t.Errorf("the list of chat %d is kept: %t", chat, kept)
 			}
 		}

@@ -25,8 +25,13 @@ import (
 const DefaultURL = "https://api.telegram.org"
 
 // Client talks to the Bot API. Nothing that it returns contains the token.
+//
+// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the
+// URL with the token to the other server as the referrer.
 type Client struct {
-	http   transport
+	pool   *http.Transport
+	clock  *clock.Remote               // Telegram's
+	secret string                      // the secret part of the token
 	server string                      // its URL without the path, which may be a secret
 	base   string                      // URL of a method without its name
 	begin  func(context.Context) error // called before each Call; nil: nothing is
@@ -58,13 +63,12 @@ func NewClient(token, serverURL string) (*Client, error) {
 	if !found {
 		secret = id
 	}
-	t := transport{pool: pool, clock: new(clock.Remote), secret: secret}
 	base := serverURL + "/bot" + token + "/"
 	u, err := url.Parse(base)
 	if err != nil {
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
 	}
-	return &Client{http: t, server: u.Scheme + "://" + u.Host, base: base}, nil
+	return &Client{pool: pool, clock: new(clock.Remote), secret: secret, server: u.Scheme + "://" + u.Host, base: base}, nil
 }
 
 // Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.
@@ -75,10 +79,10 @@ func (c *Client) Asking(begin func(context.Context) error) *Client {
 }
 
 // Close closes the idle connections.
-func (c *Client) Close() { c.http.pool.CloseIdleConnections() }
+func (c *Client) Close() { c.pool.CloseIdleConnections() }
 
 // Clock returns the time of Telegram's clock, which dates messages. ok is false until Telegram has answered a request.
-func (c *Client) Clock() (now time.Time, ok bool) { return c.http.clock.Now() }
+func (c *Client) Clock() (now time.Time, ok bool) { return c.clock.Now() }
 
 // Now returns the time of Telegram's clock, or of the local clock until Telegram has answered a request.
 func (c *Client) Now() time.Time {
@@ -172,8 +176,7 @@ func (c *Client) Call(ctx context.Context, method string, params any, files ...F
 			return nil, err
 		}
 	}
-	a, err := c.http.ask(req)
-	return a.Result, err
+	return c.ask(req)
 }
 
 // maxAnswer limits the size of an answer in bytes. 100 of the largest updates fit.
@@ -222,65 +225,55 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// transport makes all requests. Its errors are of type *APIError or *ConnectionError: they say the status and whether the request may have
-// arrived, and never contain the URL.
-//
-// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the URL with the token to the other server
-// as the referrer.
-type transport struct {
-	pool   *http.Transport
-	clock  *clock.Remote // Telegram's
-	secret string        // the secret part of the token
-}
-
-// ask makes a request and returns a successful answer, or an error.
-func (t transport) ask(req *http.Request) (answer, error) {
+// ask makes a request and returns the result of a successful answer. Its errors are of type
+// *APIError or *ConnectionError: they say the status and whether the request may have arrived, and
+// never contain the URL.
+func (c *Client) ask(req *http.Request) (json.RawMessage, error) {
 	method := path.Base(req.URL.Path)
 	connected, begun := false, time.Now()
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
-	resp, err := t.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
+	resp, err := c.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
-		return answer{}, &ConnectionError{Method: method, Connected: connected, Err: t.withoutSecret(err)}
+		return nil, &ConnectionError{Method: method, Connected: connected, Err: c.withoutSecret(err)}
 	}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // the header is optional
-		t.clock.Dated(date, begun, time.Second)
+		c.clock.Dated(date, begun, time.Second)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
 	if err == nil && len(body) > maxAnswer {
 		err = errTooLarge
 	}
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return answer{}, &ConnectionError{Method: method, Connected: true, Err: t.withoutSecret(err)}
+		return nil, &ConnectionError{Method: method, Connected: true, Err: c.withoutSecret(err)}
 	}
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil || !a.OK {
-		return answer{}, &APIError{
-			Method: method, Status: resp.StatusCode, Description: t.masked(a.Description),
+		return nil, &APIError{
+			Method: method, Status: resp.StatusCode, Description: c.masked(a.Description),
 			RetryAfter: time.Duration(a.Parameters.RetryAfter) * time.Second, MigrateTo: a.Parameters.MigrateTo,
 		}
 	}
-	return a, nil
+	return a.Result, nil
 }
 
 // withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot parse.
-func (t transport) withoutSecret(err error) error {
-	if text := err.Error(); t.masked(text) != text {
-		return errors.New(t.masked(text))
+func (c *Client) withoutSecret(err error) error {
+	if text := err.Error(); c.masked(text) != text {
+		return errors.New(c.masked(text))
 	}
 	return err
 }
 
-func (t transport) masked(text string) string {
-	if t.secret == "" {
+func (c *Client) masked(text string) string {
+	if c.secret == "" {
 		return text
 	}
-	return strings.ReplaceAll(text, t.secret, "***")
+	return strings.ReplaceAll(text, c.secret, "***")
 }
 
 // withoutURL removes the URL from an error of net/url: the URL contains the token.
 func withoutURL(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err
 	}
 	return err

@@ -21,11 +21,11 @@ var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps beca
 
 // explain says in the words of an operator what an error of a method means that needs nothing but a valid token.
 func (c *Client) explain(err error) error {
-	var api *APIError
+	api, isAnswer := errors.AsType[*APIError](err)
 	switch kind := Failure(err).Kind; {
 	case kind == outbox.Unauthorized:
 		return fmt.Errorf("%w (%w)", ErrTokenRefused, err)
-	case errors.As(err, &api) && api.loggedOut():
+	case isAnswer && api.loggedOut():
 		return fmt.Errorf("the bot is logged out of %s, as in a move between Bot API servers, which takes up to ten minutes: "+
 			"wait, and check TELEGRAM_API_URL (%w)", c.server, err)
 	case kind == outbox.Unreachable, kind == outbox.Ambiguous:
@@ -41,9 +41,9 @@ var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_
 
 // webhookError explains an error of setWebhook.
 func webhookError(err error) error {
-	var api *APIError
+	api, isAnswer := errors.AsType[*APIError](err)
 	switch {
-	case !errors.As(err, &api) || !RefusesContent(err):
+	case !isAnswer || !RefusesContent(err):
 		return err
 	case api.Says("resolve host", "name resolution"): // this may pass
 		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
@@ -58,8 +58,8 @@ var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll
 
 // pollError converts an error of getUpdates for the intake.
 func pollError(err error) error {
-	var api *APIError
-	if !errors.As(err, &api) {
+	api, isAnswer := errors.AsType[*APIError](err)
+	if !isAnswer {
 		return err
 	}
 	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter, Fatal: errors.Is(err, ErrTokenRefused)}
@@ -77,22 +77,17 @@ func pollError(err error) error {
 
 // Failure converts the error of a request for the outbox.
 func Failure(err error) *outbox.Failure {
-	var own *outbox.Failure
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*outbox.Failure](err); ok {
 		return own
 	}
 	f := &outbox.Failure{Kind: outbox.Failed, Err: err}
-	var api *APIError
-	var connection *ConnectionError
-	switch {
-	case errors.As(err, &connection):
+	if api, ok := errors.AsType[*APIError](err); ok {
+		f.Kind, f.RetryAfter, f.NewID, f.Refusal = api.kind(), api.RetryAfter, api.MigrateTo, api.Description
+	} else if connection, ok := errors.AsType[*ConnectionError](err); ok {
 		f.Kind = outbox.Unreachable
 		if connection.Connected {
 			f.Kind = outbox.Ambiguous
 		}
-	case errors.As(err, &api):
-		f.Kind, f.RetryAfter, f.NewID = api.kind(), api.RetryAfter, api.MigrateTo
-		f.Refusal = api.Description
 	}
 	return f
 }
@@ -100,10 +95,9 @@ func Failure(err error) *outbox.Failure {
 // RefusesContent reports whether Telegram refused a request for what it contains, as far as one can
 // tell: it may accept a simpler form.
 func RefusesContent(err error) bool {
-	var api *APIError
+	api, isAnswer := errors.AsType[*APIError](err)
 	kind := Failure(err).Kind
-	return kind == outbox.Rejected ||
-		kind == outbox.Failed && errors.As(err, &api) && api.Status == http.StatusBadRequest
+	return kind == outbox.Rejected || kind == outbox.Failed && isAnswer && api.Status == http.StatusBadRequest
 }
 
 // Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.

@@ -227,7 +227,7 @@ func TestTheTokenWouldBeFound(t *testing.T) {
 	if err != nil {
 		t.Fatalf("make request: %v", err)
 	}
-	plain := &http.Client{Transport: client.http.pool}
+	plain := &http.Client{Transport: client.pool}
 	resp, err := plain.Do(req)
 	if err == nil {
 		_ = resp.Body.Close()

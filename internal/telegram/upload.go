@@ -30,9 +30,7 @@ func encode(params any, files []File) (body []byte, contentType string, err erro
 	w := multipart.NewWriter(&out)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := string(fields[name])
-		if json.Unmarshal(fields[name], &text) != nil {
-			text = string(fields[name])
-		}
+		_ = json.Unmarshal(fields[name], &text) // leaves what is no text as it is
 		if err := w.WriteField(name, text); err != nil {
 			return nil, "", err
 		}

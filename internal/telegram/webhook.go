@@ -79,7 +79,7 @@ func (c *Client) DeleteWebhook(ctx context.Context) error {
 // registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to anybody
 // without the bot's token.
 func (c *Client) registered(w Webhook) string {
-	mac := hmac.New(sha256.New, []byte(c.http.secret))
+	mac := hmac.New(sha256.New, []byte(c.secret))
 	mac.Write([]byte(w.Secret))
 	return w.URL + fingerprintParameter + hex.EncodeToString(mac.Sum(nil)[:8])
 }
