@@ -247,7 +247,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "refused session blamed", file: "internal/postgres/errors.go",
-		before: "return errors.As(err, &connect) || errors.Is(err, errNoSession)", after: "return errors.Is(err, errNoSession) && errors.As(err, &connect)",
+		before: "return failed || errors.Is(err, errNoSession)", after: "return errors.Is(err, errNoSession) && failed",
 		packages: "./internal/postgres", tests: "^TestRefusedSessions$",
 	},
 	{

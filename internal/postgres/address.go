@@ -58,11 +58,8 @@ func isUnescaped(url string) bool {
 // withoutURL replaces an error of pgx, which would quote the URL, by one that says which part cannot be used.
 func withoutURL(err error) error {
 	failed := func(step string) bool { // only the text of a pgx error says which step failed
-		var parse *pgconn.ParseConfigError
-		if !errors.As(err, &parse) || parse.Unwrap() == nil {
-			return false
-		}
-		return strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
+		parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
+		return ok && parse.Unwrap() != nil && strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
 	}
 	switch {
 	case failed("failed to configure TLS"):
@@ -103,7 +100,7 @@ func (discreet) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartDa
 
 // TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.
 func (discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
-	if failed := (*pgconn.ConnectError)(nil); errors.As(end.Err, &failed) {
+	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}
 	}
 }

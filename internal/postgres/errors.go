@@ -28,76 +28,76 @@ const transactionTimeout = "25P04"
 // errNoSession means that a session failed while a pool was making it.
 var errNoSession = errors.New("begin a session")
 
+// codeOf returns the code of a server's error, empty for any other error.
+func codeOf(err error) string {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code
+	}
+	return ""
+}
+
 // hasNoSession reports whether an error means that no session could be made. Then it says nothing
 // about any statement, whatever the server's reason: the password is being changed, or a pooler has
 // no session left.
 func hasNoSession(err error) bool {
-	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || errors.Is(err, errNoSession)
+	_, failed := errors.AsType[*pgconn.ConnectError](err)
+	return failed || errors.Is(err, errNoSession)
 }
 
 // isWrongAddress reports whether the server refuses the user, the password or the database of
 // DATABASE_URL.
 func isWrongAddress(err error) bool {
-	var pg *pgconn.PgError
-	return hasNoSession(err) && errors.As(err, &pg) && slices.Contains([]string{
+	return hasNoSession(err) && slices.Contains([]string{
 		pgerrcode.InvalidPassword, pgerrcode.InvalidAuthorizationSpecification, pgerrcode.InvalidCatalogName,
-	}, pg.Code)
+	}, codeOf(err))
+}
+
+// violates reports whether the server has refused a cast to a domain.
+func violates(err error, domain string) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == domain
 }
 
 // Translate wraps errors that mean something to the domain whatever the statement: a clash of two
 // transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
 func Translate(err error) error {
-	var pg *pgconn.PgError
-	switch {
+	var meaning error
+	switch code := codeOf(err); {
 	case hasNoSession(err):
 		return err
-	case !errors.As(err, &pg):
-		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
-		}
+	case violates(err, unchanged), code == pgerrcode.SerializationFailure, code == pgerrcode.DeadlockDetected:
+		meaning = ranking.ErrConflict
+	case violates(err, leaseHeld):
+		meaning = outbox.ErrLeaseLost
+	case code == pgerrcode.LockNotAvailable:
+		meaning = ranking.ErrLocked
+	case code == pgerrcode.QueryCanceled, code == transactionTimeout, code == "" && errors.Is(err, context.DeadlineExceeded):
+		meaning = ranking.ErrTimeout
+	default:
 		return err
 	}
-	switch pg.Code {
-	case pgerrcode.CheckViolation:
-		switch pg.ConstraintName {
-		case unchanged:
-			return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
-		case leaseHeld:
-			return fmt.Errorf("%w: %w", outbox.ErrLeaseLost, err)
-		}
-	case pgerrcode.SerializationFailure, pgerrcode.DeadlockDetected:
-		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)
-	case pgerrcode.LockNotAvailable:
-		return fmt.Errorf("%w: %w", ranking.ErrLocked, err)
-	case pgerrcode.QueryCanceled, transactionTimeout:
-		return fmt.Errorf("%w: %w", ranking.ErrTimeout, err)
-	}
-	return err
+	return fmt.Errorf("%w: %w", meaning, err)
 }
 
 // Unavailable is true if an error means that the database cannot be reached or cannot work at the moment, so that the same operation will
 // succeed later, or that another instance has to do it now. In short, the error says nothing about the operation itself. A statement
 // timeout alone does not count, see pgranking.Store.Blame.
 func Unavailable(err error) bool {
-	var pg *pgconn.PgError
-	switch {
+	switch code := codeOf(err); {
 	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):
 		return true
-	case errors.As(err, &pg):
-		return endsSession(pg.Code) ||
-			pg.Code == pgerrcode.InsufficientPrivilege || // rights that are gone are gone for all updates
-			pgerrcode.IsInsufficientResources(pg.Code) ||
-			pgerrcode.IsOperatorIntervention(pg.Code) && pg.Code != pgerrcode.QueryCanceled ||
-			pg.Code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
-			pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == leaseHeld
-	}
-	var network net.Error
-	switch {
+	case code != "":
+		return endsSession(code) ||
+			code == pgerrcode.InsufficientPrivilege || // rights that are gone are gone for all updates
+			pgerrcode.IsInsufficientResources(code) ||
+			pgerrcode.IsOperatorIntervention(code) && code != pgerrcode.QueryCanceled ||
+			code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
+			violates(err, leaseHeld)
 	case errors.Is(err, context.DeadlineExceeded): // it is a net.Error too
 		return false
 	default:
-		return errors.As(err, &network) ||
+		_, network := errors.AsType[net.Error](err)
+		return network ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 			err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/crashpoint"
@@ -61,9 +60,8 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	epoch, crashed, err := l.take(ctx, last)
-	var pg *pgconn.PgError
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
+	case errors.Is(err, pgx.ErrNoRows), codeOf(err) == pgerrcode.LockNotAvailable:
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("acquire lease %s: %w", l.name, l.noteTimeout(err))

@@ -18,7 +18,6 @@ import (
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgerrcode"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
@@ -42,12 +41,15 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Log
 }
 
 func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger, after afterFunc) (err error) {
-	switch done, err := isMigrated(ctx, pool, files); {
-	case errors.Is(err, ErrTooOld), errors.Is(err, ErrTooNew):
+	switch at, err := progressOf(ctx, pool, files); {
+	case errors.Is(err, ErrTooOld):
 		return err
+	case errors.Is(err, ErrTooNew):
+		return ErrTooNew
+	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable: // another instance is committing its version
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
-	case done:
+	case at.version == at.newest && !at.dirty:
 		return nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -70,61 +72,52 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 	return nil
 }
 
-// isMigrated is true if the database is at the newest version of the files. It returns false while another instance is committing its
-// version: Migrate has to wait for that one. It fails with ErrTooOld or ErrTooNew if the files do not know how to migrate the database.
-func isMigrated(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (bool, error) {
+// progress is how far a database has been migrated.
+type progress struct {
+	version, newest uint // of the database and of the files
+	dirty           bool // the step to the version is unfinished
+}
+
+// progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the files do not know how to migrate the database,
+// and with ErrNoSchema if it has no version.
+func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progress, err error) {
 	first, newest, err := versions(files)
 	if err != nil {
-		return false, err
+		return p, err
 	}
-	version, dirty, err := versionOf(ctx, pool)
-	var pg *pgconn.PgError
+	p.newest = newest
+	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&p.version, &p.dirty)
 	switch {
-	case errors.Is(err, ErrNoSchema), errors.As(err, &pg) && pg.Code == pgerrcode.LockNotAvailable:
-		return false, nil
+	case errors.Is(err, pgx.ErrNoRows), codeOf(err) == pgerrcode.UndefinedTable:
+		return p, ErrNoSchema
 	case err != nil:
-		return false, err
-	case version < first:
-		return false, ErrTooOld
-	case version > newest:
-		return false, ErrTooNew
+		return p, fmt.Errorf("read the version of the database: %w", err)
+	case p.version < first:
+		return p, ErrTooOld
+	case p.version > newest:
+		return p, fmt.Errorf("%w (the database is at version %d, and this elobot knows %d)", ErrTooNew, p.version, newest)
 	}
-	return version == newest && !dirty, nil
+	return p, nil
 }
 
 // CheckSchema returns an error unless the database is at the newest version of the files. It changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
-	first, newest, err := versions(files)
-	if err != nil {
-		return err
-	}
-	switch version, dirty, err := versionOf(ctx, pool); {
+	switch at, err := progressOf(ctx, pool, files); {
 	case err != nil:
 		return err
-	case version < first:
-		return ErrTooOld
-	case version > newest:
-		return fmt.Errorf("%w (the database is at version %d, and this elobot knows %d)", ErrTooNew, version, newest)
-	case dirty:
-		return fmt.Errorf("the migration of the database to version %d is unfinished: `elobot run` finishes it", version)
-	case version < newest:
+	case at.dirty:
+		return fmt.Errorf("the migration of the database to version %d is unfinished: `elobot run` finishes it", at.version)
+	case at.version < at.newest:
 		return fmt.Errorf("the database is at version %d and this elobot needs %d: `elobot run` brings it up to date",
-			version, newest)
+			at.version, at.newest)
 	}
 	return nil
 }
 
 // CheckNotNewer returns ErrTooNew if a newer release has upgraded the database, also while it is
-// doing so, and another error if the version cannot be read.
+// doing so, and another error if the version cannot be read or is unknown.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
-	_, newest, err := versions(files)
-	if err != nil {
-		return err
-	}
-	version, _, err := versionOf(ctx, pool)
-	if err == nil && version > newest {
-		err = fmt.Errorf("%w (the database is at version %d, and this elobot knows %d)", ErrTooNew, version, newest)
-	}
+	_, err := progressOf(ctx, pool, files)
 	return err
 }
 
@@ -154,20 +147,6 @@ var (
 
 // ErrNoSchema means that the database has no tables of elobot.
 var ErrNoSchema = errors.New("there is nothing of elobot in this database yet: `elobot run` creates its tables")
-
-// versionOf returns the version of the database, and whether the step to it is unfinished. It fails with ErrNoSchema if there is no
-// version.
-func versionOf(ctx context.Context, pool *pgxpool.Pool) (version uint, dirty bool, err error) {
-	err = pool.QueryRow(ctx, `SELECT version, dirty FROM schema_migrations`).Scan(&version, &dirty)
-	var pg *pgconn.PgError
-	switch {
-	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &pg) && pg.Code == pgerrcode.UndefinedTable:
-		return 0, false, ErrNoSchema
-	case err != nil:
-		return 0, false, fmt.Errorf("read the version of the database: %w", err)
-	}
-	return version, dirty, nil
-}
 
 // afterFunc is time.AfterFunc, except in tests.
 type afterFunc func(time.Duration, func()) *time.Timer

@@ -207,21 +207,16 @@ func (p Pools) Close() {
 // Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was canceled, and the process
 // is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
-	closed := make(chan struct{})
+	closing, closed := context.WithTimeout(context.Background(), closeTimeout)
 	go func() {
-		defer close(closed)
+		defer closed()
 		var all sync.WaitGroup
 		for _, pool := range pools {
 			all.Go(pool.Close)
 		}
 		all.Wait()
 	}()
-	timer := time.NewTimer(closeTimeout)
-	defer timer.Stop()
-	select {
-	case <-closed:
-	case <-timer.C:
-	}
+	<-closing.Done()
 }
 
 func awaitDatabase(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration, log *slog.Logger) error {
