@@ -103,11 +103,7 @@ func outcomes(r outbox.Result) []outcome {
 	first := outcome{
 		ID: m.Row.ID, Attempts: m.Row.Attempts, State: stateOfFirst(r), First: true,
 		SentTo: m.ExternalChat, MessageID: r.MessageID, Fingerprint: r.Fingerprint, Language: m.Language, Covered: n,
-		Reason: reason(r), Pause: pause(r),
-	}
-	if f := r.Failure; f != nil {
-		first.Deferred = f.Kind == outbox.Unsupported
-		first.Failed = f.Kind == outbox.Failed
+		Reason: reason(r), Pause: pause(r), Deferred: isFailure(r, outbox.Unsupported), Failed: isFailure(r, outbox.Failed),
 	}
 	rows := []outcome{first}
 	if m.Action != outbox.Send {
@@ -163,9 +159,13 @@ func reason(r outbox.Result) *string {
 	return &text
 }
 
+func isFailure(r outbox.Result, kind outbox.FailureKind) bool {
+	return r.Failure != nil && r.Failure.Kind == kind
+}
+
 // freezes is true if a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
-	return r.Failure != nil && r.Failure.Kind == outbox.RateLimited && r.Message.Lane.Kind != outbox.CallbackAnswers
+	return isFailure(r, outbox.RateLimited) && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
 
 // pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
@@ -281,7 +281,7 @@ func queueParked(batch *pgx.Batch, results []outbox.Result) {
 			WHERE c.id = r.chat_id AND c.id = ANY (ARRAY(SELECT chat_id FROM r)) AND c.telegram_chat_id = r.sent_to
 			  AND c.parked_at IS NOT DISTINCT FROM CASE WHEN r.parked THEN (SELECT tried_at FROM outbox WHERE id = r.id) END`)
 	}
-	refused := func(r outbox.Result) bool { return r.Failure != nil && r.Failure.Kind == outbox.Forbidden }
+	refused := func(r outbox.Result) bool { return isFailure(r, outbox.Forbidden) }
 	told := func(r outbox.Result) bool { return r.Failure == nil && !r.Skipped }
 	set(`parked_at = now(), parked_until = now() + `+after+`, parkings = least(c.parkings + 1, 4)`, refused)
 	set(postgres.Unparked, func(r outbox.Result) bool { return r.Message.Parked && told(r) })

@@ -80,21 +80,16 @@ func (s *Store) Survey(ctx context.Context, largest int) (outbox.Survey, error) 
 		    SELECT chat_id, count(*) AS waiting FROM outbox
 		    WHERE finished_at IS NULL AND lane <> ` + setAsideLane + ` GROUP BY chat_id
 		), largest AS (
-		    SELECT chat_id, waiting FROM backlog ORDER BY waiting DESC, chat_id LIMIT $1
+		    SELECT chat_id AS chat, waiting FROM backlog ORDER BY waiting DESC, chat_id LIMIT $1
 		)
 		SELECT (SELECT coalesce(sum(waiting), 0)::bigint FROM backlog),
-		       ARRAY(SELECT chat_id FROM largest ORDER BY waiting DESC, chat_id), ARRAY(SELECT waiting FROM largest ORDER BY waiting DESC, chat_id),
+		       (SELECT jsonb_agg(l ORDER BY l.waiting DESC, l.chat) FROM largest l),
 		       (SELECT count(*) FROM dead_letters WHERE outbox_id IS NOT NULL),
 		       (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_id_seq)`
 	var survey outbox.Survey
-	var chats []outbox.ChatID
-	var waiting []int
-	err := s.pool.QueryRow(ctx, sql, largest).Scan(&survey.Waiting, &chats, &waiting, &survey.Dead, &survey.LastID)
+	err := s.pool.QueryRow(ctx, sql, largest).Scan(&survey.Waiting, &survey.Largest, &survey.Dead, &survey.LastID)
 	if err != nil {
 		return outbox.Survey{}, fmt.Errorf("survey the outbox: %w", err)
-	}
-	for i := range chats {
-		survey.Largest = append(survey.Largest, outbox.ChatBacklog{Chat: chats[i], Waiting: waiting[i]})
 	}
 	return survey, nil
 }

@@ -2,11 +2,8 @@ package pgoutbox
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
-
-	"elobot/internal/postgres"
 )
 
 // Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer true.
@@ -25,11 +22,5 @@ func (s *Store) Resume(ctx context.Context, epoch int64) error {
 		    finished_at = CASE WHEN d.stale THEN now() END, last_error = CASE WHEN d.stale THEN 'a newer edit exists' ELSE o.last_error END
 		FROM deferred d
 		WHERE o.id = d.id AND o.id = ANY (ARRAY(SELECT id FROM deferred)) AND o.deferred_at IS NOT NULL AND ` + unfinished
-	var batch pgx.Batch
-	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
-	batch.Queue(sql)
-	if err := s.write(ctx, &batch); err != nil {
-		return fmt.Errorf("resume what was set aside: %w", err)
-	}
-	return nil
+	return s.write(ctx, epoch, "resume what was set aside", func(batch *pgx.Batch) { batch.Queue(sql) })
 }

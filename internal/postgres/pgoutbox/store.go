@@ -65,31 +65,34 @@ const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
-	var batch pgx.Batch
-	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
-	batch.Queue(withoutSync)
-	queueResults(&batch, results)
-	turns := queueTurns(&batch, lanes, bounds)
-	queueChats(&batch, results)
-	if err := s.write(ctx, &batch); err != nil {
-		return nil, fmt.Errorf("advance the outbox: %w", err)
+	var turns []outbox.Turn
+	err := s.write(ctx, epoch, "advance the outbox", func(batch *pgx.Batch) {
+		batch.Queue(withoutSync)
+		queueResults(batch, results)
+		turns = queueTurns(batch, lanes, bounds)
+		queueChats(batch, results)
+	})
+	if err != nil {
+		return nil, err
 	}
 	return turns, nil
 }
 
-// write sends a batch. Batches that were abandoned without an answer are terminated first: they must not take what this one takes.
-func (s *Store) write(ctx context.Context, batch *pgx.Batch) error {
-	conn, err := s.pool.Acquire(ctx)
+// write sends a batch under the lease. what says for its error what it does. Batches that were abandoned without an answer are terminated
+// first: they must not take what this one takes.
+func (s *Store) write(ctx context.Context, epoch int64, what string, queue func(*pgx.Batch)) error {
+	var batch pgx.Batch
+	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
+	queue(&batch)
+	err := s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		if err := s.abandoned.End(ctx, conn); err != nil {
+			return err
+		}
+		defer s.abandoned.Note(conn)
+		return conn.SendBatch(ctx, &batch).Close()
+	})
 	if err != nil {
-		return postgres.Translate(err)
-	}
-	defer conn.Release()
-	if err := s.abandoned.End(ctx, conn); err != nil {
-		return postgres.Translate(err)
-	}
-	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
-		s.abandoned.Note(conn)
-		return postgres.Translate(err)
+		return fmt.Errorf("%s: %w", what, postgres.Translate(err))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package pgoutbox
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -62,8 +61,6 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		    WHERE o.batch = e.id AND o.state = 'expired'
 		      AND o.batch = ANY (ARRAY(SELECT id FROM ending WHERE kind = $6 AND id <> summary)))
 		SELECT count(*) FILTER (WHERE over), count(*) FILTER (WHERE NOT over AND kind <> $6) FROM ending`
-	var batch pgx.Batch
-	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
 	chats := postgres.Column(lanes, func(l outbox.Lane) int64 { return int64(l.Chat) })
 	kinds := postgres.Column(lanes, func(l outbox.Lane) outbox.LaneKind { return l.Kind })
 	args := []any{
@@ -71,9 +68,11 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		notice.KindOf(ranking.MatchRecorded{}).Name, notice.KindOf(ranking.ResultsSummary{}).Name, notice.Answer,
 	}
 	var ended outbox.Summarized
-	batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&ended.Expired, &ended.Dropped) })
-	if err := s.write(ctx, &batch); err != nil {
-		return outbox.Summarized{}, fmt.Errorf("summarize lanes: %w", err)
+	err := s.write(ctx, epoch, "summarize lanes", func(batch *pgx.Batch) {
+		batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(&ended.Expired, &ended.Dropped) })
+	})
+	if err != nil {
+		return outbox.Summarized{}, err
 	}
 	return ended, nil
 }
