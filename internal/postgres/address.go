@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/multitracer"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
@@ -90,25 +91,12 @@ func hideUser(message, user string) string {
 	return strings.ReplaceAll(message, user, hidden)
 }
 
-// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees the error.
-type discreet struct{}
-
-// TraceConnectStart implements pgx.ConnectTracer.
-func (discreet) TraceConnectStart(ctx context.Context, _ pgx.TraceConnectStartData) context.Context {
-	return ctx
-}
+// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees the error. It does nothing else.
+type discreet struct{ multitracer.Tracer }
 
 // TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.
-func (discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
+func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}
 	}
 }
-
-// TraceQueryStart implements pgx.QueryTracer, as a tracer must.
-func (discreet) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	return ctx
-}
-
-// TraceQueryEnd implements pgx.QueryTracer, as a tracer must.
-func (discreet) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

@@ -37,20 +37,18 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 		       clock_timestamp(), current_database(),
 		       (SELECT count(*) FROM pg_stat_replication -- whose columns only some roles see
 		        WHERE coalesce(state = 'streaming', true) AND current_setting('synchronous_standby_names') = '')`
-	conn, err := pool.Acquire(ctx)
-	if err != nil {
-		return f, fmt.Errorf("examine the server: %w", err)
-	}
-	defer conn.Release()
-	f.Encryption = encryptionOf(conn.Conn())
-	err = conn.QueryRow(ctx, sql).
-		Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now, &f.Database, &f.Asynchronous)
-	if err == nil && f.Major >= 15 { // older ones record no version
-		err = conn.QueryRow(ctx, `
-			SELECT coalesce(datcollversion, actual, ''), coalesce(actual, '')
-			FROM pg_database, pg_database_collation_actual_version(oid) AS actual WHERE datname = current_database()`).
-			Scan(&f.Collation, &f.ActualCollation)
-	}
+	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		f.Encryption = encryptionOf(conn.Conn())
+		err := conn.QueryRow(ctx, sql).
+			Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now, &f.Database, &f.Asynchronous)
+		if err == nil && f.Major >= 15 { // older ones record no version
+			err = conn.QueryRow(ctx, `
+				SELECT coalesce(datcollversion, actual, ''), coalesce(actual, '')
+				FROM pg_database, pg_database_collation_actual_version(oid) AS actual WHERE datname = current_database()`).
+				Scan(&f.Collation, &f.ActualCollation)
+		}
+		return err
+	})
 	if err != nil {
 		return f, fmt.Errorf("examine the server: %w", err)
 	}

@@ -233,22 +233,17 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 }
 
 // laneMarks follow the chat in the payload of a lane.
-var laneMarks = map[outbox.LaneKind]string{outbox.CallbackAnswers: "t", outbox.Pages: "p", outbox.Boards: "b"}
+var laneMarks = []string{outbox.CallbackAnswers: "t", outbox.Pages: "p", outbox.Boards: "b"}
 
 // lanePayload formats a lane, such as 12 or 14t.
 func lanePayload(l outbox.Lane) string {
 	return strconv.FormatInt(int64(l.Chat), 10) + laneMarks[l.Kind]
 }
 
-// readLane parses what lanePayload has written.
-func readLane(payload string) (l outbox.Lane, ok bool) {
-	for kind, mark := range laneMarks {
-		if chat, marked := strings.CutSuffix(payload, mark); marked {
-			l.Kind, payload = kind, chat
-			break
-		}
-	}
-	chat, err := strconv.ParseInt(payload, 10, 64)
-	l.Chat = outbox.ChatID(chat)
-	return l, err == nil && chat > 0
+// readLane parses what lanePayload has written, and reports whether it is that.
+func readLane(payload string) (outbox.Lane, bool) {
+	digits := strings.TrimRight(payload, "tpb")
+	chat, err := strconv.ParseInt(digits, 10, 64)
+	kind := slices.Index(laneMarks, payload[len(digits):])
+	return outbox.Lane{Chat: outbox.ChatID(chat), Kind: outbox.LaneKind(kind)}, err == nil && chat > 0 && kind >= 0
 }

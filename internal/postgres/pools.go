@@ -140,7 +140,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
 	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
-	config.ConnConfig.Tracer = discreet{}
+	config.ConnConfig.Tracer = &discreet{}
 	o := &opener{config: config, sessions: &sessionWatch{log: log}, warnExposed: func() {}}
 	o.sessions.watch(&config.ConnConfig.Config)
 	return o, nil

@@ -75,8 +75,7 @@ var purges = []string{
 
 // KeepPurging purges at once and then every hour until the context ends or the lease is lost. It returns nil.
 func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slog.Logger) error {
-	tick := time.NewTicker(purgeInterval)
-	defer tick.Stop()
+	tick := time.Tick(purgeInterval)
 	for {
 		switch n, err := Purge(ctx, pool, lease); {
 		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
@@ -87,7 +86,7 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 			log.InfoContext(ctx, "purged old rows", "rows", n)
 		}
 		select {
-		case <-tick.C:
+		case <-tick:
 		case <-ctx.Done():
 			return nil
 		}
