@@ -31,12 +31,11 @@ type Poller struct {
 	worker   *Worker
 	lanes    *lanes
 	handlers sync.WaitGroup
-	done     chan int64 // ids of persisted updates
+	done     chan *pending // persisted
 
-	offset     int64
-	dated      time.Time          // the date of the last update that has one
-	queue      []*pending         // in progress, in the order of arrival
-	inProgress map[int64]*pending // the same, by update id
+	offset int64
+	dated  time.Time  // the date of the last update that has one
+	queue  []*pending // in progress, in the order of arrival; few enough to search
 }
 
 type pending struct {
@@ -46,13 +45,7 @@ type pending struct {
 
 // NewPoller returns a poller that passes the updates of the source to the worker.
 func NewPoller(source Source, worker *Worker) *Poller {
-	return &Poller{
-		source:     source,
-		worker:     worker,
-		lanes:      newLanes(),
-		done:       make(chan int64, maxInProgress),
-		inProgress: make(map[int64]*pending),
-	}
+	return &Poller{source: source, worker: worker, lanes: newLanes(), done: make(chan *pending, maxInProgress)}
 }
 
 // Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and returns nil. It
@@ -93,8 +86,7 @@ func (p *Poller) Run(ctx context.Context) error {
 func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) error {
 	wait, _ := failures.Next() // it never stops
 	wait = max(wait, reaskAfter)
-	var sourceErr *SourceError
-	if errors.As(err, &sourceErr) {
+	if sourceErr, ok := errors.AsType[*SourceError](err); ok {
 		if sourceErr.Fatal {
 			return fmt.Errorf("receive updates: %w", err)
 		}
@@ -137,11 +129,10 @@ func (p *Poller) date(updates []Update) []Update {
 // accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are confirmed.
 func (p *Poller) accept(ctx context.Context, updates []Update) {
 	for _, u := range updates {
-		if _, ok := p.inProgress[u.ID]; ok {
+		if slices.ContainsFunc(p.queue, func(t *pending) bool { return t.update.ID == u.ID }) {
 			continue
 		}
 		t := &pending{update: u}
-		p.inProgress[u.ID] = t
 		p.queue = append(p.queue, t)
 		turn, leave := p.lanes.join(u.Lane)
 		p.handlers.Go(func() {
@@ -150,7 +141,7 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 				return // it stays unconfirmed
 			}
 			select {
-			case p.done <- u.ID:
+			case p.done <- t:
 			case <-ctx.Done():
 			}
 		})
@@ -159,13 +150,13 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 
 // awaitPersisted marks updates as done while they are persisted, until enough returns true, time is up, or the context ends.
 func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough func() bool) {
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
+	late := time.After(time.Until(until))
 	for !enough() {
 		select {
-		case id := <-p.done:
-			p.markDone(id)
-		case <-timer.C:
+		case t := <-p.done:
+			t.done = true
+			p.advance()
+		case <-late:
 			return
 		case <-ctx.Done():
 			return
@@ -173,13 +164,11 @@ func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough fun
 	}
 }
 
-// markDone marks an update as persisted and moves the offset past all persisted updates up to the first gap. It goes by the order of
-// arrival, not by id: ids may restart at a lower number.
-func (p *Poller) markDone(id int64) {
-	p.inProgress[id].done = true
+// advance moves the offset past all persisted updates up to the first gap. It goes by the order of arrival, not by id: ids may restart at a
+// lower number.
+func (p *Poller) advance() {
 	for len(p.queue) > 0 && p.queue[0].done {
 		p.offset = p.queue[0].update.ID + 1
-		delete(p.inProgress, p.queue[0].update.ID)
 		p.queue = p.queue[1:]
 	}
 }

@@ -24,8 +24,7 @@ const (
 // Webhook receives updates as HTTP requests. It responds with 200 only after the update has been persisted, so that the messenger
 // redelivers everything else. The updates of a lane are handled one after the other, in the order of arrival.
 type Webhook struct {
-	secret     [sha256.Size]byte
-	closed     bool // no secret is set, so every request is refused
+	secret     string // if it is empty, every request is refused
 	read       Reader
 	worker     *Worker
 	lanes      *lanes
@@ -38,8 +37,7 @@ type Webhook struct {
 // admits none. read decodes the bodies.
 func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 	return &Webhook{
-		secret:     sha256.Sum256([]byte(secret)),
-		closed:     secret == "",
+		secret:     secret,
 		read:       read,
 		worker:     worker,
 		lanes:      newLanes(),
@@ -96,18 +94,16 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 
 // admits is true if the request has the right secret, in constant time.
 func (hook *Webhook) admits(r *http.Request) bool {
-	given := sha256.Sum256([]byte(r.Header.Get(secretHeader)))
-	return subtle.ConstantTimeCompare(given[:], hook.secret[:]) == 1 && !hook.closed
+	given, want := sha256.Sum256([]byte(r.Header.Get(secretHeader))), sha256.Sum256([]byte(hook.secret))
+	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""
 }
 
 // update reads the update of a request, or returns the response status if there is none.
 func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return Update{}, http.StatusRequestEntityTooLarge
-	case err != nil: // the body was cut off; usually nobody is left to see the answer
+	} else if err != nil { // the body was cut off; usually nobody is left to see the answer
 		return Update{}, http.StatusBadRequest
 	}
 	u, err := hook.read(raw)
