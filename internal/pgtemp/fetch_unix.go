@@ -5,6 +5,7 @@ package pgtemp
 import (
 	"archive/tar"
 	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -97,6 +98,8 @@ const (
 	archiveName    = "archive-" + archiveVersion
 	// fetchTimeout limits a download, and each command of apt-get.
 	fetchTimeout = 5 * time.Minute
+	// largestArchive is more than any archive has, in bytes.
+	largestArchive = 200 << 20
 	// answerTimeout limits each step up to the beginning of a download. It is short because Start tries another way if the server is
 	// unreachable.
 	answerTimeout = 5 * time.Second
@@ -139,18 +142,18 @@ func fillFromArchive(ctx context.Context, o Options, _ *Watcher, folder, dataMaj
 		return err
 	}
 	o.log("fetching PostgreSQL %s from %s", archiveVersion, strings.TrimSuffix(a.address, "/"+path.Base(a.address)))
-	packed := filepath.Join(folder, "archive")
-	if err := a.fetch(ctx, packed); err != nil {
+	content, err := a.fetch(ctx)
+	if err != nil {
 		return fmt.Errorf("fetch %s: %w", a.address, err)
 	}
-	if err := unpackArchive(packed, folder); err != nil {
+	if err := unpackArchive(content, folder); err != nil {
 		return fmt.Errorf("unpack %s: %w", path.Base(a.address), err)
 	}
-	return os.Remove(packed)
+	return nil
 }
 
-// fetch downloads the archive into a file and verifies its checksum.
-func (a archive) fetch(ctx context.Context, to string) error {
+// fetch downloads the archive and verifies its checksum.
+func (a archive) fetch(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
 	client := &http.Client{Transport: &http.Transport{
@@ -162,57 +165,49 @@ func (a archive) fetch(ctx context.Context, to string) error {
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, a.address, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	response, err := client.Do(request)
 	if urlErr := (*url.Error)(nil); errors.As(err, &urlErr) {
-		return urlErr.Err // urlErr would repeat the address
+		return nil, urlErr.Err // urlErr would repeat the address
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
+		return nil, errors.New(response.Status)
 	}
-	file, err := os.Create(to)
+	content, err := io.ReadAll(io.LimitReader(response.Body, largestArchive))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	sum := sha256.New()
-	_, err = io.Copy(io.MultiWriter(file, sum), response.Body)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
+	if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != a.sum {
+		return nil, fmt.Errorf("its checksum is %s, want %s", got, a.sum)
 	}
-	if got := fmt.Sprintf("%x", sum.Sum(nil)); got != a.sum {
-		return fmt.Errorf("its checksum is %s, want %s", got, a.sum)
-	}
-	return nil
+	return content, nil
 }
 
 // unpackArchive unpacks the compressed tar file inside the zip file.
-func unpackArchive(archive, folder string) error {
-	outer, err := zip.OpenReader(archive)
+func unpackArchive(archive []byte, folder string) error {
+	outer, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
 		return err
 	}
-	defer outer.Close() //nolint:errcheck // only read
-	for _, entry := range outer.File {
-		if !strings.HasSuffix(entry.Name, ".txz") {
-			continue
-		}
-		packed, err := entry.Open()
-		if err != nil {
-			return err
-		}
-		defer packed.Close()
-		unpacked, err := xz.NewReader(packed, 0)
-		if err != nil {
-			return err
-		}
-		return unpackTar(tar.NewReader(unpacked), folder)
+	names, err := fs.Glob(outer, "*.txz")
+	if err != nil || len(names) == 0 {
+		return errors.Join(err, errors.New("the archive contains no .txz"))
 	}
-	return errors.New("the archive contains no .txz")
+	packed, err := outer.Open(names[0])
+	if err != nil {
+		return err
+	}
+	defer packed.Close()
+	unpacked, err := xz.NewReader(packed, 0)
+	if err != nil {
+		return err
+	}
+	return unpackTar(tar.NewReader(unpacked), folder)
 }
 
 // unpackTar unpacks into the folder and nowhere else.
@@ -242,7 +237,10 @@ func unpackTar(archive *tar.Reader, folder string) error {
 		case tar.TypeLink:
 			err = root.Link(filepath.Clean(header.Linkname), name)
 		case tar.TypeReg:
-			err = unpackFile(root, name, header.FileInfo().Mode().Perm(), archive)
+			var content []byte
+			if content, err = io.ReadAll(archive); err == nil {
+				err = root.WriteFile(name, content, header.FileInfo().Mode().Perm())
+			}
 		default:
 			err = fmt.Errorf("%s has an unknown type", name)
 		}
@@ -250,15 +248,6 @@ func unpackTar(archive *tar.Reader, folder string) error {
 			return err
 		}
 	}
-}
-
-func unpackFile(root *os.Root, name string, mode fs.FileMode, content io.Reader) error {
-	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }
 
 const packagesName = "packages-postgresql"

@@ -218,16 +218,9 @@ func writePrivate(path, content string) error {
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	file, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	err := os.WriteFile(partial, []byte(content+"\n"), 0o600)
+	if err = errors.Join(err, os.Chmod(partial, 0o600), syncFile(partial)); err != nil {
 		return err
 	}
-	_, err = file.WriteString(content + "\n")
-	if err = errors.Join(err, file.Chmod(0o600), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(partial, path); err != nil {
-		return err
-	}
-	return syncFile(filepath.Dir(path))
+	return errors.Join(os.Rename(partial, path), syncFile(filepath.Dir(path)))
 }
