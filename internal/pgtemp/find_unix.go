@@ -74,15 +74,7 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	user, err := chooseIdentity(home.data())
-	if err != nil {
-		return err
-	}
-	major, err := home.dataVersion()
-	if err != nil {
-		return err
-	}
-	found, err := installed(ctx, o, user, major)
+	found, _, err := home.programs(ctx, o, Programs)
 	if err != nil {
 		return nil //nolint:nilerr // PATH may have what is wanted
 	}
@@ -94,6 +86,18 @@ func PreferPrograms(ctx context.Context, o Options) error {
 		return fmt.Errorf("prefer %s: %w", found.bin, err)
 	}
 	return nil
+}
+
+// programs finds or fetches programs that can read the data of a folder, and chooses the user to run them as.
+func (f *folder) programs(ctx context.Context, o Options, source Source) (found installation, user identity, err error) {
+	if user, err = chooseIdentity(f.data()); err != nil {
+		return found, user, err
+	}
+	major, err := f.dataVersion()
+	if err == nil {
+		found, err = findPrograms(ctx, o, source, user, major)
+	}
+	return found, user, err
 }
 
 // findPrograms finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is empty, and to

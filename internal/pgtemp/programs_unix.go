@@ -41,14 +41,7 @@ type programs struct {
 func (s *Server) startPrograms(ctx context.Context, o Options, source Source) error {
 	p := &programs{options: o, home: s.home.path, durable: s.home.named(), lock: s.home.lock, oldLog: true}
 	var err error
-	if p.identity, err = chooseIdentity(s.home.data()); err != nil {
-		return err
-	}
-	major, err := s.home.dataVersion()
-	if err != nil {
-		return err
-	}
-	if p.installation, err = findPrograms(ctx, o, source, p.identity, major); err != nil {
+	if p.installation, p.identity, err = s.home.programs(ctx, o, source); err != nil {
 		return err
 	}
 	s.engine, s.kind = p, fmt.Sprintf("PostgreSQL %s from %s", p.version, p.bin)
