@@ -381,14 +381,12 @@ func payload(raw []byte) string {
 func escapeInvisible(text string) string {
 	var b strings.Builder
 	for _, r := range text { // invalid UTF-8 becomes U+FFFD, which is visible
-		switch {
-		case r == '\n' || strconv.IsPrint(r):
+		if r == '\n' || strconv.IsPrint(r) {
 			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
 		}
 	}
 	return b.String()

@@ -92,11 +92,8 @@ func (l Language) Text(id string, args Args) string {
 
 // Plural returns the form of a text for a count, which is the argument Count.
 func (l Language) Plural(id string, count int, args Args) string {
-	with := maps.Clone(args)
-	if with == nil {
-		with = make(Args, 1)
-	}
-	with["Count"] = l.Number(count)
+	with := Args{"Count": l.Number(count)}
+	maps.Copy(with, args)
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: with, PluralCount: count})
 }
 

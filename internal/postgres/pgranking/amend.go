@@ -9,14 +9,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-func queueUndo(batch *pgx.Batch, u *ranking.Undone) {
-	queueAmended(batch, &u.Amended, `undone_at = $3, undone_by = nullif($4::bigint, 0)`, u.At, u.By)
-}
-
-func queueRestore(batch *pgx.Batch, r *ranking.Restored) {
-	queueAmended(batch, &r.Amended, `undone_at = NULL, undone_by = NULL`)
-}
-
 // queueAmended changes columns of a match, whose values are from $3 on, and replays its season. Whatever changes a match counts its changes,
 // so the match is as it was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {

@@ -24,9 +24,11 @@ func (s *Store) effect(c ranking.Changes) effect {
 	case ranking.NewMatches:
 		return effect{sends: true, write: func(b *pgx.Batch) { queueNewMatches(b, s.Now(), c, e) }}
 	case *ranking.Undone:
-		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueUndo(b, e) }}
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) {
+			queueAmended(b, &e.Amended, `undone_at = $3, undone_by = nullif($4::bigint, 0)`, e.At, e.By)
+		}}
 	case *ranking.Restored:
-		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueRestore(b, e) }}
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueAmended(b, &e.Amended, `undone_at = NULL, undone_by = NULL`) }}
 	case *ranking.Fixed:
 		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueFix(b, c, e) }}
 	case *ranking.MovedMatch:
