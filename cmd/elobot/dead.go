@@ -117,19 +117,32 @@ type selection struct {
 	IDs   []string `arg:"" name:"id" help:"Numbers of dead letters, as listed, or the word all."`
 	Since moment   `placeholder:"TIME" help:"Of all, only those last seen since then: a time of day such as 14:00, a date and time such as 2026-03-01T14:00, or a time as listed."`
 	Error string   `placeholder:"TEXT" help:"Of all, only those whose last error contains the text, in capitals or not."`
+
+	ids []postgres.DeadLetterID // in ascending order, which is oldest first; none for all
 }
 
-// Validate is called by the parser.
-func (c selection) Validate() error {
-	ids, err := c.numbers()
-	if err == nil && len(ids) > 0 && c.isNarrowed() {
-		err = errors.New("--since and --error choose among all dead letters: " +
+// Validate is called by the parser. It reads the numbers.
+func (c *selection) Validate() error {
+	if slices.Equal(c.IDs, []string{"all"}) {
+		return nil
+	}
+	for _, s := range c.IDs {
+		id, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not the number of a dead letter: use numbers that `elobot dead list` shows, or only the word all", s)
+		}
+		c.ids = append(c.ids, postgres.DeadLetterID(id))
+	}
+	slices.Sort(c.ids)
+	c.ids = slices.Compact(c.ids)
+	if c.isNarrowed() {
+		return errors.New("--since and --error choose among all dead letters: " +
 			"use them with the word all, not with numbers")
 	}
-	return err
+	return nil
 }
 
-func (c selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "" }
+func (c *selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "" }
 
 // moment is a point in time that somebody types.
 type moment struct{ time.Time }
@@ -159,40 +172,17 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// numbers returns the ids in ascending order without duplicates, or none for all. Ascending ids are oldest first.
-func (c selection) numbers() ([]postgres.DeadLetterID, error) {
-	if slices.Equal(c.IDs, []string{"all"}) {
-		return nil, nil
-	}
-	var ids []postgres.DeadLetterID
-	for _, s := range c.IDs {
-		id, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("%q is not the number of a dead letter: use numbers that `elobot dead list` shows, or only the word all", s)
-		}
-		ids = append(ids, postgres.DeadLetterID(id))
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids), nil
-}
-
 // find returns the selected ids, and those of their dead letters that exist.
-func (c selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
-	ids, err := c.numbers()
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(ids) > 0 {
-		letters, err := dead.Find(ctx, ids)
-		return ids, letters, err
+func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
+	if len(c.ids) > 0 {
+		letters, err := dead.Find(ctx, c.ids)
+		return c.ids, letters, err
 	}
 	letters, err := dead.Since(ctx, c.Since.Time, c.Error)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, l := range letters {
-		ids = append(ids, l.ID)
-	}
+	ids := postgres.Column(letters, func(l pgintake.DeadLetter) postgres.DeadLetterID { return l.ID })
 	switch {
 	case len(ids) > 0:
 	case c.isNarrowed():
