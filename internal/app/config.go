@@ -37,6 +37,7 @@ type Config struct {
 	undoWindow  time.Duration
 	logLevel    slog.Level
 	resultLimit int // negative for no limit
+	askUnusual  bool
 }
 
 // TelegramConfig says which bot this is, and at which Bot API server.
@@ -69,38 +70,35 @@ func (c *Config) Resolve() error {
 	c.LogLevel = cmp.Or(c.LogLevel, "info")
 	c.LogFormat = cmp.Or(c.LogFormat, "text")
 	c.UndoWindow = cmp.Or(c.UndoWindow, "24h")
-	c.AskUnusual = cmp.Or(c.AskUnusual, "on")
-	faults := slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults())
+	r := settingsReader{slices.Concat(c.Sources.faults, c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults())}
 	if c.WebhookURL != "" {
-		faults = append(faults, c.WebhookConfig.Faults(c.TelegramURL)...)
+		r.wrong(c.WebhookConfig.Faults(c.TelegramURL)...)
 	}
 	if c.undoWindow = duration(c.UndoWindow); c.undoWindow < time.Minute || c.undoWindow%time.Minute != 0 {
-		faults = append(faults, "UNDO_WINDOW must be a duration in whole minutes, such as 90m or 24h")
+		r.wrong("UNDO_WINDOW must be a duration in whole minutes, such as 90m or 24h")
 	}
 	if err := c.logLevel.UnmarshalText([]byte(c.LogLevel)); err != nil {
-		faults = append(faults, "LOG_LEVEL must be debug, info, warn or error")
+		r.wrong("LOG_LEVEL must be debug, info, warn or error")
 	}
 	if c.LogFormat != "text" && c.LogFormat != "json" {
-		faults = append(faults, "LOG_FORMAT must be text or json")
+		r.wrong("LOG_FORMAT must be text or json")
 	}
-	if c.AskUnusual != "on" && c.AskUnusual != "off" {
-		faults = append(faults, "ASK_UNUSUAL must be on or off")
-	}
-	faults = append(faults, c.ServingConfig.faults(c.WebhookURL)...)
+	c.askUnusual = r.toggle("ASK_UNUSUAL", c.AskUnusual)
+	r.wrong(c.ServingConfig.faults(c.WebhookURL)...)
 	c.resultLimit = -1
 	if c.ResultLimit != "off" {
-		var r settingsReader
-		c.resultLimit = r.number("RESULT_LIMIT", c.ResultLimit, 60, 1, 1_000_000)
-		if len(r.faults) > 0 {
-			faults = append(faults, "RESULT_LIMIT must be a whole number from 1 to 1000000, or off for no limit")
+		var limit settingsReader
+		c.resultLimit = limit.number("RESULT_LIMIT", c.ResultLimit, 60, 1, 1_000_000)
+		if len(limit.faults) > 0 {
+			r.wrong("RESULT_LIMIT must be a whole number from 1 to 1000000, or off for no limit")
 		}
 	}
-	faults = append(faults, c.SendingConfig.Resolve()...)
+	c.SendingConfig.resolve(&r)
 	if c.Token == "" {
-		faults = append(faults, c.Sources.tokens...)
+		r.wrong(c.Sources.tokens...)
 	}
-	if len(faults) > 0 {
-		return &ConfigError{append(faults, c.Sources.hints...)} // a hint may explain a fault
+	if len(r.faults) > 0 {
+		return &ConfigError{append(r.faults, c.Sources.hints...)} // a hint may explain a fault
 	}
 	return nil
 }
@@ -163,7 +161,7 @@ func isProxy(address string) bool {
 }
 
 func (c *Config) rankingSettings() ranking.Settings {
-	return ranking.Settings{UndoWindow: c.undoWindow, ResultsPerMinute: c.resultLimit, AskUnusual: c.AskUnusual == "on"}
+	return ranking.Settings{UndoWindow: c.undoWindow, ResultsPerMinute: c.resultLimit, AskUnusual: c.askUnusual}
 }
 
 // Logger returns the logger of a resolved configuration. It writes to standard error.

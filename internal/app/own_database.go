@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 
 	"elobot/internal/pgtemp"
 )
@@ -79,11 +78,7 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	if err != nil {
 		return nil, err
 	}
-	full, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fmt.Errorf("find the database's folder: %w", err)
-	}
-	attributes := []any{"folder", full}
+	attributes := []any{"folder", absolute(dir)}
 	if note != "" {
 		attributes = append(attributes, "reason", note)
 	}

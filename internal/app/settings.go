@@ -41,9 +41,7 @@ type SendingConfig struct {
 	boardInterval, leaseDuration, leaseRenewal time.Duration
 }
 
-// Resolve reads the settings and returns their faults.
-func (c *SendingConfig) Resolve() []string {
-	var r settingsReader
+func (c *SendingConfig) resolve(r *settingsReader) {
 	c.outbox = outbox.Settings{
 		Parallel: r.number("SEND_PARALLEL", c.SendParallel, 32, 1, 1000),
 		Limits: outbox.Limits{
@@ -55,7 +53,7 @@ func (c *SendingConfig) Resolve() []string {
 		MaxFailures: r.number("SEND_ATTEMPTS", c.SendAttempts, 8, 1, 100),
 		Favoured:    r.chats("SEND_FAVOURED_CHATS", c.SendFavouredChats),
 	}
-	if !r.toggle("SEND_MERGE", cmp.Or(c.SendMerge, "on")) {
+	if !r.toggle("SEND_MERGE", c.SendMerge) {
 		c.outbox.Bounds.Merge = 1
 	}
 	c.outbox.WaitingTotal = r.number("SEND_MAX_TOTAL", c.SendMaxTotal, 100_000, 10, 1_000_000_000)
@@ -75,7 +73,6 @@ func (c *SendingConfig) Resolve() []string {
 		r.wrong("LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s")
 	}
 	c.outbox.SendTimeout = min(c.leaseDuration/2, longestRequest)
-	return r.faults
 }
 
 // settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may be a secret that
@@ -84,7 +81,7 @@ type settingsReader struct {
 	faults []string
 }
 
-func (r *settingsReader) wrong(sentence string) { r.faults = append(r.faults, sentence) }
+func (r *settingsReader) wrong(sentences ...string) { r.faults = append(r.faults, sentences...) }
 
 // number returns a whole number from low to high, or 0 with a fault.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
@@ -96,11 +93,12 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
+// toggle returns whether a setting is on, as it is by default.
 func (r *settingsReader) toggle(name, value string) bool {
-	if value != "on" && value != "off" {
+	if value != "" && value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")
 	}
-	return value == "on"
+	return value != "off"
 }
 
 // duration returns a duration, or 0 if the value is not valid.

@@ -25,7 +25,7 @@ const (
 	// seasonRest is how long to rest after the end of a season, for each time that it took: many seasons end at the same instant, and results
 	// go first.
 	seasonRest = 9
-	// timerTimeout limits the attempt to fire a timer.
+	// timerTimeout limits each attempt to read or to fire timers.
 	timerTimeout = 5 * time.Second
 )
 
@@ -69,7 +69,9 @@ func (t timers) run(ctx context.Context) {
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {
-		due, err := t.due(ctx, last)
+		reading, cancel := context.WithTimeout(ctx, timerTimeout)
+		due, err := t.service.DueTimers(reading, last, timersAtOnce)
+		cancel()
 		if err != nil {
 			return err
 		}
@@ -78,12 +80,6 @@ func (t timers) look(ctx context.Context) error {
 		}
 		last = due[len(due)-1]
 	}
-}
-
-func (t timers) due(ctx context.Context, after ranking.Timer) ([]ranking.Timer, error) {
-	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
-	defer cancel()
-	return t.service.DueTimers(ctx, after, timersAtOnce) //nolint:wrapcheck // the service wraps it
 }
 
 // fireAll fires timers. It fails only if the context ends or the lease is lost.
