@@ -106,7 +106,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 			return err
 		}
 	}
-	if b.board != nil {
+	if c.PublicURL != "" {
 		servers.public.Board(b.board)
 	}
 	ready.running.Store(b)
@@ -147,7 +147,7 @@ type instance struct {
 	notifier   *postgres.Notifier
 	dispatcher *outbox.Dispatcher
 	boards     *boards
-	board      *web.Board // of all groups on the web; nil if there are none
+	board      *web.Board // of all groups on the web; served if there is a public address
 	admins     *telegram.AdminCache
 	incoming   incoming
 	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
@@ -170,19 +170,18 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
+	// its questions have no answerer: what boards show is not committed
+	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
+	links := web.NewLinks(c.PublicURL, c.Token)
+	proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
+	b.board = web.NewBoard(views, links, proxies, client.Now, log)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
 		AdminsChanged: b.admins.Forget,
-		WebChanged: func(group ranking.GroupID) {
-			if b.board != nil {
-				b.board.Changed(group)
-			}
-		},
+		WebChanged:    b.board.Changed,
 		Began: func() {
 			b.admins.ForgetAll()
-			if b.board != nil {
-				b.board.AllChanged()
-			}
+			b.board.AllChanged()
 		},
 	}, log)
 	b.webhookPipeline = b.newPipeline(nil, c.rankingSettings())
@@ -192,14 +191,9 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.pollPipeline.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	// its questions have no answerer: what boards show is not committed
-	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
 	sender := bot.NewSender(client, self, log).WithViews(views)
 	if c.PublicURL != "" {
-		links := web.NewLinks(c.PublicURL, c.Token)
 		sender.WithWeb(links.Link, links.FitsButtons())
-		proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
-		b.board = web.NewBoard(views, links, proxies, client.Now, log)
 	}
 	store := pgoutbox.NewStore(pools.Auxiliary)
 	b.boards = newBoards(store, c.boardInterval, func(lanes ...outbox.Lane) { b.dispatcher.Wake(lanes...) }, log)
