@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 
@@ -205,43 +204,27 @@ var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
 var tag = regexp.MustCompile(`</?(?:b|i|s|code)>`)
 
+// tagStyles are the styles that begin at a tag.
+var tagStyles = map[string]string{
+	"<b>": bold, "<i>": faint + italic, "<s>": faint + struck, "<code>": cyan,
+	"</b>": plainStyle, "</i>": plainStyle, "</s>": plainStyle, "</code>": plainStyle,
+}
+
 // markup renders the few tags of Telegram's HTML that the bot uses.
 func (t *transcript) markup(text string) string {
 	var shown strings.Builder
-	for text != "" {
-		at := tag.FindStringIndex(text)
-		if at == nil {
-			at = []int{len(text), len(text)}
-		}
-		shown.WriteString(plain(html.UnescapeString(invisible.Replace(text[:at[0]]))))
+	begin := 0
+	for _, at := range append(tag.FindAllStringIndex(text, -1), []int{len(text), len(text)}) {
+		shown.WriteString(plain(html.UnescapeString(invisible.Replace(text[begin:at[0]]))))
 		if t.color {
-			shown.WriteString(styleOf(text[at[0]:at[1]]))
+			shown.WriteString(tagStyles[text[at[0]:at[1]]])
 		}
-		text = text[at[1]:]
+		begin = at[1]
 	}
 	return shown.String()
 }
 
-func styleOf(tag string) string {
-	switch tag {
-	case "<b>":
-		return bold
-	case "<i>":
-		return faint + italic
-	case "<s>":
-		return faint + struck
-	case "<code>":
-		return cyan
-	case "":
-		return ""
-	default:
-		return plainStyle
-	}
-}
-
-func column(name string) string {
-	return strings.Repeat(" ", max(0, nameWidth-utf8.RuneCountInString(name))) + name
-}
+func column(name string) string { return fmt.Sprintf("%*s", nameWidth, name) }
 
 // print writes to the terminal. There is nowhere to report an error.
 func (t *transcript) print(text string) {
