@@ -55,7 +55,7 @@ type term struct {
 	asked     chan extraRequest
 	completed chan result
 	persisted chan batch
-	workers   sync.WaitGroup // the goroutines that call the store and send
+	workers   sync.WaitGroup // all other goroutines
 }
 
 // result is the outcome of a request of a lane.
@@ -98,14 +98,12 @@ func (t *term) run(ctx context.Context) error {
 	defer t.stats.dispatching(false)
 	t.acceptWakes(true) // before the first poll: that finds whatever was committed earlier
 	defer t.acceptWakes(false)
+	defer t.workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
-	var watchers sync.WaitGroup
-	watchers.Go(func() { t.pollStore(ctx) })
-	watchers.Go(func() { t.survey(ctx) })
-	err := t.loop(ctx)
-	stop()
-	watchers.Wait()
-	return err
+	defer stop()
+	t.workers.Go(func() { t.pollStore(ctx) })
+	t.workers.Go(func() { t.survey(ctx) })
+	return t.loop(ctx)
 }
 
 // loop dispatches until the context ends, and then finishes what is in flight.
@@ -113,7 +111,6 @@ func (t *term) loop(ctx context.Context) error {
 	// when stopping, requests end by their timeouts, and calls of the store are canceled a little later
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
-	defer t.workers.Wait()
 	defer cancelStore()
 	defer cancelRequests()
 	if err := t.prepare(ctx); ctx.Err() != nil {
