@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,10 +14,10 @@ import (
 var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL changes between transactions: " +
 	"elobot needs a direct connection to PostgreSQL or a pooler in session mode (PgBouncer: pool_mode = session)")
 
-// poolingOrder is the order in which two connections are asked for their server session. The first round detects a pooler that hands out
-// the session used last. The second detects one that hands out all sessions in turn, however many it has. A busy pooler may hand out the
-// same sessions again by chance, hence the third.
-var poolingOrder = [...][2]int{{0, 1}, {1, 0}, {0, 1}}
+// poolingOrder is the order in which two connections are asked for their server session. The first two questions detect a pooler that hands
+// out the session used last. The next two detect one that hands out all sessions in turn, however many it has. A busy pooler may hand out
+// the same sessions again by chance, hence the last two.
+var poolingOrder = [...]int{0, 1, 1, 0, 0, 1}
 
 // checkPooling returns ErrTransactionPooling unless each of two connections has a server session of its own and keeps it. It returns
 // another error if a connection breaks.
@@ -32,18 +33,14 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	defer closeConn(ctx, two)
 	conns := [2]*pgx.Conn{one.Conn(), two}
-	var first [2]string
-	for round, order := range poolingOrder {
-		var now [2]string
-		for _, i := range order {
-			if now[i], err = serverSession(ctx, conns[i]); err != nil {
-				return fmt.Errorf("read the server session: %w", err)
-			}
+	var sessions [2]string
+	for _, i := range poolingOrder {
+		now, err := serverSession(ctx, conns[i])
+		if err != nil {
+			return fmt.Errorf("read the server session: %w", err)
 		}
-		if round == 0 {
-			first = now
-		}
-		if now != first || now[0] == now[1] {
+		sessions[i] = cmp.Or(sessions[i], now)
+		if now != sessions[i] || sessions[0] == sessions[1] {
 			return ErrTransactionPooling
 		}
 	}

@@ -39,10 +39,7 @@ func Storable(s string) string {
 
 // Collect runs a query and reads its rows. what says for its error what it does.
 func Collect[T any](ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
-	rows, err := db.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", what, Translate(err))
-	}
+	rows, _ := db.Query(ctx, sql, args...) // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, read)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", what, Translate(err))

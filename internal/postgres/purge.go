@@ -34,43 +34,35 @@ var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 // are that old.
 var purges = []string{
 	// a match keeps its own key forever
-	`DELETE FROM handled_commands WHERE key IN (
-	     SELECT key FROM handled_commands WHERE handled_at < now() - ` + Interval(commandLifetime) + ` LIMIT $1)`,
-	`DELETE FROM dead_letters WHERE id IN (
-	     SELECT id FROM dead_letters WHERE last_seen_at < now() - interval '30 days' LIMIT $1)`,
-	`DELETE FROM update_attempts WHERE update_id IN (
-	     SELECT update_id FROM update_attempts WHERE last_begun_at < now() - ` + Interval(commandLifetime) + ` LIMIT $1)`,
+	deleteFrom("handled_commands", "key", `handled_at < now() - `+Interval(commandLifetime)),
+	deleteFrom("dead_letters", "id", `last_seen_at < now() - interval '30 days'`),
+	deleteFrom("update_attempts", "update_id", `last_begun_at < now() - `+Interval(commandLifetime)),
 	// a dead notice is kept as long as its letter
-	`DELETE FROM outbox WHERE id IN (
-	     SELECT o.id FROM outbox o
-	     WHERE o.finished_at < now() - ` + Interval(EditLifetime) + `
-	       AND (o.state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = o.id) IS NULL)
-	     LIMIT $1)`,
-	`DELETE FROM prompts WHERE id IN (
-	     SELECT id FROM prompts WHERE closed_at < now() - ` + Interval(EditLifetime) + ` LIMIT $1)`,
+	deleteFrom("outbox", "id", `finished_at < now() - `+Interval(EditLifetime)+`
+	     AND (state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = outbox.id) IS NULL)`),
+	deleteFrom("prompts", "id", `closed_at < now() - `+Interval(EditLifetime)),
 	// Callback answers are shown for a moment only. However many there are, few are kept.
-	`DELETE FROM outbox WHERE id IN (
-	     SELECT o.id FROM outbox o
-	     WHERE o.action = 'callback_answer' AND o.finished_at < now() - interval '1 hour' AND o.state <> 'dead' LIMIT $1)`,
-	// Notices that are set aside for a newer release are in no lane, so expire them here. A notice without a deadline expires after the
-	// week for which sent rows are kept. So do results, because the chat is notified of how many have expired.
-	`UPDATE outbox
-	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
-	 WHERE id IN (
-	     SELECT o.id FROM outbox o WHERE o.deferred_at <= 'infinity' AND o.finished_at IS NULL
-	       AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
-	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
-	     LIMIT $1)`,
+	deleteFrom("outbox", "id", `action = 'callback_answer' AND finished_at < now() - interval '1 hour' AND state <> 'dead'`),
+	// Notices that are set aside for a newer release are in no lane, so expire them here.
+	expire(`outbox o WHERE o.deferred_at <= 'infinity'`),
 	// The lane of a parked chat is advanced once a day or never again, so the same goes for its
 	// notices.
-	`UPDATE outbox
-	 SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
-	 WHERE id IN (
-	     SELECT o.id FROM chats c JOIN outbox o ON o.chat_id = c.id
-	     WHERE c.parked_at IS NOT NULL AND o.finished_at IS NULL AND o.state = 'planned'
-	       AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
-	            OR o.created_at < now() - ` + Interval(EditLifetime) + `)
-	     LIMIT $1)`,
+	expire(`chats c JOIN outbox o ON o.chat_id = c.id WHERE c.parked_at IS NOT NULL AND o.state = 'planned'`),
+}
+
+func deleteFrom(table, key, condition string) string {
+	return fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $1)`, table, key, condition)
+}
+
+// expire returns the statement that expires rows o of the outbox after their deadline. Without a deadline they expire after the week for
+// which sent rows are kept. So do results, because the chat is notified of how many have expired.
+func expire(rows string) string {
+	return `
+		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
+		WHERE id IN (
+		    SELECT o.id FROM ` + rows + ` AND o.finished_at IS NULL
+		      AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `' OR o.created_at < now() - ` + Interval(EditLifetime) + `)
+		    LIMIT $1)`
 }
 
 // KeepPurging purges at once and then every hour until the context ends or the lease is lost. It returns nil.
