@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -32,17 +33,11 @@ var (
 // send makes the request for a message, unless it is unnecessary or there is no time.
 func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}, begun: time.Now()}
-	if !t.skipRequest(ctx, &r) {
-		t.logOf(m).DebugContext(ctx, "sending notice", "result", "sending")
-		t.callSender(ctx, &r)
+	if t.skipRequest(ctx, &r) {
+		return r
 	}
-	return r
-}
-
-// callSender has the sender make the request for a message, and sets its outcome.
-func (t *term) callSender(ctx context.Context, r *result) {
-	m := r.Message
-	made := requests{term: t, lane: r.lane, message: m, timeout: m.timeout(t.settings)}
+	t.logOf(m).DebugContext(ctx, "sending notice", "result", "sending")
+	made := requests{term: t, lane: l, message: m, timeout: m.timeout(t.settings)}
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, &made)
 	crashpoint.At(crashpoint.Requested)
@@ -51,6 +46,7 @@ func (t *term) callSender(ctx context.Context, r *result) {
 	if r.Failure != nil && r.Failure.Kind == Migrated {
 		t.reportNewID(ctx, m, r.Failure)
 	}
+	return r
 }
 
 func (t *term) logOf(m Message) *slog.Logger {
@@ -97,9 +93,7 @@ func (t *term) whyNot(timeout time.Duration) error {
 
 func (r *result) setOutcome(receipt Receipt, err error) {
 	r.Receipt = receipt
-	if r.Fingerprint = receipt.Fingerprint; r.Fingerprint == "" {
-		r.Fingerprint = r.Message.fingerprint(r.coveredItems())
-	}
+	r.Fingerprint = cmp.Or(receipt.Fingerprint, r.Message.fingerprint(r.coveredItems()))
 	if err != nil && !errors.As(err, &r.Failure) {
 		r.Failure = &Failure{Kind: Failed, Err: err}
 	}
