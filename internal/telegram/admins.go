@@ -23,7 +23,8 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]lad
 	defer cancel()
 	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
 	if err != nil {
-		if isFinal(err) {
+		kind := Failure(err).Kind
+		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) { // it would be the same again
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)
@@ -44,10 +45,4 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]lad
 		}
 	}
 	return admins, nil
-}
-
-// isFinal is true if repeating the request would give the same answer.
-func isFinal(err error) bool {
-	kind := Failure(err).Kind
-	return kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err)
 }

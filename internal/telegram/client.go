@@ -59,10 +59,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	pool.MaxIdleConnsPerHost = 64
 	// detect dead connections, which otherwise look like slow ones
 	pool.HTTP2 = &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second}
-	id, secret, found := strings.Cut(token, ":")
-	if !found {
-		secret = id
-	}
+	secret := token[strings.Index(token, ":")+1:]
 	base := serverURL + "/bot" + token + "/"
 	u, err := url.Parse(base)
 	if err != nil {
