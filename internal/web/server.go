@@ -129,11 +129,11 @@ func (s *Server) Run(ctx context.Context) error {
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       s.errorLog,
 	}
+	log := s.log
 	if s.metrics {
-		s.log.InfoContext(ctx, "serving", "metrics", true, "addr", s.Addr())
-	} else {
-		s.log.InfoContext(ctx, "serving", "addr", s.Addr())
+		log = log.With("metrics", true)
 	}
+	log.InfoContext(ctx, "serving", "addr", s.Addr())
 	stopped := make(chan error, 1)
 	cancelStop := context.AfterFunc(ctx, func() { stopped <- s.stop(ctx, server) })
 	err := server.Serve(s.listener)
