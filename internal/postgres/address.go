@@ -83,14 +83,6 @@ func Address(config *pgx.ConnConfig) string {
 // hidden replaces the user in errors.
 const hidden = "…"
 
-// hideUser takes the user out of a server's message. A user that is too short to be told from parts of words stays.
-func hideUser(message, user string) string {
-	if len(user) < 3 {
-		return message
-	}
-	return strings.ReplaceAll(message, user, hidden)
-}
-
 // discreet is a tracer that takes the user out of each error of connecting, before anybody else sees the error. It does nothing else.
 type discreet struct{ multitracer.Tracer }
 

@@ -216,19 +216,15 @@ func closeConn(ctx context.Context, conn *pgx.Conn) {
 }
 
 func (n *Notifier) dispatch(notification *pgconn.Notification) {
-	switch notification.Channel {
-	case outboxChannel:
-		if lane, ok := readLane(notification.Payload); ok {
-			n.events.Wake(lane)
-		}
-	case webChannel:
-		if group, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {
-			n.events.WebChanged(ranking.GroupID(group))
-		}
-	case adminsChannel:
-		if chat, err := strconv.ParseInt(notification.Payload, 10, 64); err == nil {
-			n.events.AdminsChanged(ranking.ExternalChatID(chat))
-		}
+	lane, isLane := readLane(notification.Payload)
+	id, err := strconv.ParseInt(notification.Payload, 10, 64)
+	switch channel := notification.Channel; {
+	case channel == outboxChannel && isLane:
+		n.events.Wake(lane)
+	case channel == webChannel && err == nil:
+		n.events.WebChanged(ranking.GroupID(id))
+	case channel == adminsChannel && err == nil:
+		n.events.AdminsChanged(ranking.ExternalChatID(id))
 	}
 }
 

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -76,8 +77,10 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 		switch {
 		case conn.CustomData()[begunKey] == nil:
 			// The server refuses the connection, and names the user. This says nothing about other connections: one of several hosts may be
-			// down for days.
-			err.Message = hideUser(err.Message, config.User)
+			// down for days. A user that is too short to be told from parts of words stays.
+			if len(config.User) >= 3 {
+				err.Message = strings.ReplaceAll(err.Message, config.User, hidden)
+			}
 			return false
 		case !endsSession(err.Code):
 			return reusable(conn, err)
