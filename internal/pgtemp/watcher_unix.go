@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -29,7 +30,7 @@ done
 type Watcher struct {
 	mu      sync.Mutex
 	process *os.Process
-	pipe    *os.File // nil once it is dismissed
+	pipe    io.WriteCloser // nil once it is dismissed
 }
 
 // watchers keeps the pipes of all watchers open. An os.File is closed when it is garbage-collected, and a server may be in use by its URL
@@ -45,21 +46,20 @@ func AtExit(script string, args ...string) (*Watcher, error) {
 
 // watch is AtExit with a file, unless it is nil, that the watcher keeps open while it lives.
 func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("start watcher: %w", err)
-	}
 	cmd := exec.Command("/bin/sh", append([]string{"-c", watcherFrame + script, "elobot-watcher"}, args...)...)
 	cmd.Dir = "/"
-	cmd.Stdin = reader
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if keep != nil {
 		cmd.ExtraFiles = []*os.File{keep}
 	}
-	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
-		return nil, fmt.Errorf("start watcher: %w", errors.Join(err, writer.Close()))
+	pipe, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	w := &Watcher{process: cmd.Process, pipe: writer}
+	if err != nil {
+		return nil, fmt.Errorf("start watcher: %w", err)
+	}
+	w := &Watcher{process: cmd.Process, pipe: pipe}
 	watchers.Store(w, nil)
 	return w, nil
 }
@@ -76,7 +76,7 @@ func (w *Watcher) Report(state string) error {
 
 // tell writes a line to the watcher, unless that was killed.
 func (w *Watcher) tell(line string) error {
-	if _, err := w.pipe.WriteString(line + "\n"); err != nil && !errors.Is(err, syscall.EPIPE) {
+	if _, err := io.WriteString(w.pipe, line+"\n"); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("tell the watcher: %w", err)
 	}
 	return nil
@@ -109,25 +109,24 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	reader, writer, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("make pipe: %w", err)
-	}
 	cmd.Args = append([]string{"sh", "-c", gate, "sh", cmd.Path}, cmd.Args[1:]...)
 	cmd.Path = "/bin/sh"
-	cmd.Stdin = reader
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	cmd.SysProcAttr.Setsid = true
-	if err := errors.Join(cmd.Start(), reader.Close()); err != nil {
-		return errors.Join(err, writer.Close())
+	input, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
 	}
 	err = w.Report(fmt.Sprintf("%s %d", signal, cmd.Process.Pid))
 	if err == nil {
-		_, err = writer.WriteString("go\n")
+		_, err = io.WriteString(input, "go\n")
 	}
-	return errors.Join(err, writer.Close())
+	return errors.Join(err, input.Close())
 }
 
 // run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that context ends, run kills the whole
