@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"elobot/internal/app"
+	"elobot/internal/pgtemp"
 )
 
 type databaseCommand struct {
@@ -19,13 +20,13 @@ type databaseCommand struct {
 
 // Run runs a program on the bot's own database. The program gets the address in the variables that PostgreSQL's programs know.
 func (d *databaseCommand) Run(ctx context.Context) error {
-	return d.WithOwn(ctx, func(address string) error {
+	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)
 		if err != nil {
 			return fmt.Errorf("parse the server's URL: %w", err)
 		}
 		password, _ := u.User.Password()
-		if err := d.PreferOwnPrograms(ctx); err != nil {
+		if err := pgtemp.PreferPrograms(ctx, pgtemp.Options{DataDir: dir}); err != nil {
 			return err
 		}
 		cmd := exec.CommandContext(context.WithoutCancel(ctx), d.Program[0], d.Program[1:]...)

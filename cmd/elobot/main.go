@@ -103,23 +103,19 @@ var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)
 func report(err error) int {
 	var config *app.ConfigError
 	var usage *kong.ParseError
+	text, code := err.Error(), exitFailure
 	switch {
 	case errors.As(err, &config): // without the parser's error around it, which names an unrelated flag
-		fmt.Fprintln(os.Stderr, "elobot:", config)
-		return exitConfiguration
+		text, code = config.Error(), exitConfiguration
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
-		text := secretLike.ReplaceAllString(err.Error(), "***")
+		text, code = secretLike.ReplaceAllString(text, "***"), exitConfiguration
 		if addressLike.MatchString(strings.Join(usage.Context.Args, " ")) {
 			text = "the arguments are wrong. They have an address with a password, so they are not repeated here: check how the flags are spelt, and put the address in quotes, with a space as %20"
 		}
-		fmt.Fprintln(os.Stderr, "elobot:", text)
-		fmt.Fprintln(os.Stderr, "Try: elobot --help")
-		return exitConfiguration
+		text += "\nTry: elobot --help"
 	case app.IsPermanent(err):
-		fmt.Fprintln(os.Stderr, "elobot:", err)
-		return exitPermanent
-	default:
-		fmt.Fprintln(os.Stderr, "elobot:", err)
-		return exitFailure
+		code = exitPermanent
 	}
+	fmt.Fprintln(os.Stderr, "elobot:", text)
+	return code
 }

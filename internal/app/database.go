@@ -37,7 +37,7 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 		return &ConfigError{faults}
 	}
 	if c.own() {
-		return c.WithOwn(ctx, func(url string) error { return c.withDatabase(ctx, url, do) })
+		return c.WithOwn(ctx, func(url, _ string) error { return c.withDatabase(ctx, url, do) })
 	}
 	return c.withDatabase(ctx, c.DatabaseURL, do)
 }

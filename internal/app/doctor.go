@@ -233,7 +233,7 @@ func (d *doctor) database(ctx context.Context) {
 			d.compareClocks()
 			return
 		}
-		err = c.WithOwn(ctx, func(address string) error { return d.checkDatabase(ctx, address) })
+		err = c.WithOwn(ctx, func(address, _ string) error { return d.checkDatabase(ctx, address) })
 	} else {
 		err = d.checkDatabase(ctx, c.DatabaseURL)
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -144,12 +145,9 @@ func (l leadership) release(ctx context.Context) {
 	}
 }
 
-// instanceName names this process in the table of leases. Containers often have the same process id, and sometimes the same host name; the
+// instanceName names an instance in the table of leases. Containers often have the same process id, and sometimes the same host name; the
 // random part makes the name unique.
-var instanceName = sync.OnceValue(func() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s/%d/%s", host, os.Getpid(), rand.Text())
-})
+func instanceName() string {
+	host, _ := os.Hostname() // it may have none
+	return fmt.Sprintf("%s/%d/%s", cmp.Or(host, "unknown"), os.Getpid(), rand.Text())
+}

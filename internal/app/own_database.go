@@ -100,9 +100,9 @@ func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	})
 }
 
-// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running. It returns a *ConfigError if
-// there is none.
-func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) error {
+// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running, and with its folder. It
+// returns a *ConfigError if there is none.
+func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) error) error {
 	if !c.own() || c.DataDir == noDataDir {
 		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}
 	}
@@ -122,16 +122,7 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url string) error) 
 		return err
 	}
 	defer stopServer(ctx, release)
-	return do(url)
-}
-
-// PreferOwnPrograms makes this process find the programs that fit the bot's own database before others.
-func (c DatabaseConfig) PreferOwnPrograms(ctx context.Context) error {
-	dir, _, err := c.ownDir()
-	if err != nil {
-		return err
-	}
-	return pgtemp.PreferPrograms(ctx, pgtemp.Options{DataDir: dir})
+	return do(url, dir)
 }
 
 // stopServer stops the bot's own server, even if the context has ended. That takes a bounded time.
