@@ -47,21 +47,20 @@ func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	signal.Notify(interrupts, os.Interrupt) // never read; the program would inherit what signal.Ignore does
 	defer signal.Stop(interrupts)
 	signal.Notify(terminations, syscall.SIGTERM)
-	defer signal.Stop(terminations)
+	defer func() {
+		signal.Stop(terminations)
+		close(terminations)
+	}()
 	if err := ctx.Err(); err != nil { // a signal came earlier
 		return err
 	}
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for {
-		select {
-		case err := <-ended:
-			return err
-		case s := <-terminations:
+	go func() {
+		for s := range terminations {
 			_ = cmd.Process.Signal(s) // the program may have ended
 		}
-	}
+	}()
+	return cmd.Wait()
 }

@@ -90,12 +90,6 @@ func vertical(x, y0, y1, width int) image.Rectangle {
 	return image.Rect(x, y0, x, y1).Inset(-width / 2)
 }
 
-// ring draws a disc in the color of a line with a hole in the color of the ground.
-func (c *canvas) ring(at image.Point, radius int, color *image.Uniform) {
-	c.disc(at, radius, color)
-	c.disc(at, radius/2, c.ground)
-}
-
 func (c *canvas) disc(at image.Point, radius int, color *image.Uniform) {
 	x, y, r := float64(at.X), float64(at.Y), float64(radius)
 	c.context.SetFillColor(color)

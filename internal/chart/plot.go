@@ -190,7 +190,8 @@ func (p *plot) drawBest() {
 		}
 		best[i] = slices.MaxFunc(line.Points, func(a, b Point) int { return cmp.Compare(a.Elo, b.Elo) })
 		at := p.at(best[i])
-		p.ring(at, dotRadius, p.lines[i])
+		p.disc(at, dotRadius, p.lines[i])
+		p.disc(at, dotRadius/2, p.ground)
 		taken[i] = image.Rectangle{at, at}.Inset(-dotRadius)
 	}
 	for i, line := range p.Highlighted {
