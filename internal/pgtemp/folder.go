@@ -190,9 +190,6 @@ func (f *folder) password() (string, error) {
 			"put the file back from a backup", f.file("password"), f.data()))
 	}
 	password := newPassword()
-	if !f.named() {
-		return password, nil
-	}
 	return password, writePrivate(f.file("password"), password)
 }
 

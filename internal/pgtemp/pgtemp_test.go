@@ -86,7 +86,7 @@ func mustHaveSettings(t *testing.T, server *Server) {
 		t.Errorf("Kind is %q", server.Kind())
 	}
 	p := server.engine.(*programs)
-	mustBePrivate(t, p.home)
+	mustBePrivate(t, p.path)
 	if _, err := askVersion(t.Context(), serverURL(p.port, "postgres"), testTimeout); err == nil {
 		t.Error("another password is accepted")
 	}
@@ -95,7 +95,7 @@ func mustHaveSettings(t *testing.T, server *Server) {
 // mustStopAfterKill kills a server and then stops it.
 func mustStopAfterKill(t *testing.T, server *Server) {
 	t.Helper()
-	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).home
+	pid, address, home := server.PID(), server.URL(), server.engine.(*programs).path
 	must(t, syscall.Kill(pid, syscall.SIGKILL))
 	must(t, errors.Join(server.Stop(t.Context()), server.Stop(t.Context())))
 	awaitGone(t, pid, address) // its children end with a delay

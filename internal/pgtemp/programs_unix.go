@@ -26,10 +26,9 @@ var programsScript string
 type programs struct {
 	installation
 	identity
+	*folder // the named one or a temporary one; the server holds its lock as long as it lives
 	watcher *Watcher
-	lock    *os.File // of a named folder; the server holds it as long as it lives
-	home    string   // holds data, password and log
-	durable bool     // home stays after the server's end
+	durable bool // the folder stays after the server's end
 	options Options
 	url     string
 	port    int
@@ -39,7 +38,7 @@ type programs struct {
 
 // startPrograms starts the server with programs from a source.
 func (s *Server) startPrograms(ctx context.Context, o Options, source Source) error {
-	p := &programs{options: o, home: s.home.path, durable: s.home.named(), lock: s.home.lock, oldLog: true}
+	p := &programs{options: o, folder: s.home, durable: s.home.named(), oldLog: true}
 	var err error
 	if p.installation, p.identity, err = s.home.programs(ctx, o, source); err != nil {
 		return err
@@ -48,13 +47,13 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 	o.log("starting %s", s.kind)
 	var remove []string
 	if !p.durable {
-		p.home = p.temporaryFolder()
-		remove = []string{p.home}
+		p.folder = &folder{path: p.temporaryFolder()}
+		remove = []string{p.path}
 	}
 	if p.watcher, err = watch(p.lock, programsScript, remove...); err != nil {
 		return err
 	}
-	if err := p.initializeAndLaunch(ctx, s.home); err != nil {
+	if err := p.initializeAndLaunch(ctx); err != nil {
 		return fmt.Errorf("%w: %w", errNotStarted, errors.Join(err, p.stop(ctx)))
 	}
 	s.url = p.url
@@ -74,10 +73,15 @@ func (p *programs) temporaryFolder() string {
 }
 
 // initializeAndLaunch initializes the data, unless there is some, and starts the server on a free port.
-func (p *programs) initializeAndLaunch(ctx context.Context, named *folder) error {
-	password, err := named.password()
-	if err == nil && !HasData(p.home) {
-		err = p.initialize(ctx, password)
+func (p *programs) initializeAndLaunch(ctx context.Context) error {
+	if !p.durable {
+		if err := p.makePrivate(p.path); err != nil {
+			return err
+		}
+	}
+	password, err := p.password()
+	if err == nil && !HasData(p.path) {
+		err = p.initialize(ctx)
 	}
 	if err != nil {
 		return err
@@ -93,10 +97,7 @@ func (p *programs) makePrivate(folder string) error {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		return err
 	}
-	if err := os.Chmod(folder, 0o700); err != nil {
-		return err
-	}
-	return p.chown(folder)
+	return errors.Join(os.Chmod(folder, 0o700), p.chown(folder))
 }
 
 // prepareCommand makes cmd run in a folder as the server's user, with the libraries of these programs.
@@ -110,18 +111,10 @@ func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	return nil
 }
 
-func (p *programs) path(name string) string { return filepath.Join(p.home, name) }
-
 // initialize makes the data folder. It makes the folder under a temporary name and renames it when it is complete. Durable data is on the
 // disk when it returns.
-func (p *programs) initialize(ctx context.Context, password string) error {
-	if !p.durable {
-		if err := p.makePrivate(p.home); err != nil {
-			return err
-		}
-	}
-	passwordFile := p.path("password")
-	if err := errors.Join(writePrivate(passwordFile, password), p.chown(passwordFile)); err != nil {
+func (p *programs) initialize(ctx context.Context) error {
+	if err := p.chown(p.file("password")); err != nil {
 		return err
 	}
 	err := p.runInitdb(ctx, "C.UTF-8")
@@ -131,14 +124,14 @@ func (p *programs) initialize(ctx context.Context, password string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(p.path("data.new"), p.path("data")); err != nil || !p.durable {
+	if err := os.Rename(p.file("data.new"), p.data()); err != nil || !p.durable {
 		return err
 	}
-	return syncFile(p.home)
+	return syncFile(p.path)
 }
 
 func (p *programs) runInitdb(ctx context.Context, locale string) error {
-	folder := p.path("data.new")
+	folder := p.file("data.new")
 	if err := os.RemoveAll(folder); err != nil {
 		return err
 	}
@@ -146,7 +139,7 @@ func (p *programs) runInitdb(ctx context.Context, locale string) error {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, p.program("initdb"), "--pgdata="+folder, "--username="+superuser,
-		"--pwfile="+p.path("password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
+		"--pwfile="+p.file("password"), "--auth=scram-sha-256", "--encoding=UTF8", "--locale="+locale,
 		"--lc-messages=C", "--no-instructions")
 	if !p.durable {
 		cmd.Args = append(cmd.Args, "--no-sync")
@@ -163,7 +156,7 @@ func (p *programs) launch(ctx context.Context) error {
 	if err := p.keepLog(); err != nil {
 		return err
 	}
-	log, err := os.OpenFile(p.path("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(p.file("log"), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
@@ -172,7 +165,7 @@ func (p *programs) launch(ctx context.Context) error {
 	if p.lock != nil {
 		cmd.ExtraFiles = []*os.File{p.lock}
 	}
-	if err = p.prepareCommand(cmd, p.path("data")); err == nil {
+	if err = p.prepareCommand(cmd, p.data()); err == nil {
 		err = p.watcher.begin(cmd, "QUIT")
 	}
 	err = errors.Join(err, log.Close())
@@ -197,7 +190,7 @@ func (p *programs) keepLog() error {
 		return nil
 	}
 	p.oldLog = false
-	if err := os.Rename(p.path("log"), p.path("log.1")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Rename(p.file("log"), p.file("log.1")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("keep the log: %w", err)
 	}
 	return nil
@@ -205,7 +198,7 @@ func (p *programs) keepLog() error {
 
 // arguments returns the server's arguments. Ours come last, so that settings cannot change its port and address.
 func (p *programs) arguments() []string {
-	return slices.Concat([]string{"-D", p.path("data")}, p.options.arguments(), []string{
+	return slices.Concat([]string{"-D", p.data()}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories=", // the usual folder need not be writable
@@ -224,7 +217,7 @@ func (p *programs) checkAlive() error {
 		return err
 	}
 	p.process = 0
-	output, err := os.ReadFile(p.path("log"))
+	output, err := os.ReadFile(p.file("log"))
 	if err != nil {
 		return fmt.Errorf("the server ended, and its log cannot be read: %w", err)
 	}
@@ -296,7 +289,7 @@ func (p *programs) stop(ctx context.Context) error {
 		return err // the watcher stays and tries again when this process ends
 	}
 	if !p.durable {
-		if err := os.RemoveAll(p.home); err != nil {
+		if err := os.RemoveAll(p.path); err != nil {
 			return err
 		}
 	}
