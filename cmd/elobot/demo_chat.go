@@ -33,14 +33,16 @@ func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 		"try /match @alice 3:2, /ranking, /chart or /help. A number presses that button, “help” lists "+
 		"what else you can do here, and “quit” ends it.",
 		g.describe(g.user), g.members[0].FirstName)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	prompts, said := readMessages(ctx, input)
 	for {
 		if g.paper.typed {
 			g.paper.print("\n")
 		}
-		prompts <- g.paper.style(column(plain(g.person(g.user).FirstName)), bold, cyan) + "  "
+		said := make(chan message, 1)
+		prompt := g.paper.style(column(plain(g.person(g.user).FirstName)), bold, cyan) + "  "
+		go func() {
+			text, err := readMessage(input, prompt)
+			said <- message{text, err}
+		}()
 		for heard := false; !heard; {
 			select {
 			case m := <-said:

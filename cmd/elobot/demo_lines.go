@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -103,21 +102,4 @@ func readMessage(next lineReader, prompt string) (string, error) {
 type message struct {
 	text string
 	err  error
-}
-
-// readMessages returns a channel that takes prompts, and one that yields a message for each.
-func readMessages(ctx context.Context, input lineReader) (chan<- string, <-chan message) {
-	prompts, said := make(chan string, 1), make(chan message, 1)
-	go func() {
-		for {
-			select {
-			case prompt := <-prompts:
-				text, err := readMessage(input, prompt)
-				said <- message{text, err}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return prompts, said
 }
