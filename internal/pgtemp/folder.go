@@ -47,7 +47,10 @@ func openFolder(o Options) (*folder, error) {
 		err = CheckFolder(path)
 	}
 	if err == nil {
-		err = mark(path)
+		err = os.WriteFile(filepath.Join(path, MarkerName), []byte(markerText), 0o644) //nolint:gosec // it is no secret
+	}
+	if err == nil {
+		err = syncFile(path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("data folder %s: %w", o.DataDir, err)
@@ -72,14 +75,6 @@ func CheckFolder(path string) error {
 		}
 	}
 	return err
-}
-
-// mark marks a folder that is empty or marked already.
-func mark(path string) error {
-	if err := os.WriteFile(filepath.Join(path, MarkerName), []byte(markerText), 0o644); err != nil { //nolint:gosec // it is no secret
-		return err
-	}
-	return syncFile(path)
 }
 
 // takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has ended:

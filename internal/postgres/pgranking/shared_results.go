@@ -125,20 +125,17 @@ func (w *resultWriter) leave(r *waitingResult) bool {
 
 // holdSlot holds a slot until the returned function is called, or for slotTimeout at most.
 func (w *resultWriter) holdSlot(s resultStore) (end func()) {
-	next := sync.OnceFunc(func() { w.passSlot(s) })
+	next := sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.slots--
+		w.fill(s)
+	})
 	timer := time.AfterFunc(slotTimeout, next)
 	return func() {
 		timer.Stop()
 		next()
 	}
-}
-
-// passSlot frees a slot, which the results that have waited longest take.
-func (w *resultWriter) passSlot(s resultStore) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.slots--
-	w.fill(s)
 }
 
 // fill gives free slots to the results that have waited longest. The caller holds w.mu.
