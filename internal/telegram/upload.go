@@ -31,18 +31,11 @@ func encode(params any, files []File) (body []byte, contentType string, err erro
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := string(fields[name])
 		_ = json.Unmarshal(fields[name], &text) // leaves what is no text as it is
-		if err := w.WriteField(name, text); err != nil {
-			return nil, "", err
-		}
+		_ = w.WriteField(name, text)            // memory never fails
 	}
 	for _, file := range files {
-		part, err := w.CreateFormFile(file.Field, file.Name)
-		if err == nil {
-			_, err = part.Write(file.Content)
-		}
-		if err != nil {
-			return nil, "", err
-		}
+		part, _ := w.CreateFormFile(file.Field, file.Name)
+		_, _ = part.Write(file.Content)
 	}
 	err = w.Close()
 	return out.Bytes(), w.FormDataContentType(), err
