@@ -174,8 +174,8 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Kind, f.Err) }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// leavesLane is true if the item does not stay in its lane.
-func (f *Failure) leavesLane() bool {
+// LeavesLane reports whether the item does not stay in its lane.
+func (f *Failure) LeavesLane() bool {
 	return f.Kind == Rejected || f.Kind == Obsolete || f.Kind == Uncertain || f.Kind == Unsupported
 }
 
@@ -206,7 +206,7 @@ type Turn struct {
 
 // Backlog is a lane with waiting items.
 type Backlog struct {
-	Lane    Lane
+	Lane
 	To      int64
 	Private bool
 	Purpose notice.Purpose // of the first item

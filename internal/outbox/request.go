@@ -211,9 +211,9 @@ func (t *term) onResult(r result, now time.Time) {
 		t.touch(l.Lane)
 	}
 	t.release(l, now)
-	l.repeats = r.Failure != nil && !r.Failure.leavesLane() && (r.Failure.Kind == Ambiguous || m.Row.PossibleDuplicates > 0)
+	l.repeats = r.Failure != nil && !r.Failure.LeavesLane() && (r.Failure.Kind == Ambiguous || m.Row.PossibleDuplicates > 0)
 	switch f := r.Failure; {
-	case f == nil || f.leavesLane() || f.Kind == Forbidden:
+	case f == nil || f.LeavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
 	case r.outage: // the circuit sets the pause; the lane's own back-off continues when failures count again
 	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again

@@ -178,7 +178,7 @@ func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:
 		return r.coveredItems()
-	case r.Dead || r.Failure.leavesLane():
+	case r.Dead || r.Failure.LeavesLane():
 		return 1
 	default:
 		return 0

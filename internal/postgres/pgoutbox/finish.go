@@ -170,11 +170,7 @@ func freezes(r outbox.Result) bool {
 
 // pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
 func pause(r outbox.Result) *float64 {
-	if r.Failure == nil || freezes(r) {
-		return nil
-	}
-	switch r.Failure.Kind {
-	case outbox.Forbidden, outbox.Rejected, outbox.Obsolete, outbox.Uncertain, outbox.Unsupported:
+	if r.Failure == nil || freezes(r) || r.Failure.LeavesLane() || r.Failure.Kind == outbox.Forbidden {
 		return nil
 	}
 	return new(r.Pause.Seconds())

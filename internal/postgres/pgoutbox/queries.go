@@ -40,16 +40,7 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR NOT ` + postgres.Parked + `)`
-	type laneRow struct {
-		outbox.Lane
-		outbox.Backlog
-	}
-	backlog := func(row pgx.CollectableRow) (outbox.Backlog, error) {
-		r, err := pgx.RowToStructByNameLax[laneRow](row)
-		r.Backlog.Lane = r.Lane
-		return r.Backlog, err
-	}
-	return postgres.Collect(ctx, s.pool, "find waiting lanes", backlog, sql, bounds.MaxWaiting)
+	return postgres.Collect(ctx, s.pool, "find waiting lanes", pgx.RowToStructByName[outbox.Backlog], sql, bounds.MaxWaiting)
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
