@@ -161,33 +161,30 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 // request makes the requests for a message. Each is canceled after the timeout. A sender that panics or does not return in time counts as a
 // failure.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
-	type answer struct {
-		receipt Receipt
-		err     error
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	made.timer = time.AfterFunc(made.timeout, func() { cancel(context.DeadlineExceeded) })
 	defer made.timer.Stop()
-	answers := make(chan answer, 1)
+	var receipt Receipt
+	var err error
+	returned := make(chan struct{})
 	go func() {
-		var a answer
+		defer close(returned)
 		defer func() {
 			if p := recover(); p != nil {
-				a = answer{err: &Failure{Kind: Failed, Err: fmt.Errorf("sender panicked: %v", p)}}
+				err = &Failure{Kind: Failed, Err: fmt.Errorf("sender panicked: %v", p)}
 			}
-			answers <- a
 		}()
-		a.receipt, a.err = t.sender.Send(ctx, made.message, made.begin)
+		receipt, err = t.sender.Send(ctx, made.message, made.begin)
 	}()
 	select {
-	case a := <-answers:
-		return a.receipt, a.err
+	case <-returned:
+		return receipt, err
 	case <-ctx.Done():
 	}
 	select {
-	case a := <-answers:
-		return a.receipt, a.err
+	case <-returned:
+		return receipt, err
 	case <-time.After(hangGrace):
 	}
 	if made.count() == 0 {

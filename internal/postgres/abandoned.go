@@ -44,11 +44,8 @@ var errAbandoned = errors.New("an abandoned statement is still running")
 
 // Note adds the process of a connection, if the connection was lost.
 func (a *Abandoned) Note(conn *pgxpool.Conn) {
-	if !conn.Conn().IsClosed() {
-		return
-	}
 	p, known := conn.Conn().PgConn().CustomData()[processKey].(process)
-	if !known {
+	if !known || !conn.Conn().IsClosed() {
 		return
 	}
 	a.mu.Lock()
