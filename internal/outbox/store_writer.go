@@ -32,7 +32,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	remaining := t.results[:0]
 	for _, r := range t.results {
 		if len(b.results) < w.limit && !r.persistAt.After(now) {
-			b.results = append(b.results, r)
+			b.results, b.outcomes = append(b.results, r), append(b.outcomes, r.Result)
 		} else {
 			remaining = append(remaining, r)
 		}
@@ -46,7 +46,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 			continue
 		}
 		l.woken = false
-		b.takes = append(b.takes, l)
+		b.takes, b.lanes = append(b.takes, l), append(b.lanes, l.Lane)
 		if l.summarize {
 			b.summarize = append(b.summarize, l.Lane)
 		}
@@ -72,15 +72,7 @@ func (t *term) advance(ctx context.Context, b *batch) (err error) {
 			return err
 		}
 	}
-	results := make([]Result, len(b.results))
-	for i, r := range b.results {
-		results[i] = r.Result
-	}
-	taken := make([]Lane, len(b.takes))
-	for i, l := range b.takes {
-		taken[i] = l.Lane
-	}
-	b.turns, err = t.store.Advance(ctx, t.lease.Epoch(), results, taken, bounds)
+	b.turns, err = t.store.Advance(ctx, t.lease.Epoch(), b.outcomes, b.lanes, bounds)
 	return err
 }
 

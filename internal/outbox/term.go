@@ -71,7 +71,9 @@ type result struct {
 // batch is what one call of Store.Advance persists and takes, and its outcome.
 type batch struct {
 	results    []result
+	outcomes   []Result // of the results, for the store
 	takes      []*lane
+	lanes      []Lane // of the takes
 	summarize  []Lane // before they are taken
 	turns      []Turn
 	summarized Summarized
