@@ -24,29 +24,27 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}
 	}
-	return c.With(ctx, func(pool *pgxpool.Pool) error { return c.adopt(ctx, pool) })
-}
-
-func (c *adoptCommand) adopt(ctx context.Context, pool *pgxpool.Pool) error {
-	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
-		self, err := client.GetMe(ctx)
-		if err != nil {
-			return fmt.Errorf("ask Telegram who the bot is: %w\nNothing was changed", err)
-		}
-		before, err := postgres.AdoptBot(ctx, pool, ladder.UserID(self.ID))
-		switch {
-		case err != nil:
-			return adoptError(before, err)
-		case before == ladder.UserID(self.ID):
-			fmt.Printf("The database already belongs to @%s (%d).\n", self.Username, self.ID)
-		case before == 0:
-			fmt.Printf("The database now belongs to @%s (%d).\n", self.Username, self.ID)
-		default:
-			fmt.Printf("The database now belongs to @%s (%d), and no longer to the bot %d.\n"+
-				"Stop everything that still runs with the old token. Add @%[1]s to the groups: it cannot send to groups that only "+
-				"the old bot is in, and it cannot edit messages of the old bot.\n", self.Username, self.ID, before)
-		}
-		return nil
+	return c.With(ctx, func(pool *pgxpool.Pool) error {
+		return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
+			self, err := client.GetMe(ctx)
+			if err != nil {
+				return fmt.Errorf("ask Telegram who the bot is: %w\nNothing was changed", err)
+			}
+			before, err := postgres.AdoptBot(ctx, pool, ladder.UserID(self.ID))
+			switch {
+			case err != nil:
+				return adoptError(before, err)
+			case before == ladder.UserID(self.ID):
+				fmt.Printf("The database already belongs to @%s (%d).\n", self.Username, self.ID)
+			case before == 0:
+				fmt.Printf("The database now belongs to @%s (%d).\n", self.Username, self.ID)
+			default:
+				fmt.Printf("The database now belongs to @%s (%d), and no longer to the bot %d.\n"+
+					"Stop everything that still runs with the old token. Add @%[1]s to the groups: it cannot send to groups that only "+
+					"the old bot is in, and it cannot edit messages of the old bot.\n", self.Username, self.ID, before)
+			}
+			return nil
+		})
 	})
 }
 

@@ -24,6 +24,7 @@ import (
 	"elobot/internal/stats"
 	"elobot/internal/telegram"
 	"elobot/internal/web"
+	"elobot/migrations"
 )
 
 const (
@@ -64,11 +65,14 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 			parts.Go(func() error { return keepOwn(ctx, own, log) })
 			url = own.URL()
 		}
-		pools, err := c.openPools(ctx, url, log)
+		pools, err := postgres.OpenPools(ctx, url, databaseTimeout, log)
 		if err != nil {
-			return err
+			return c.withHint(err)
 		}
 		defer pools.Close()
+		if err := postgres.Migrate(ctx, pools.Commands, migrations.FS, log); err != nil {
+			return err
+		}
 		return serve(ctx, c, pools, servers, ready, log)
 	})
 	return parts.Wait()

@@ -17,41 +17,27 @@ import (
 	"elobot/migrations"
 )
 
-// openPools opens the database for a running bot and migrates it.
-func (c DatabaseConfig) openPools(ctx context.Context, url string, log *slog.Logger) (postgres.Pools, error) {
-	pools, err := postgres.OpenPools(ctx, url, databaseTimeout, log)
-	if err != nil {
-		return postgres.Pools{}, c.withHint(err)
-	}
-	if err := postgres.Migrate(ctx, pools.Commands, migrations.FS, log); err != nil {
-		pools.Close()
-		return postgres.Pools{}, err
-	}
-	return pools, nil
-}
-
 // With calls a function with the database, next to the running bot or without it. It returns a *ConfigError if the configuration has
 // faults, and an error if the schema is not that of this version.
 func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
 		return &ConfigError{faults}
 	}
+	with := func(url, _ string) error {
+		pool, err := postgres.Open(ctx, url, databaseTimeout, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		if err != nil {
+			return c.withHint(err)
+		}
+		defer postgres.Close(pool)
+		if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
+			return err
+		}
+		return do(pool)
+	}
 	if c.own() {
-		return c.WithOwn(ctx, func(url, _ string) error { return c.withDatabase(ctx, url, do) })
+		return c.WithOwn(ctx, with)
 	}
-	return c.withDatabase(ctx, c.DatabaseURL, do)
-}
-
-func (c DatabaseConfig) withDatabase(ctx context.Context, url string, do func(*pgxpool.Pool) error) error {
-	pool, err := postgres.Open(ctx, url, databaseTimeout, slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	if err != nil {
-		return c.withHint(err)
-	}
-	defer postgres.Close(pool)
-	if err := postgres.CheckSchema(ctx, pool, migrations.FS); err != nil {
-		return err
-	}
-	return do(pool)
+	return with(c.DatabaseURL, "")
 }
 
 // withHint adds to an error of opening the database what to look at.
