@@ -101,19 +101,18 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	effect := s.effect(c)
 	sends := effect.sends || c.Notice != nil || len(c.Corrected) > 0
 	if sends || effect.amended != nil || c.Presence == ranking.BotActive {
-		s.wake(c.Chat)
+		s.wake(c.Chat, outbox.Messages)
 	}
 	if effect.changesBoard {
-		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Boards})
+		s.wake(c.Chat, outbox.Boards)
 	}
-	if c.Chat != 0 && c.Page == nil && c.Button == "" && !sends {
-		s.changed(c.Chat) // the names, the title or the members
-	}
-	if c.Page != nil {
-		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.Pages})
+	// Although there is nothing to send, what is shown of the chat may have changed: the names, the title or the members. The lane of pages
+	// delays nothing else.
+	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
+		s.wake(c.Chat, outbox.Pages)
 	}
 	if c.Button != "" {
-		s.committed(outbox.Lane{Chat: outbox.ChatID(c.Chat), Kind: outbox.CallbackAnswers})
+		s.wake(c.Chat, outbox.CallbackAnswers)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/ladder"
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -56,7 +57,7 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 		return fmt.Errorf("merge players: %w", Translate(err))
 	}
 	for _, l := range merges {
-		m.outer.wake(l.Chat)
+		m.outer.wake(l.Chat, outbox.Messages)
 	}
 	m.outer.WebChanged(m.group)
 	return nil

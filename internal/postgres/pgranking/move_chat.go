@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -37,7 +38,7 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (deta
 		return nil, Translate(err)
 	}
 	if changed != 0 {
-		s.wake(changed)
+		s.wake(changed, outbox.Messages)
 	}
 	return detached, nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/crashpoint"
 	"elobot/internal/ladder"
+	"elobot/internal/outbox"
 	"elobot/internal/postgres"
 	"elobot/internal/ranking"
 )
@@ -236,7 +237,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	}
 	crashpoint.At(crashpoint.Applied)
 	for _, r := range results {
-		s.wake(r.changes.Chat)
+		s.wake(r.changes.Chat, outbox.Messages)
 		s.showOnWeb(r.changes)
 	}
 	return nil

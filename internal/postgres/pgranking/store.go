@@ -68,23 +68,18 @@ func (s *Store) inside(tx querier) *Store {
 	return &clone
 }
 
-// changed reports that what is shown of a chat may have changed although there is nothing to send. It does so by waking the lane that
-// delays nothing else.
-func (s *Store) changed(chat ranking.ChatID) {
-	s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: outbox.Pages})
+// wake reports that lanes of a chat have something new to send.
+func (s *Store) wake(chat ranking.ChatID, kinds ...outbox.LaneKind) {
+	for _, kind := range kinds {
+		s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: kind})
+	}
 }
-
-// wake reports that the lane of a chat has something new to send.
-func (s *Store) wake(chat ranking.ChatID) { s.committed(outbox.Lane{Chat: outbox.ChatID(chat)}) }
 
 // wakeHandled reports that a command turned out to be handled already: what it sends may wait in any lane of its chat. Whoever handled it
 // may not know, if its commit was not answered in time.
 func (s *Store) wakeHandled(chat ranking.ChatID) {
-	if chat == 0 { // unknown, so that nothing is sent there
-		return
-	}
-	for _, kind := range []outbox.LaneKind{outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards} {
-		s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: kind})
+	if chat != 0 { // else it is unknown, so that nothing is sent there
+		s.wake(chat, outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards)
 	}
 }
 
