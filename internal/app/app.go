@@ -174,11 +174,10 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.lease = postgres.NewLease(pools.Auxiliary, postgres.LeaderLease, instanceName(), c.leaseDuration)
 	b.lease.Log, b.lease.TimedOut = log, pools.Distrust
 	b.admins = telegram.NewAdminCache(client, time.Now)
-	// its questions have no answerer: what boards show is not committed
-	views := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands), nil)
+	questions := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands))
 	links := web.NewLinks(c.PublicURL, c.Token)
 	proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
-	b.board = web.NewBoard(views, links, proxies, client.Now, log)
+	b.board = web.NewBoard(questions, links, proxies, client.Now, log)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
 		AdminsChanged: b.admins.Forget,
@@ -188,14 +187,14 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 			b.board.AllChanged()
 		},
 	}, log)
-	b.webhookPipeline = b.newPipeline(nil, c.rankingSettings())
-	b.pollPipeline = b.newPipeline(b.lease, c.rankingSettings())
+	b.webhookPipeline = b.newPipeline(nil, questions, c.rankingSettings())
+	b.pollPipeline = b.newPipeline(b.lease, questions, c.rankingSettings())
 
 	sending := c.outbox
 	sending.ChatMigrated = func(ctx context.Context, from, to int64) error {
 		return b.pollPipeline.service.MoveChat(ctx, ranking.ExternalChatID(from), ranking.ExternalChatID(to))
 	}
-	sender := bot.NewSender(client, self, log).WithViews(views)
+	sender := bot.NewSender(client, self, log).WithViews(questions)
 	if c.PublicURL != "" {
 		sender.WithWeb(links.Link, links.FitsButtons())
 	}
@@ -207,14 +206,13 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 }
 
 // newPipeline returns the pipeline of updates. Its writes need the lease, unless that is nil.
-func (b *instance) newPipeline(lease *postgres.Lease, settings ranking.Settings) pipeline {
+func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
 	store.Auxiliary, store.Now, store.Log, store.WebChanged = b.pools.Auxiliary, b.client.Now, b.log, b.notifier.WebChanged
 	deadLetters := pgintake.NewDeadLetters(b.pools.Commands)
 	deadLetters.Lease, deadLetters.Committed, deadLetters.Now = lease, b.committed, b.client.Now
-	service := ranking.NewService(store, b.log, settings)
-	questions := stats.NewService(pgstats.NewStore(b.pools.Questions, b.pools.Commands), service)
-	router := bot.NewRouter(service, questions, b.admins, b.self)
+	service := ranking.NewService(store, questions, b.admins, b.log, settings)
+	router := bot.NewRouter(service, b.self)
 	router.WhenMembersChange(func(chat ranking.ExternalChatID) {
 		b.admins.Forget(chat)
 		b.notifier.AdminsChanged(chat)

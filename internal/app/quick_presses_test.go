@@ -50,8 +50,8 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	t.Cleanup(client.Close)
 	pool := dbtest.Open(t, pgtest.New(t))
 	var dispatcher *outbox.Dispatcher
-	service := dbtest.Service(pgranking.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) }))
-	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
+	questions := stats.NewService(pgstats.NewStore(pool, pool))
+	service := dbtest.Answering(pgranking.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) }), questions)
 	views := &heldViews{Views: questions, begun: make(chan struct{}, 9), goOn: make(chan struct{})}
 	sender := bot.NewSender(client, telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}, slog.New(slog.DiscardHandler)).WithViews(views)
 	dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pool), sender, slog.New(slog.DiscardHandler), outbox.Settings{})
@@ -73,7 +73,7 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	}
 	err = errors.Join(
 		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, command.Person{ID: 2, Name: "Bob"}, ladder.Score{A: 3, B: 1}))),
-		questions.Show(t.Context(), by("chart"), stats.ChartQuery{Who: ranking.Only(), Period: stats.Month}))
+		service.Do(t.Context(), by("chart"), ranking.Ask{Question: stats.ChartQuestion{Period: stats.Month}}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,6 @@ func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram
 	// no wake-up: the running bot finds new notices by itself
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
-	service := ranking.NewService(store, log, c.rankingSettings())
-	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
-	return client, bot.NewRouter(service, questions, telegram.NewAdminCache(client, time.Now), self), nil
+	questions, admins := stats.NewService(pgstats.NewStore(pool, pool)), telegram.NewAdminCache(client, time.Now)
+	return client, bot.NewRouter(ranking.NewService(store, questions, admins, log, c.rankingSettings()), self), nil
 }

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"html"
 
 	"elobot/internal/notice"
@@ -11,7 +10,7 @@ import (
 
 func aboutFeature() feature {
 	return feature{
-		commands: []Command{{Name: "about", Where: Everywhere, Handle: (*Router).about}},
+		commands: []Command{{Name: "about", Where: Everywhere, Handle: about}},
 	}
 }
 
@@ -26,9 +25,9 @@ type About struct {
 
 var _ = notice.Register[About](notice.Kind{Name: "about", Purpose: notice.Answer})
 
-func (r *Router) about(ctx context.Context, req request) error {
+func about(r *Router, _ request) ranking.Operation {
 	n := About{Bot: r.self.Username, Release: release.Name(), TimeZones: ranking.TimeZoneEdition(), Source: release.Source}
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
+	return ranking.Say{Notice: n}
 }
 
 var _ = shows(view[About]{text: words.about, line: words.about})

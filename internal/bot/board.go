@@ -19,10 +19,10 @@ const restCode = "a" // all
 
 func boardFeature() feature {
 	return feature{
-		commands: []Command{{Name: "board", Where: InGroups, Handle: (*Router).board, Topic: aboutSettings, OfLadder: true}},
+		commands: []Command{{Name: "board", Where: InGroups, Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true}},
 		callbacks: []Callback{
 			// the board must stay, so the rest is a message of its own
-			asking(restCode, "board", func(args string) (stats.RestQuery, bool) { return stats.RestQuery{}, args == "" }),
+			posting(restCode, "board", func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 		},
 	}
 }
@@ -130,18 +130,6 @@ func harmless(err error) *outbox.Failure {
 		f.Kind = outbox.Unreachable
 	}
 	return f
-}
-
-// board handles /board, "/board on" and "/board off".
-func (r *Router) board(ctx context.Context, req request) error {
-	change := ranking.ShowBoard
-	switch word, _, _ := strings.Cut(strings.ToLower(req.command.Typed()), " "); word {
-	case ranking.On:
-		change = ranking.TurnBoardOn
-	case ranking.Off:
-		change = ranking.TurnBoardOff
-	}
-	return r.rankings.Do(ctx, req.origin, ranking.ChangeBoard{Change: change, IsAdmin: r.isAdmin(req.origin)})
 }
 
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})

@@ -11,7 +11,6 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 )
 
 // Callback is a command that people give with a button. The data of a button is a version, the code
@@ -21,8 +20,12 @@ import (
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log
-	Handle  func(r *Router, ctx context.Context, p press) error
+	Handle  PressHandler
 }
+
+// PressHandler returns what a press asks the service to do, nil if the bot made no such button. It may
+// complete the origin of the press.
+type PressHandler func(r *Router, p *press) ranking.Operation
 
 // callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered as unknown.
 const callbackVersion = "1"
@@ -93,20 +96,26 @@ func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) 
 		return nil
 	}
 	o.Update, o.Retried, o.Ladder = in.ID, in.Retried, ladderOf(q.Data)
+	p := press{query: q, origin: o}
+	var op ranking.Operation
 	if c, args, ok := findCallback(q.Data); ok && o.Chat.IsGroup() {
-		return c.Handle(r, ctx, press{query: q, args: args, origin: o})
+		p.args = args
+		op = c.Handle(r, &p)
 	}
-	return r.unknownButton(ctx, o)
+	if op == nil {
+		op = ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}}
+	}
+	return r.rankings.Do(ctx, p.origin, op)
 }
 
-// buttonsBelow returns the data of the buttons below a message of this bot.
+// buttonsBelow returns the data of the buttons below a message, none unless it is one of this bot.
 func (r *Router) buttonsBelow(m *message) (data []string) {
 	var markup struct {
 		Keyboard [][]struct {
 			Data string `json:"callback_data"`
 		} `json:"inline_keyboard"`
 	}
-	if m.From == nil || m.From.ID != r.self.ID || json.Unmarshal(m.ReplyMarkup, &markup) != nil {
+	if m == nil || m.From == nil || m.From.ID != r.self.ID || json.Unmarshal(m.ReplyMarkup, &markup) != nil {
 		return nil
 	}
 	for _, row := range markup.Keyboard {
@@ -115,10 +124,6 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 		}
 	}
 	return data
-}
-
-func (r *Router) unknownButton(ctx context.Context, o ranking.Origin) error {
-	return r.rankings.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}})
 }
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
@@ -153,9 +158,7 @@ func wholeNumber(text string) (n int, ok bool) {
 // pageButton returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
 // buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what the
 // bot writes there.
-func pageButton[A any](
-	code, command string, parse func(args string) (A, bool), turn func(*Router, context.Context, press, A) error,
-) Callback {
+func pageButton[A any](code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
 		if ok {
@@ -163,28 +166,34 @@ func pageButton[A any](
 		}
 		return ok
 	}
-	return Callback{Code: code, Command: command, Handle: func(r *Router, ctx context.Context, p press) error {
+	return Callback{Code: code, Command: command, Handle: func(r *Router, p *press) ranking.Operation {
 		args, ok := parse(p.args)
 		if !ok || !slices.ContainsFunc(r.buttonsBelow(p.query.Message), isTurn) {
-			return r.unknownButton(ctx, p.origin)
+			return nil
 		}
-		return turn(r, ctx, p, args)
+		return turn(r, p, args)
 	}}
 }
 
-// asking returns the callback of the buttons that show the answer to another question, as pageButton does.
-func asking[Q stats.Query](code, command string, parse func(args string) (Q, bool)) Callback {
-	return pageButton(code, command, parse, func(r *Router, ctx context.Context, p press, q Q) error {
-		return r.stats.Show(ctx, p.origin, q)
+// asking returns the callback of the buttons that show the answer to another question, as pageButton
+// does.
+func asking[Q ranking.Question](code, command string, parse func(args string) (Q, bool)) Callback {
+	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation { return ranking.Ask{Question: q} })
+}
+
+// posting is asking for a question whose answer is a message of its own.
+func posting[Q ranking.Question](code, command string, parse func(args string) (Q, bool)) Callback {
+	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
+		return ranking.Ask{Question: q, Posts: true}
 	})
 }
 
-// askingAbout is asking for a question about a player.
-func askingAbout(code, command string, query func(ladder.PlayerID) stats.Query) Callback {
-	return asking(code, command, func(args string) (stats.Query, bool) {
+// ofPlayer returns what reads the arguments of a button that asks a question about a player.
+func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args string) (Q, bool) {
+	return func(args string) (Q, bool) {
 		player, ok := parsePlayer(args)
-		return query(player), ok
-	})
+		return question(player), ok
+	}
 }
 
 // turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither. The data of a

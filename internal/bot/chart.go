@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"time"
@@ -24,29 +23,19 @@ func chartFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "chart", Aliases: []string{"graph", "plot"},
-			Where: InGroups, Handle: (*Router).chart, Topic: aboutStatistics, OfLadder: true,
+			Where: InGroups, Handle: does(ranking.Ask{Question: stats.Typed{Form: stats.ChartCommand{}}, Posts: true}), Topic: aboutStatistics, OfLadder: true,
 		}},
 		callbacks: []Callback{
-			pageButton(chartCode, "chart", parseChart, (*Router).turnChart),
+			asking(chartCode, "chart", func(args string) (stats.SameChartQuestion, bool) {
+				n, ok := parseChart(args)
+				return stats.SameChartQuestion{Chart: n}, ok
+			}),
 			// a page cannot become a picture and turn back, so the chart is a message of its own
-			askingAbout(postChartCode, "chart", func(p ladder.PlayerID) stats.Query { return stats.PlayerChartQuery{Player: p} }),
+			posting(postChartCode, "chart", ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
+				return stats.PlayerChartQuestion{Player: p}
+			})),
 		},
 	}
-}
-
-// chart handles "/chart", "/chart year", "/chart @bob" and "/chart @bob @carol".
-func (r *Router) chart(ctx context.Context, req request) error {
-	c, span := req.command.CutSpan()
-	period := stats.Month
-	if named := stats.Period(span); slices.Contains(stats.Periods(), named) {
-		period, req.command = named, c
-	}
-	return r.stats.Show(ctx, req.origin, stats.ChartQuery{Who: req.meant(stats.MaxCharted, nil), Period: period})
-}
-
-// turnChart handles the buttons that show another period, or another axis.
-func (r *Router) turnChart(ctx context.Context, p press, n stats.Chart) error {
-	return r.stats.Show(ctx, p.origin, stats.SameChartQuery{Chart: n})
 }
 
 // The axes of a chart in the data of buttons.

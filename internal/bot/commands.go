@@ -1,10 +1,7 @@
 package bot
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +13,7 @@ import (
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -25,12 +23,24 @@ type Command struct {
 	Name    string
 	Aliases []string
 	Where   Where
-	Handle  func(r *Router, ctx context.Context, req request) error
+	Handle  Handler
 	Topic   helpTopic // where /help lists it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
 	// OfLadder is true if its first words may name the ladder that it is about.
 	OfLadder bool
 }
+
+// Handler returns what a command asks the service to do, nil for nothing.
+type Handler func(r *Router, req request) ranking.Operation
+
+// does returns the handler of a command that always asks the same of the service, which reads the
+// words of the command.
+func does(op ranking.Operation) Handler {
+	return func(*Router, request) ranking.Operation { return op }
+}
+
+// asks returns the handler of a command that asks a question.
+func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typed{Form: form}}) }
 
 // hasHelp is true if the command has a help text of its own, besides its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
@@ -98,21 +108,17 @@ var (
 	allFeatures feature
 )
 
-// parsed returns a handler that parses the arguments of a command, and answers the command if they are malformed.
-func parsed[A any](
-	parse func(command.Command) (A, error), handle func(*Router, context.Context, request, A) error,
-) func(*Router, context.Context, request) error {
-	return func(r *Router, ctx context.Context, req request) error {
-		args, err := parse(req.command)
-		if form, ok := wrongForm(req.command, err); ok {
-			req.origin.Malformed = req.command.Name
-			form.Corrected, _ = command.CorrectAmendment(req.command, err)
-			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: form})
+// parsed returns a handler that parses the arguments of a command that reports or amends a match, and
+// answers the command if they are malformed.
+func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
+	return func(r *Router, req request) ranking.Operation {
+		said := req.origin.Said
+		args, err := parse(said)
+		if form, malformed := ranking.WrongFormOf(said, err); malformed {
+			form.Corrected, _ = command.CorrectAmendment(said, err)
+			return ranking.Say{Notice: form, Malformed: said.Name}
 		}
-		if err != nil {
-			return fmt.Errorf("read /%s: %w", req.command.Name, err)
-		}
-		return handle(r, ctx, req, args)
+		return handle(r, req, args)
 	}
 }
 
@@ -142,51 +148,36 @@ func loggedName(name string) string {
 	return "unknown"
 }
 
-// dispatch answers a command, or calls its handler.
+// dispatch handles a command.
 func (r *Router) dispatch(ctx context.Context, req request) error {
-	private := !req.origin.Chat.IsGroup()
-	c, ok := findCommand(req.command.Name)
-	if split, hasNumber := req.command.SplitNumber(); !ok && hasNumber {
+	said, private := &req.origin.Said, !req.origin.Chat.IsGroup()
+	c, ok := findCommand(said.Name)
+	if split, hasNumber := said.SplitNumber(); !ok && hasNumber {
 		if c, ok = findCommand(split.Name); ok {
-			req.command = split
+			*said = split
 		}
 	}
-	if ok {
-		req.command.Name = c.Name
-	}
+	var op ranking.Operation
 	switch {
 	case !ok:
-		return r.unknownCommand(ctx, req, private || req.command.Addressed)
-	case c.hasHelp() && req.command.WantsHelp():
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: c.Name, Private: private}})
+		op = unknownCommand(req, private || said.Addressed, r.self.Username)
+	case c.hasHelp() && said.WantsHelp():
+		op = ranking.Say{Notice: Help{Topic: c.Name, Private: private}}
 	case private && c.Where&InPrivate == 0:
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: c.Name}})
+		op = ranking.Say{Notice: GroupOnly{Command: c.Name}}
 	default:
-		return r.handle(ctx, c, req)
+		said.Name, said.OfLadder = c.Name, c.OfLadder
+		op = c.Handle(r, req)
 	}
+	return r.do(ctx, req.origin, op)
 }
 
-// handle calls the handler of a command. If its first words turn out to name a ladder, it calls it again without them.
-func (r *Router) handle(ctx context.Context, c Command, req request) error {
-	return req.inLadder(c, func(req request) error { return c.Handle(r, ctx, req) })
-}
-
-// inLadder handles a command. If its first words turn out to name a ladder, they are removed, and it is handled again.
-func (req request) inLadder(c Command, handle func(request) error) error {
-	if c.OfLadder {
-		req.origin.Words = req.command.FirstWords(ranking.MaxLadderWords)
-		req.origin.LaterWords = req.command.LaterWords(ranking.MaxLadderWords)
+// do asks the service to do something, nil for nothing.
+func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
+	if op == nil {
+		return nil
 	}
-	err := handle(req)
-	var named *ranking.LadderNamed
-	if errors.As(err, &named) {
-		req.command = req.command.WithoutWords(named.Words, named.LaterWords...)
-		// a button knows its ladder by the id: another one may have the name by now
-		req.origin.Ladder, req.origin.Words, req.origin.LaterWords = cmp.Or(req.origin.Ladder, named.Ladder), "", nil
-		req.origin.Missing = named.Missing
-		err = handle(req)
-	}
-	return err
+	return r.rankings.Do(ctx, o, op)
 }
 
 // The commands that Telegram offers in groups: to members at most twelve, which one can read at a glance, and to admins at most six more.

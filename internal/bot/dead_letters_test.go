@@ -129,20 +129,20 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 		raw  string
 		want ranking.Origin
 	}{
-		"in reply": {deadMessage(text), ranking.Origin{Key: "m:-100:7", Update: 5, Command: "ranking", Chat: club, Sender: alice, SentAt: sent, ReplyTo: 7}},
+		"in reply": {deadMessage(text), ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7}, Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent}},
 		"in a topic": {deadMessage(text + `,"is_topic_message":true,"message_thread_id":9`),
-			ranking.Origin{Key: "m:-100:7", Update: 5, Command: "ranking", Chat: club, Sender: alice, SentAt: sent, ReplyTo: 7, Thread: 9}},
-		"in reply to an edited message": {deadEdit(60), ranking.Origin{
-			Key: "e:-100:7:1700000060:bb3d4f36", Update: 5, Command: "ranking", Trigger: ranking.ByEdit, Message: "m:-100:7",
-			Chat: club, Sender: alice, SentAt: sent.Add(time.Minute), ReplyTo: 7,
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7, Thread: 9}, Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent}},
+		"in reply to an edited message": {deadEdit(60), ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7},
+			Key: "e:-100:7:1700000060:bb3d4f36", Trigger: ranking.ByEdit, Message: "m:-100:7",
+			Chat: club, Sender: alice, SentAt: sent.Add(time.Minute),
 		}},
 		"to somebody who cannot be read": {
 			`{"message":{"message_id":7,"date":"x","chat":{"id":-100,"type":"supergroup","title":5},"from":[]` + text + `}}`,
-			ranking.Origin{Key: "m:-100:7", Update: 5, Command: "ranking", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime, ReplyTo: 7}},
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7}, Key: "m:-100:7", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime}},
 		"to the person who pressed": {
 			`{"callback_query":{"id":"9","from":{"id":1001,"first_name":"Alice","username":"alice"},"data":5,
 				"message":{"message_id":7,"chat":{"id":-100,"type":"supergroup","title":"Club"}}}}`,
-			ranking.Origin{Key: "c:9", Update: 5, Command: "unknown", Button: "9", Pressed: 7, Chat: club, Sender: alice, SentAt: worldTime, ReplyTo: 7}},
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "unknown"}, Place: ranking.Place{ReplyTo: 7}, Press: ranking.Press{Button: "9", Pressed: 7}, Key: "c:9", Chat: club, Sender: alice, SentAt: worldTime}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -104,7 +104,7 @@ func rename(notice reflect.Value, next func() string) (count int) {
 			words = &n.Word
 		case *time.Time:
 			return 0
-		case *WrongForm:
+		case *ranking.WrongForm:
 			words = &n.Detail
 		case *CommandFailed:
 			words = &n.Command

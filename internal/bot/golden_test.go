@@ -215,32 +215,32 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		all["wrong_form/"+r] = WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
+		all["wrong_form/"+r] = ranking.WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
 	}
 	for name, reasons := range wrongForms {
 		for _, r := range reasons {
-			all["wrong_form/"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+			all["wrong_form/"+name+"_"+string(r)] = ranking.WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
 	for _, name := range []string{command.NameOdds, command.NameTeams} {
 		for _, r := range []command.Reason{command.ReasonNoOpponent, command.ReasonPlayers, command.ReasonUnexpectedWord} {
-			all["wrong_form/of_"+name+"_"+string(r)] = WrongForm{Command: name, Reason: r, Detail: details[r]}
+			all["wrong_form/of_"+name+"_"+string(r)] = ranking.WrongForm{Command: name, Reason: r, Detail: details[r]}
 		}
 	}
 	for _, r := range teamReasons(t) {
-		all["wrong_form/teams_"+string(r)] = WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
+		all["wrong_form/teams_"+string(r)] = ranking.WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
 	}
 	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
-		all["wrong_form/"+name+"_mention"] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+		all["wrong_form/"+name+"_mention"] = ranking.WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
-	all["wrong_form/corrected"] = WrongForm{
+	all["wrong_form/corrected"] = ranking.WrongForm{
 		Command: command.NameMatch, Reason: command.ReasonNegativeNumber, Detail: "-1", Corrected: "/match @bob 3:1",
 	}
 	for _, name := range []string{"ranking", "records", "settings", "stats"} {
-		all["wrong_form/of_"+name] = WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "5"}
+		all["wrong_form/of_"+name] = ranking.WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "5"}
 	}
-	all["wrong_form/unknown"] = WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
-	all["wrong_form/hostile"] = WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
+	all["wrong_form/unknown"] = ranking.WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
+	all["wrong_form/hostile"] = ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting/"+where] = Greeting{Private: private}
 		all["help/all_"+where] = Help{Private: private}

@@ -53,7 +53,7 @@ func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 				"1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1 1:1",
 		} {
 			c := command.Command{Name: name, Args: args}
-			form, ok := wrongForm(c, parse(c))
+			form, ok := ranking.WrongFormOf(c, parse(c))
 			if ok && !slices.Contains(wrongForms[name], form.Reason) {
 				t.Errorf("/%s %s: %s is not among them", name, args, form.Reason)
 			}

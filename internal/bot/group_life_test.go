@@ -12,6 +12,7 @@ import (
 
 	"elobot/internal/botsim"
 	"elobot/internal/intake"
+	"elobot/internal/ladder"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
@@ -277,16 +278,14 @@ func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	cache := telegram.NewAdminCache(w.client, time.Now)
-	w.router = NewRouter(w.rankings, w.rankings, cache, selfOf(w.sim))
+	w.router = NewRouter(w.rankings, selfOf(w.sim))
 	w.router.WhenMembersChange(cache.Forget)
 	w.fetch()
 	w.group.Promote(w.sim.Bot())
 	w.expect("the bot is an admin", "back")
 	is := func(who botsim.User) bool {
 		t.Helper()
-		w.group.Say(who, "/undo 1")
-		c := w.expect("/undo", "undo #1")[0]
-		admin, err := c.take.IsAdmin(testContext(t))
+		admin, err := cache.IsAdmin(testContext(t), ranking.ExternalChatID(w.group.ID()), ladder.UserID(who.ID))
 		if err != nil {
 			t.Fatal(err)
 		}

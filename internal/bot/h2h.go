@@ -1,11 +1,7 @@
 package bot
 
 import (
-	"context"
-
-	"elobot/internal/command"
 	"elobot/internal/ladder"
-	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/stats"
 )
@@ -16,29 +12,14 @@ func headToHeadFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "h2h", Aliases: []string{"vs", "versus"},
-			Where: InGroups, Handle: (*Router).headToHead, Topic: aboutStatistics, OfLadder: true,
+			Where: InGroups, Handle: asks(stats.HeadToHeadCommand{}), Topic: aboutStatistics, OfLadder: true,
 		}},
 		callbacks: []Callback{
-			askingAbout(againstCode, "h2h", func(p ladder.PlayerID) stats.Query { return stats.AgainstSenderQuery{Player: p} }),
+			asking(againstCode, "h2h", ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
+				return stats.AgainstSenderQuestion{Player: p}
+			})),
 		},
 	}
-}
-
-// headToHead handles "/h2h @bob", which is about the sender and Bob, and "/h2h @bob @carol".
-func (r *Router) headToHead(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.HeadToHeadQuery{Two: func(everybody []command.Person) ([]command.Person, notice.Notice) {
-		people, unclear := req.meant(2, nil)(everybody)
-		switch {
-		case unclear != nil || len(people) == 2:
-			return people, unclear
-		case len(people) == 0:
-			return nil, stats.UnclearPeople{Reason: stats.NobodyNamed, Command: "h2h"}
-		case req.message.isAnonymousAdmin():
-			return nil, stats.UnclearPeople{Reason: stats.NameBoth, Command: "h2h"}
-		default:
-			return []command.Person{req.sender(), people[0]}, nil
-		}
-	}})
 }
 
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.

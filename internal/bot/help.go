@@ -2,7 +2,6 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
@@ -19,16 +18,16 @@ const (
 
 func helpFeature() feature {
 	return feature{
-		commands: []Command{{Name: nameHelp, Where: Everywhere, Handle: (*Router).help, Topic: aboutSettings}},
+		commands: []Command{{Name: nameHelp, Where: Everywhere, Handle: help, Topic: aboutSettings}},
 		callbacks: []Callback{
-			pageButton(helpCode, "help", parseHelp, (*Router).turnHelp),
+			pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
 		},
 	}
 }
 
 func startFeature() feature {
 	return feature{
-		commands: []Command{{Name: "start", Where: Everywhere, Handle: (*Router).start}},
+		commands: []Command{{Name: "start", Where: Everywhere, Handle: start}},
 	}
 }
 
@@ -66,18 +65,13 @@ func (t helpTopic) commands() []Command {
 }
 
 // help handles "/help" and "/help match".
-func (r *Router) help(ctx context.Context, req request) error {
+func help(_ *Router, req request) ranking.Operation {
 	n := Help{Private: !req.origin.Chat.IsGroup()}
-	name := command.Name(req.command.Typed())
+	name := command.Name(req.origin.Said.Typed())
 	if c, ok := findCommand(cmp.Or(translations()[name], name)); ok && c.hasHelp() {
 		n.Topic = c.Name
 	}
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: n})
-}
-
-// turnHelp handles the buttons that show another page of the help.
-func (r *Router) turnHelp(ctx context.Context, p press, page Help) error {
-	return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: page})
+	return ranking.Say{Notice: n}
 }
 
 // page returns the arguments of the buttons that show a page of the help in groups: "/match" for a command, "results" for a topic, and
@@ -145,11 +139,11 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
 // start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
-func (r *Router) start(ctx context.Context, req request) error {
+func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
-		return r.rankings.Do(ctx, req.origin, ranking.Greet{Greeting: Greeting{}})
+		return ranking.Greet{Greeting: Greeting{}}
 	}
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Greeting{Private: true}})
+	return ranking.Say{Notice: Greeting{Private: true}}
 }
 
 // Greeting introduces the bot.

@@ -1,14 +1,10 @@
 package bot
 
-import (
-	"context"
-
-	"elobot/internal/ranking"
-)
+import "elobot/internal/ranking"
 
 func joinFeature() feature {
 	return feature{
-		commands: []Command{{Name: "join", Where: InGroups, Handle: (*Router).join, Topic: aboutResults}},
+		commands: []Command{{Name: "join", Where: InGroups, Handle: does(ranking.Join{}), Topic: aboutResults}},
 	}
 }
 
@@ -28,8 +24,4 @@ func (w words) joined(n ranking.Joined) string {
 	default:
 		return w.Text("join.already", with)
 	}
-}
-
-func (r *Router) join(ctx context.Context, req request) error {
-	return r.rankings.Do(ctx, req.origin, ranking.Join{})
 }

@@ -1,10 +1,8 @@
 package bot
 
 import (
-	"context"
 	"slices"
 	"strings"
-	"unicode"
 
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -18,63 +16,39 @@ const (
 
 func ladderFeature() feature {
 	return feature{
-		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: (*Router).ladder, Topic: aboutSettings}},
+		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: typedLadder, Topic: aboutSettings}},
 		callbacks: []Callback{
-			pageButton(renameCode, nameLadder, anyName, (*Router).pressRename),
-			pageButton(ladderCode, nameLadder, anyName, func(r *Router, ctx context.Context, p press, _ string) error {
-				return r.rankings.Do(ctx, p.origin, ranking.ChangeLadder{})
-			}),
+			pageButton(renameCode, nameLadder, anyName, pressRename),
+			pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
 		},
 	}
 }
 
-// ladder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none", "/ladder
-// rename padel tennis" and "/ladder archive padel".
-func (r *Router) ladder(ctx context.Context, req request) error {
-	words := unquotedWords(req.command.Typed())
-	change := ranking.ChangeLadder{IsAdmin: r.isAdmin(req.origin)}
+// typedLadder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none",
+// "/ladder rename padel tennis" and "/ladder archive padel".
+func typedLadder(_ *Router, req request) ranking.Operation {
+	words := req.origin.Said.Unquoted()
+	var change ranking.ChangeLadder
 	if len(words) > 0 {
 		change.Change, change.Name = ranking.LadderChange(strings.ToLower(words[0])), strings.Join(words[1:], " ")
 	}
 	changes := []ranking.LadderChange{ranking.AddLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder}
-	isChange := slices.Contains(changes, change.Change) && change.Name != "" && len(req.command.Mentions) == 0
+	isChange := slices.Contains(changes, change.Change) && change.Name != "" && len(req.origin.Said.Mentions) == 0
 	if change.Change != ranking.ListLadders && !isChange {
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameLadder}})
+		return ranking.Say{Notice: Help{Topic: nameLadder}}
 	}
 	if change.Change == ranking.UseLadder && strings.EqualFold(change.Name, "none") {
 		change.Change = ranking.UnbindTopic
 	}
-	return r.rankings.Do(ctx, req.origin, change)
-}
-
-// unquotedWords returns the words of a text without quotes.
-func unquotedWords(text string) []string {
-	return strings.FieldsFunc(text, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(`"“”„«»`, c) })
+	return change
 }
 
 // pressRename handles the buttons below a RenamePrompt. Without a name, nothing changes.
-func (r *Router) pressRename(ctx context.Context, p press, name string) error {
-	change := ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true, IsAdmin: r.isAdmin(p.origin)}
+func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	if name == "" {
-		change = ranking.ChangeLadder{}
+		return ranking.ChangeLadder{}
 	}
-	return r.rankings.Do(ctx, p.origin, change)
-}
-
-// firstLadder handles the answer to a FirstLadderPrompt: what the group's only ladder is called. ok is false for all other messages.
-func (r *Router) firstLadder(ctx context.Context, req request) (ok bool, err error) {
-	to := req.message.replied()
-	if to == nil {
-		return false, nil
-	}
-	for _, data := range r.buttonsBelow(to) {
-		if args, isAsked := argsOf(ladderCode, data); isAsked {
-			first := strings.Join(unquotedWords(req.message.Text), " ")
-			change := ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first, IsAdmin: r.isAdmin(req.origin)}
-			return true, r.rankings.Do(ctx, req.origin, change)
-		}
-	}
-	return false, nil
+	return ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true}
 }
 
 // anyName reads the arguments of a button below a question about a ladder: the name that it is to

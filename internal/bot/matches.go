@@ -2,12 +2,10 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"strconv"
 	"strings"
 
 	"elobot/internal/command"
-	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -22,8 +20,8 @@ const (
 func matchesFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: (*Router).matches, Topic: aboutStatistics, OfLadder: true},
-			{Name: "history", Where: InGroups, Handle: (*Router).history, Topic: aboutStatistics, OfLadder: true},
+			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: matches, Topic: aboutStatistics, OfLadder: true},
+			{Name: "history", Where: InGroups, Handle: asks(stats.HistoryCommand{}), Topic: aboutStatistics, OfLadder: true},
 		},
 		callbacks: []Callback{
 			asking(matchesCode, "matches", parseMatches),
@@ -32,28 +30,10 @@ func matchesFeature() feature {
 	}
 }
 
-// matches handles "/matches", "/matches 2" and "/matches today", and "/matches @bob" like "/history
-// @bob". Who reports a result with it means /match.
-func (r *Router) matches(ctx context.Context, req request) error {
-	q := command.ParseQuestion(req.command)
-	if q == (command.Question{Number: q.Number, Span: q.Span}) && q.Span != command.Year {
-		return r.stats.Show(ctx, req.origin, stats.MatchesQuery{At: stats.Paging{Page: q.Number}, Span: q.Span})
-	}
-	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: func(everybody []command.Person) ([]command.Person, notice.Notice) {
-		if _, err := req.parseNames(everybody); err == nil {
-			return nil, UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
-		}
-		return req.meant(1, nil)(everybody)
-	}})
-}
-
-// history handles "/history", "/history 2" and "/history @bob". An anonymous admin, who has no history, gets the matches of the group.
-func (r *Router) history(ctx context.Context, req request) error {
-	var at stats.Paging
-	if q := command.ParseQuestion(req.command); q == (command.Question{Number: q.Number}) {
-		at.Page, req.command.Args = q.Number, ""
-	}
-	return r.stats.Show(ctx, req.origin, stats.HistoryQuery{Who: req.meant(1, req.origin.Sender), At: at})
+// matches handles /matches. Who reports a result with it means /match.
+func matches(_ *Router, req request) ranking.Operation {
+	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
+	return ranking.Ask{Question: stats.Typed{Form: stats.MatchesCommand{Match: match}}}
 }
 
 // matchButtons returns the buttons that show the pages before and after one.
@@ -75,10 +55,10 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	}
 	var before, after string
 	if n.Newer {
-		before = historyData(stats.MatchesQuery{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
+		before = historyData(stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
 	}
 	if n.Older {
-		after = historyData(stats.MatchesQuery{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
+		after = historyData(stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
 	}
 	player := []button{{text: w.Text("button.stats", nil), data: playerData(playerCode, n.Name.Player)}}
 	return append(turnRow(before, after), player)
@@ -115,7 +95,7 @@ func parsePaging(args string) (at stats.Paging, ok bool) {
 }
 
 // parseMatches reads the arguments that matchTurnData writes. ok is false for all others, and for numbers that no match can have.
-func parseMatches(args string) (q stats.MatchesQuery, ok bool) {
+func parseMatches(args string) (q stats.MatchesQuestion, ok bool) {
 	if args == firstPage {
 		return q, true
 	}
@@ -126,7 +106,7 @@ func parseMatches(args string) (q stats.MatchesQuery, ok bool) {
 }
 
 // historyData returns the data of a button for a page of a player's matches. Other views may have one for the first page.
-func historyData(q stats.MatchesQuery) string {
+func historyData(q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if paging := showPaging(q.At); paging != "" {
 		args += ":" + paging
@@ -135,7 +115,7 @@ func historyData(q stats.MatchesQuery) string {
 }
 
 // parseHistory reads the arguments that historyData writes. ok is false for all others.
-func parseHistory(args string) (q stats.MatchesQuery, ok bool) {
+func parseHistory(args string) (q stats.MatchesQuestion, ok bool) {
 	player, paging, isPaged := strings.Cut(args, ":")
 	if q.Player, ok = parsePlayer(player); !ok || isPaged && paging == "" {
 		return q, false

@@ -73,7 +73,7 @@ func TestHistoryData(t *testing.T) {
 	t.Parallel()
 	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
 		for _, newer := range []bool{false, key > 0} {
-			want := stats.MatchesQuery{Player: math.MaxInt64, At: stats.Paging{Key: key, Newer: newer}}
+			want := stats.MatchesQuestion{Player: math.MaxInt64, At: stats.Paging{Key: key, Newer: newer}}
 			args, _ := argsOf(historyCode, historyData(want))
 			if got, ok := parseHistory(args); !ok || got != want {
 				t.Errorf("%q says %+v, %t", historyData(want), got, ok)

@@ -80,7 +80,7 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 			results(12, 1, "Alice", "Bob")[0],
 			ranking.Refusal{Code: ranking.NotYours, Number: 11},
 			ranking.Joined{Name: called("Carol"), Elo: 1500},
-			WrongForm{Command: command.NameMatch, Reason: command.ReasonNoScore},
+			ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonNoScore},
 			goldenUndone()["others"], goldenFixed()["score"], goldenMerged()["one_undone"],
 			UnknownCommand{}, ranking.GroupDetached{Kept: 12, Detached: 4},
 			results(13, 1, "Carol", "Dave")[0],
@@ -167,7 +167,7 @@ func TestLines(t *testing.T) {
 			notices[fmt.Sprintf("longest %s %d", what, i)] = n
 		}
 		notices[fmt.Sprintf("longest refusal %d", i)] = ranking.Refusal{Code: ranking.NotAPerson, Name: raw}
-		notices[fmt.Sprintf("longest wrong form %d", i)] = WrongForm{Command: "match", Reason: "several_scores", Detail: raw, Teams: true}
+		notices[fmt.Sprintf("longest wrong form %d", i)] = ranking.WrongForm{Command: "match", Reason: "several_scores", Detail: raw, Teams: true}
 	}
 	for _, language := range catalog.All() {
 		w := words{Language: language}
@@ -204,7 +204,7 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	case "joined":
 		return ranking.Joined{Name: n, Elo: id}
 	case "form":
-		return WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: fmt.Sprint(id)}
+		return ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: fmt.Sprint(id)}
 	case "undone":
 		return ranking.MatchUndone{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
 	case "fixed":

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -17,16 +16,17 @@ const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only answered if
 // it looks like one of this bot.
-func (r *Router) unknownCommand(ctx context.Context, req request, meantForThisBot bool) error {
-	name := nearest(req.command.Name)
-	isToThisBot := meantForThisBot || req.message.repliesTo(r.self.Username)
+func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
+	typed := req.origin.Said.Name
+	name := nearest(typed)
+	isToThisBot := meantForThisBot || req.message.repliesTo(self)
 	switch {
-	case req.command.Name == nameRename, isToThisBot && slices.Contains(offeredInstead, req.command.Name):
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Offer{Command: req.command.Name}})
-	case name != "" && (meantForThisBot || min(len(req.command.Name), len(name)) >= minMisspelled):
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}})
+	case typed == nameRename, isToThisBot && slices.Contains(offeredInstead, typed):
+		return ranking.Say{Notice: Offer{Command: typed}}
+	case name != "" && (meantForThisBot || min(len(typed), len(name)) >= minMisspelled):
+		return ranking.Say{Notice: UnknownCommand{Meant: req.message.corrected(name)}}
 	case meantForThisBot:
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: UnknownCommand{}})
+		return ranking.Say{Notice: UnknownCommand{}}
 	default:
 		return nil
 	}

@@ -330,7 +330,7 @@ func withName(raw string) []notice.Notice {
 		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{n}, {n, n}}}}}},
 		CommandFailed{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
-		WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
+		ranking.WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
 	}
 }
 
@@ -404,7 +404,7 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 		"\u0628\u200c\u0628": "\u0628\u200c\u0628",
 		"two words":          "two words",
 	} {
-		notice := WrongForm{Command: "match", Reason: command.ReasonUnexpectedWord, Detail: word}
+		notice := ranking.WrongForm{Command: "match", Reason: command.ReasonUnexpectedWord, Detail: word}
 		text := mustRender(t, notice).html
 		if quoted := "I don’t understand “" + isolate + want + endIsolate + "”"; !strings.HasPrefix(text, quoted) {
 			t.Errorf("%+q is quoted as %+q, want %+q", word, text, quoted)

@@ -14,7 +14,7 @@ func TestPurposes(t *testing.T) {
 	for purpose, notices := range map[notice.Purpose][]notice.Notice{
 		notice.Outcome: {
 			ranking.MatchRecorded{}, ranking.MatchUndone{}, ranking.MatchRestored{}, ranking.MatchFixed{}, ranking.Joined{},
-			ranking.Refusal{}, WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
+			ranking.Refusal{}, ranking.WrongForm{}, Greeting{}, ranking.NotRecorded{}, CommandFailed{},
 			ranking.UndoPrompt{}, ranking.UndoDropped{}, ranking.WhichPrompt{}, ranking.ReportPrompt{}, ranking.ReportDropped{},
 		},
 		notice.Answer: {

@@ -1,14 +1,12 @@
 package bot
 
 import (
-	"context"
 	"slices"
 	"strconv"
 	"strings"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
-	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -23,48 +21,14 @@ const (
 func oddsFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: command.NameOdds, Where: InGroups, Handle: (*Router).odds, Topic: aboutStatistics, OfLadder: true},
-			{Name: command.NameTeams, Where: InGroups, Handle: (*Router).teams, Topic: aboutStatistics, OfLadder: true},
+			{Name: command.NameOdds, Where: InGroups, Handle: asks(stats.OddsCommand{}), Topic: aboutStatistics, OfLadder: true},
+			{Name: command.NameTeams, Where: InGroups, Handle: asks(stats.TeamsCommand{}), Topic: aboutStatistics, OfLadder: true},
 		},
 		callbacks: []Callback{
-			pageButton(teamsCode, command.NameTeams, parseTeams, (*Router).turnTeams),
-			pageButton(reportCode, command.NameTeams, parseTeams, (*Router).reportTeams),
+			pageButton(teamsCode, command.NameTeams, parseTeams, turnTeams),
+			pageButton(reportCode, command.NameTeams, parseTeams, reportTeams),
 		},
 	}
-}
-
-// odds handles "/odds @bob", "/odds @alice @bob" and "/odds @a @b vs @c @d".
-func (r *Router) odds(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.OddsQuery{Sides: req.sides})
-}
-
-// sides returns the players that an /odds names.
-func (req request) sides(everybody []command.Person) (sides [2][]command.Person, unclear notice.Notice) {
-	m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), req.names(everybody))
-	if unclear := req.unclear(err); unclear != nil {
-		return sides, unclear
-	}
-	if form, malformed := wrongForm(req.command, err); malformed {
-		return sides, form
-	}
-	return [2][]command.Person{m.A, m.B}, nil
-}
-
-// teams handles "/teams @a @b @c @d".
-func (r *Router) teams(ctx context.Context, req request) error {
-	return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: req.players, K: 1, Picked: req.picked})
-}
-
-// players returns the players that a /teams names, in their order, on the first side.
-func (req request) players(everybody []command.Person) (sides [2][]command.Person, unclear notice.Notice) {
-	players, err := command.ParsePlayers(req.command, req.sender(), req.names(everybody))
-	if unclear := req.unclear(err); unclear != nil {
-		return sides, unclear
-	}
-	if form, malformed := wrongForm(req.command, err); malformed {
-		return sides, form
-	}
-	return [2][]command.Person{players}, nil
 }
 
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
@@ -110,42 +74,28 @@ func parseCount(args string) (n int, ok bool) {
 	return n, ok && n > 0
 }
 
-// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are divided again.
-func (r *Router) turnTeams(ctx context.Context, p press, t someTeams) error {
-	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
-		return r.stats.Show(ctx, req.origin, stats.TeamsQuery{Players: func(everybody []command.Person) ([2][]command.Person, notice.Notice) {
-			sides, unclear := req.players(everybody)
-			if unclear != nil || t.number > stats.Splits(len(sides[0])) {
-				return sides, ranking.Refusal{Code: ranking.UnknownButton}
-			}
-			return sides, nil
-		}, K: t.number, Picked: t.picked})
-	})
+// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are
+// divided again.
+func turnTeams(r *Router, p *press, t someTeams) ranking.Operation {
+	return r.teamsBelow(p, t, ranking.Ask{Question: stats.Typed{Form: stats.TeamsCommand{K: t.number}}})
 }
 
-// reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the score.
-func (r *Router) reportTeams(ctx context.Context, p press, t someTeams) error {
-	return r.teamsBelow(ctx, p, t.picked, func(req request) error {
-		teams := func(everybody []command.Person) ([2][]command.Person, notice.Notice) {
-			sides, unclear := req.players(everybody)
-			split, valid := stats.SplitOf(t.number, len(sides[0]))
-			if unclear != nil || !valid {
-				return sides, ranking.Refusal{Code: ranking.UnknownButton}
-			}
-			return stats.Divide(split, sides[0]), nil
-		}
-		return r.rankings.Do(ctx, req.origin, ranking.StartTeamWizard{Teams: teams})
-	})
+// reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the
+// score.
+func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
+	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow handles the /teams that the message with a pressed button replies to. If it is gone, the button is unknown.
-func (r *Router) teamsBelow(ctx context.Context, p press, picked []ladder.PlayerID, handle func(request) error) error {
+// teamsBelow returns an operation about the /teams that the message with a pressed button replies to,
+// nil if it is gone.
+func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {
-		return r.unknownButton(ctx, p.origin)
+		return nil
 	}
-	req.picked = picked
-	return req.inLadder(c, handle)
+	req.origin.Said.Picked = t.picked
+	p.origin = req.origin
+	return op
 }
 
 var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})

@@ -32,7 +32,7 @@ func TestOddsCommands(t *testing.T) {
 	} {
 		w.group.Say(w.alice, text)
 		for _, c := range w.expect(text, want) {
-			if c.origin.Malformed != "" {
+			if c.malformed != "" {
 				t.Errorf("%s counts as a result", text)
 			}
 		}
@@ -76,7 +76,7 @@ func TestTeamTurns(t *testing.T) {
 		if o.Key != "c:"+id || o.Sender.ID != 1003 || o.ReplyTo != int64(answer.ID) {
 			t.Errorf("%s: origin %+v", data, o)
 		}
-		if got := team(o.Mentioned); o.Names && got != "@bob+Dan_2#1004+@eve+Alice@alice#1001" {
+		if got := team(append(o.Said.Mentions, o.Said.Sender)); o.Said.MayNamePlayers() && got != "@bob+Dan_2#1004+@eve+Alice@alice#1001" {
 			t.Errorf("%s: the /teams mentions %s", data, got)
 		}
 	}

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,27 +16,25 @@ const playerCode = "s" // stats
 func playerFeature() feature {
 	return feature{
 		commands: []Command{{
-			Name: "stats", Aliases: []string{nameMe, "rating", "profile"},
-			Where: Everywhere, Handle: (*Router).player, Topic: aboutStatistics, Short: true, OfLadder: true,
+			Name: "stats", Aliases: []string{stats.NameMe, "rating", "profile"},
+			Where: Everywhere, Handle: player, Topic: aboutStatistics, Short: true, OfLadder: true,
 		}},
 		callbacks: []Callback{
-			askingAbout(playerCode, "stats", func(p ladder.PlayerID) stats.Query { return stats.PlayerQuery{Player: p} }),
+			asking(playerCode, "stats", ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
 		},
 	}
 }
 
-// nameMe is the alias of /stats that is always about the sender.
-const nameMe = "me"
-
 // player handles "/stats", "/stats @bobby" and "/me".
-func (r *Router) player(ctx context.Context, req request) error {
-	if !req.origin.Chat.IsGroup() {
-		if req.command.Args != "" {
-			return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: GroupOnly{Command: "stats @bobby"}})
-		}
-		return r.stats.Show(ctx, req.origin, stats.StandingsQuery{})
+func player(_ *Router, req request) ranking.Operation {
+	switch {
+	case req.origin.Chat.IsGroup():
+		return ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}
+	case req.origin.Said.Args != "":
+		return ranking.Say{Notice: GroupOnly{Command: "stats @bobby"}}
+	default:
+		return ranking.Ask{Question: stats.StandingsQuestion{}}
 	}
-	return r.stats.Show(ctx, req.origin, stats.PersonQuery{Who: req.meant(1, req.origin.Sender)})
 }
 
 // playerData returns the data of a button that is about a player.
@@ -58,7 +55,7 @@ func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	}
 	return [][]button{
 		{
-			{text: w.Text("button.matches", nil), data: historyData(stats.MatchesQuery{Player: n.Name.Player})},
+			{text: w.Text("button.matches", nil), data: historyData(stats.MatchesQuestion{Player: n.Name.Player})},
 			{text: w.Text("button.against_you", nil), data: playerData(againstCode, n.Name.Player)},
 		},
 		{{text: w.Text("button.chart", nil), data: playerData(postChartCode, n.Name.Player)}},

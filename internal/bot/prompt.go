@@ -2,7 +2,6 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,7 +18,7 @@ const promptCode = "q"
 func promptsFeature() feature {
 	return feature{
 		callbacks: []Callback{
-			{Code: promptCode, Command: "prompt", Handle: (*Router).pressPrompt},
+			{Code: promptCode, Command: "prompt", Handle: pressPrompt},
 		},
 	}
 }
@@ -156,13 +155,14 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 	return cut(drawnName(n), maxLabel, maxNameUnits)
 }
 
-// pressPrompt handles the buttons below a prompt. Like the buttons of pages, it edits only messages that have such buttons.
-func (r *Router) pressPrompt(ctx context.Context, p press) error {
+// pressPrompt handles the buttons below a prompt. Like the buttons of pages, it edits only messages
+// that have such buttons.
+func pressPrompt(r *Router, p *press) ranking.Operation {
 	ref, option, ok := promptOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
-		return r.unknownButton(ctx, p.origin)
+		return nil
 	}
-	return r.rankings.Do(ctx, p.origin, ranking.PromptAnswer{Prompt: ref, Option: option, IsAdmin: r.isAdmin(p.origin)})
+	return ranking.PromptAnswer{Prompt: ref, Option: option}
 }
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})

@@ -2,13 +2,11 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -20,43 +18,12 @@ const pageCode = "p"
 func rankingFeature() feature {
 	return feature{
 		commands: []Command{{
-			Name: "ranking", Aliases: []string{nameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
-			Where: InGroups, Handle: (*Router).ranking, Topic: aboutStatistics, Short: true, OfLadder: true,
+			Name: "ranking", Aliases: []string{stats.NameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
+			Where: InGroups, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: stats.RankingCommand{Season: seasonForm}}}), Topic: aboutStatistics, Short: true, OfLadder: true,
 		}},
 		callbacks: []Callback{
 			asking(pageCode, "ranking", parsePage),
 		},
-	}
-}
-
-// nameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard 2", have that of a page.
-const nameTop = "top"
-
-// maxPage is the highest number of a page that can be typed: 2025 is the season of that name.
-const maxPage = 999
-
-// ranking handles "/ranking", "/ranking 2", "/ranking all", "/ranking month", "/ranking season 2",
-// "/ranking 2025", "/top 3" and "/elo @bob".
-func (r *Router) ranking(ctx context.Context, req request) error {
-	if first, rest, _ := strings.Cut(req.command.Args, " "); strings.EqualFold(first, nameSeason) {
-		req.command.Args = rest
-		return r.season(ctx, req)
-	}
-	switch q := command.ParseQuestion(req.command); {
-	case q.Who.Name != "" && command.IsFiller(q.Who.Name): // "/ranking padel" where the only ranking is that of padel
-		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: 1})
-	case q.Who != command.Person{}, q.Span == command.Year:
-		return r.player(ctx, req)
-	case q.Unknown != "":
-		return r.notUnderstood(ctx, req, q.Unknown)
-	case q.Span != "" && q.Span != command.All:
-		return r.stats.Show(ctx, req.origin, stats.GainQuery{Span: q.Span})
-	case q.Number > 0 && req.command.Written == nameTop:
-		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Places: q.Number, All: q.Span == command.All})
-	case q.Number > maxPage && q.Span == "":
-		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: q.Number})
-	default:
-		return r.stats.Show(ctx, req.origin, stats.RankingQuery{Page: max(q.Number, 1), All: q.Span == command.All})
 	}
 }
 
@@ -66,10 +33,10 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
 	if n.Page > 1 {
-		before = pageData(stats.RankingQuery{Page: n.Page - 1, Asker: n.Asker, All: n.All})
+		before = pageData(stats.RankingQuestion{Page: n.Page - 1, Asker: n.Asker, All: n.All})
 	}
 	if n.Page > 0 && first <= last && last < n.Total {
-		after = pageData(stats.RankingQuery{Page: n.Page + 1, Asker: n.Asker, All: n.All})
+		after = pageData(stats.RankingQuestion{Page: n.Page + 1, Asker: n.Asker, All: n.All})
 	}
 	return append(turnRow(before, after), w.webButton(n.Web)...)
 }
@@ -78,7 +45,7 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 const allSuffix = ":all"
 
 // pageData returns the data of a button for a page of the ranking, as in 1p:2:1001:all.
-func pageData(q stats.RankingQuery) string {
+func pageData(q stats.RankingQuestion) string {
 	args := fmt.Sprintf("%d:%d", q.Page, q.Asker)
 	if q.All {
 		args += allSuffix
@@ -87,7 +54,7 @@ func pageData(q stats.RankingQuery) string {
 }
 
 // parsePage reads the arguments that pageData writes. ok is false for all others.
-func parsePage(args string) (q stats.RankingQuery, ok bool) {
+func parsePage(args string) (q stats.RankingQuestion, ok bool) {
 	args, q.All = strings.CutSuffix(args, allSuffix)
 	page, asker, _ := strings.Cut(args, ":")
 	if q.Page, ok = parseCount(page); !ok {

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"strconv"
 
 	"elobot/internal/command"
@@ -13,24 +12,15 @@ const recordsCode = "e"
 
 func recordsFeature() feature {
 	return feature{
-		commands: []Command{{Name: "records", Where: InGroups, Handle: (*Router).records, Topic: aboutStatistics, OfLadder: true}},
+		commands: []Command{{Name: "records", Where: InGroups, Handle: asks(stats.RecordsCommand{}), Topic: aboutStatistics, OfLadder: true}},
 		callbacks: []Callback{
 			asking(recordsCode, "records", parsePeriod),
 		},
 	}
 }
 
-// records handles "/records" and "/records month".
-func (r *Router) records(ctx context.Context, req request) error {
-	q := command.ParseQuestion(req.command)
-	if q != (command.Question{Span: q.Span}) || q.Span != "" && q.Span != command.All && q.Span != command.Month {
-		return r.notUnderstood(ctx, req, req.command.FirstWord())
-	}
-	return r.stats.Show(ctx, req.origin, stats.RecordsQuery{Span: q.Span})
-}
-
 // parsePeriod reads the period of records. ok is false for all others.
-func parsePeriod(args string) (q stats.RecordsQuery, ok bool) {
+func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	q.Span = command.Span(args)
 	return q, q.Span == command.Month || q.Span == command.All
 }

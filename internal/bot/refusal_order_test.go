@@ -112,13 +112,12 @@ func newScripted(t *testing.T, pool *pgxpool.Pool, number int64) *scripted {
 	g.now = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
 	settings := ranking.Settings{ResultsPerMinute: scriptResults, LongestReplay: 3, AskUnusual: true}
 	store, log := pgranking.NewStore(pool, func(outbox.Lane) {}), slog.New(slog.DiscardHandler)
-	rankings := ranking.NewService(store, log, settings)
-	questions := stats.NewService(pgstats.NewStore(pool, pool), rankings)
-	g.router = NewRouter(rankings, questions, g, telegram.Self{ID: 99, Username: "elobot"})
+	rankings := ranking.NewService(store, stats.NewService(pgstats.NewStore(pool, pool)), g, log, settings)
+	g.router = NewRouter(rankings, telegram.Self{ID: 99, Username: "elobot"})
 	return g
 }
 
-// IsAdmin implements Admins.
+// IsAdmin implements ranking.Admins.
 func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	if g.adminsUnknown {
 		return false, errors.New("no answer from Telegram")

@@ -227,9 +227,9 @@ func TestEveryReasonHasItsOwnWords(t *testing.T) {
 	for _, name := range []string{command.NameMatch, command.NameUndo, command.NameRestore, command.NameFix} {
 		var reasons []notice.Notice
 		for _, r := range constants(t, "../command", ofType("Reason")) {
-			reasons = append(reasons, WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})
+			reasons = append(reasons, ranking.WrongForm{Command: name, Reason: command.Reason(r), Detail: "x"})
 		}
-		checkOwnWords(t, WrongForm{Command: name, Reason: "of tomorrow", Detail: "x"}, reasons)
+		checkOwnWords(t, ranking.WrongForm{Command: name, Reason: "of tomorrow", Detail: "x"}, reasons)
 	}
 }
 
@@ -259,7 +259,7 @@ func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
-		text := words{Language: l}.wrongForm(WrongForm{Command: command.NameMatch, Reason: command.ReasonFreeForAll, Teams: true})
+		text := words{Language: l}.wrongForm(ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonFreeForAll, Teams: true})
 		if strings.IndexAny(text, ".!?\n<") != len(text)-1 {
 			t.Errorf("%s: %q", l.Tag(), text)
 		}
@@ -274,7 +274,7 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 		if reason := command.Reason(r); reason == command.ReasonFreeForAll || reason == command.ReasonSpan {
 			continue
 		}
-		wrong := WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
+		wrong := ranking.WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: "x"}
 		if text := mustRender(t, wrong).html; !strings.Contains(text, "<code>/match ") {
 			t.Errorf("%s: no form in %q", r, text)
 		}
@@ -283,14 +283,14 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 		if r == command.ReasonFreeForAll || r == command.ReasonSpan {
 			continue
 		}
-		text := mustRender(t, WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html
+		text := mustRender(t, ranking.WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html
 		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bobby vs @carol @david ") {
 			t.Errorf("%s: no form for teams, or another, in %q", r, text)
 		}
 	}
 	for name, reasons := range wrongForms {
 		for _, r := range reasons {
-			text := mustRender(t, WrongForm{Command: name, Reason: r, Detail: "x"}).html
+			text := mustRender(t, ranking.WrongForm{Command: name, Reason: r, Detail: "x"}).html
 			if !strings.Contains(text, "<code>/"+name+" ") || strings.Contains(text, "<code>/match ") {
 				t.Errorf("%s: no form of /%s in %q", r, name, text)
 			}

@@ -1,10 +1,8 @@
 package bot
 
 import (
-	"context"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"elobot/internal/command"
 	"elobot/internal/ranking"
@@ -14,80 +12,9 @@ func resultsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: command.NameMatch, Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"},
-			Where: InGroups, Handle: (*Router).match, Topic: aboutResults, Short: true, OfLadder: true,
+			Where: InGroups, Handle: does(ranking.ReadReport{}), Topic: aboutResults, Short: true, OfLadder: true,
 		}},
 	}
-}
-
-// match handles /match, /won, /lost and /draw. Without anything else, a wizard asks for the result.
-func (r *Router) match(ctx context.Context, req request) error {
-	if req.command.Args == "" && !req.command.SaysWhoWon() {
-		return r.startWizard(ctx, req)
-	}
-	// Most results mention everybody, and have no other words than "gg": they can be read without the players of the group.
-	said := req.reading(nil)
-	isUnread := said.Malformed != nil || said.Ambiguous != nil && said.Ambiguous.Doubt == command.DoubtLine
-	if req.origin.Names && (req.command.LikelyNamesPlayers() || isUnread) {
-		noScore := !strings.ContainsFunc(req.command.Args, unicode.IsNumber)
-		read := func(everybody []command.Person) ranking.Reading {
-			return req.reading(command.NewNames(everybody))
-		}
-		return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: read, NoScore: noScore})
-	}
-	req.origin.Names = false
-	return r.rankings.Do(ctx, req.origin, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return said }})
-}
-
-// reading returns what a result says. If names is nil, only people who are mentioned are read; a group without players has names, but none
-// that is known.
-func (req request) reading(names *command.Names) ranking.Reading {
-	report, err := req.parse(names)
-	if err != nil {
-		form, _ := wrongForm(req.command, err)
-		form.Corrected, _ = command.Correct(req.command, req.sender(), req.repliedPerson(), names, err)
-		reading := ranking.Reading{Malformed: form}
-		if form.Reason == command.ReasonNoScore {
-			if m, err := command.ParseSides(req.command, req.sender(), req.repliedPerson(), names); err == nil {
-				reading.Unscored = &m
-			}
-		}
-		return reading
-	}
-	if report.Doubt == command.DoubtNone {
-		return ranking.Reading{Reports: report.Readings[0]}
-	}
-	return ranking.Reading{Ambiguous: &report}
-}
-
-// parse reads the result in a command. Every error is a *command.FormError.
-func (req request) parse(names *command.Names) (command.Report, error) {
-	return command.ParseMatch(req.command, req.sender(), req.repliedPerson(), names)
-}
-
-// parseNames does what parse does. A word such as "gg" is a name only if the result cannot be read otherwise.
-func (req request) parseNames(everybody []command.Person) (command.Report, error) {
-	if !req.command.LikelyNamesPlayers() {
-		if report, err := req.parse(nil); err == nil && report.Doubt != command.DoubtLine {
-			return report, nil
-		}
-	}
-	return req.parse(command.NewNames(everybody))
-}
-
-// sender returns who sent the command, whoever presses a button below its answer; the zero Person for an anonymous admin.
-func (req request) sender() command.Person {
-	if req.message.isAnonymousAdmin() {
-		return command.Person{}
-	}
-	return req.message.From.mentioned()
-}
-
-// repliedPerson returns who is the opponent if the command names nobody: the author of the message that it replies to.
-func (req request) repliedPerson() *command.Person {
-	if req.opponent != nil {
-		return req.opponent
-	}
-	return req.message.repliedPerson()
 }
 
 var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})

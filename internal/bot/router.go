@@ -10,7 +10,6 @@ import (
 	"elobot/internal/intake"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
-	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -22,28 +21,16 @@ type Rankings interface {
 	GroupLife
 }
 
-// Stats is the part of the stats service that the router calls.
-type Stats interface {
-	Show(ctx context.Context, o ranking.Origin, q stats.Query) error
-}
-
-// Admins knows who is an admin of a chat.
-type Admins interface {
-	IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error)
-}
-
 // Router turns updates into calls of the ranking service.
 type Router struct {
 	rankings Rankings
-	stats    Stats
-	admins   Admins
 	self     telegram.Self
 	forget   func(ranking.ExternalChatID) // nil if nothing needs to know
 }
 
 // NewRouter returns a router for the bot with this account.
-func NewRouter(rankings Rankings, stats Stats, admins Admins, self telegram.Self) *Router {
-	return &Router{rankings: rankings, stats: stats, admins: admins, self: self}
+func NewRouter(rankings Rankings, self telegram.Self) *Router {
+	return &Router{rankings: rankings, self: self}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle
@@ -90,49 +77,29 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
 		return r.dispatch(ctx, req)
-	case req.origin.Chat.IsGroup(): // perhaps the answer to a question; all else is ignored
-		if r.asksForFix(m.replied()) {
-			m := *m
-			fix := command.Text(command.NameFix, m.Text, m.commandEntities(), r.self.Username)
-			return r.dispatch(ctx, newRequest(&m, req.origin, fix))
-		}
-		req.origin.Command = nameLadder
-		if ok, err := r.firstLadder(ctx, req); ok {
-			return err
-		}
-		req.origin.Command = command.NameMatch
-		return r.wizardReply(ctx, req)
+	case req.origin.Chat.IsGroup(): // all but an answer to a question is ignored
+		return r.reply(ctx, req)
 	case m.Text != "": // whoever writes to the bot alone expects an answer
 		req.origin.Command = "start"
-		return r.start(ctx, req)
+		return r.do(ctx, req.origin, start(r, req))
 	}
 	return nil
 }
 
-// request is a command with its message and origin.
+// request is a command with its message.
 type request struct {
-	message  *message
-	command  command.Command
-	origin   ranking.Origin
-	opponent *command.Person   // whom the message is about if it names nobody, nil for the author of the message that it replies to
-	picked   []ladder.PlayerID // whom the first unclear names in a question mean
+	message *message
+	origin  ranking.Origin
 }
 
 // newRequest returns a request with the command in a message, or that a message stands for.
 func newRequest(m *message, o ranking.Origin, c command.Command) request {
-	o.Command = loggedName(c.Name)
-	o.Mentioned, o.Names = c.Mentions, c.MayNamePlayers() && o.Chat.IsGroup()
-	return request{message: m, command: c, origin: o}
-}
-
-// isAdmin returns a function that says whether the sender is an admin. A command without a sender is from an anonymous admin.
-func (r *Router) isAdmin(o ranking.Origin) func(context.Context) (bool, error) {
-	return func(ctx context.Context) (bool, error) {
-		if o.Sender == nil {
-			return true, nil
-		}
-		return r.admins.IsAdmin(ctx, o.Chat.ID, o.Sender.ID)
+	o.Command, o.Said = loggedName(c.Name), c
+	if !m.isAnonymousAdmin() {
+		o.Said.Sender = m.From.mentioned()
 	}
+	o.Said.Reply = m.repliedPerson()
+	return request{message: m, origin: o}
 }
 
 // isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -17,54 +18,32 @@ import (
 )
 
 const (
-	nameSeason = "season"
+	nameSeason = command.NameSeason
 	seasonCode = "ns" // new season
 )
 
 func seasonFeature() feature {
 	return feature{
 		commands: []Command{
-			{Name: nameSeason, Where: InGroups, Handle: (*Router).season, Topic: aboutStatistics, OfLadder: true},
-			{Name: "alltime", Where: InGroups, Handle: (*Router).allTime, Topic: aboutStatistics, OfLadder: true},
+			{Name: nameSeason, Where: InGroups, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
+			{Name: "alltime", Where: InGroups, Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
 		},
 		callbacks: []Callback{
-			pageButton(seasonCode, nameSeason, parseStart, func(r *Router, ctx context.Context, p press, start ranking.StartSeason) error {
-				asked := time.Unix(p.query.Message.Date, 0)
-				if p.origin.SentAt.Sub(asked) > ranking.PromptWindow {
-					return r.rankings.Do(ctx, p.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.PromptOver}})
-				}
-				start.Asked, start.IsAdmin = asked, r.isAdmin(p.origin)
-				return r.rankings.Do(ctx, p.origin, start)
-			}),
+			pageButton(seasonCode, nameSeason, parseStart, pressStart),
 		},
 	}
 }
 
-// season handles "/season", "/season 2", "/season last" and "/season new Spring".
-func (r *Router) season(ctx context.Context, req request) error {
-	words := unquotedWords(req.command.Typed())
-	switch {
-	case len(words) == 0:
-		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{})
-	case strings.EqualFold(words[0], "new"):
-		start := ranking.StartSeason{Name: strings.Join(words[1:], " "), IsAdmin: r.isAdmin(req.origin)}
-		return r.rankings.Do(ctx, req.origin, start)
-	case len(words) == 1 && strings.EqualFold(words[0], "last"):
-		return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: stats.LastSeason})
-	case len(words) == 1:
-		if number, ok := parseCount(strings.TrimPrefix(words[0], "#")); ok {
-			return r.stats.Show(ctx, req.origin, stats.SeasonQuery{Number: number})
-		}
-	}
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: Help{Topic: nameSeason}})
-}
+// seasonForm is the form of a question about a season.
+var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: nameSeason}}
 
-// allTime handles "/alltime".
-func (r *Router) allTime(ctx context.Context, req request) error {
-	if word := req.command.FirstWord(); word != "" {
-		return r.notUnderstood(ctx, req, word)
+// pressStart handles the button that starts a season.
+func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operation {
+	start.Asked = time.Unix(p.query.Message.Date, 0)
+	if p.origin.SentAt.Sub(start.Asked) > ranking.PromptWindow {
+		return ranking.Say{Notice: ranking.Refusal{Code: ranking.PromptOver}}
 	}
-	return r.stats.Show(ctx, req.origin, stats.AllTimeQuery{})
+	return start
 }
 
 // startData returns the data of the button that starts a season.

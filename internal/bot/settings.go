@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"cmp"
-	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"elobot/internal/catalog"
-	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
@@ -22,50 +19,25 @@ func settingsFeature() feature {
 	return feature{
 		commands: []Command{{
 			Name: "settings", Aliases: []string{"language"},
-			Where: InGroups, Handle: (*Router).settings, Topic: aboutSettings, OfLadder: true,
+			Where: InGroups, Handle: does(ranking.TypedSettings{Languages: languages()}), Topic: aboutSettings, OfLadder: true,
 		}},
-		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: (*Router).pressSetting}},
+		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: pressSetting}},
 	}
 }
 
-// settings handles "/settings", "/language", which opens the choice of the language, "/settings k 24", "/settings zone america/new york" and
-// "/language de".
-func (r *Router) settings(ctx context.Context, req request) error {
-	words := strings.Fields(strings.ToLower(req.command.Typed()))
-	if req.command.Written == ranking.SettingLanguage && len(words) > 0 {
-		words = append([]string{ranking.SettingLanguage}, words...)
-	}
-	if len(words) == 0 && len(req.command.Mentions) == 0 {
-		show := ranking.ShowSettings{IsAdmin: r.isAdmin(req.origin)}
-		if req.command.Written == ranking.SettingLanguage {
-			show.Open = ranking.SettingLanguage
-		}
-		return r.rankings.Do(ctx, req.origin, show)
-	}
-	if len(words) > 1 && words[0] == ranking.SettingZone {
-		return r.changeZone(ctx, req, strings.Join(strings.Fields(req.command.Typed())[1:], " "))
-	}
-	if len(words) == 2 {
-		s, isSetting := ranking.FindSetting(words[0])
-		values := slices.Concat(offered(s)...)
-		if at := slices.IndexFunc(values, func(v string) bool { return calls(words[1], s, v) }); at >= 0 {
-			return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: values[at], IsAdmin: r.isAdmin(req.origin)})
-		}
-		if isSetting { // there is no such value: show those that there are
-			return r.rankings.Do(ctx, req.origin, ranking.ShowSettings{Open: s.Name, IsAdmin: r.isAdmin(req.origin)})
+// languages returns the words for the languages of the bot, each with the tag of the language: a
+// language has a name in each of them.
+func languages() map[string]string {
+	all := make(map[string]string)
+	for _, l := range catalog.All() {
+		for word := range strings.FieldsSeq(l.Text("language.names", nil)) {
+			all[word] = l.Tag()
 		}
 	}
-	return r.notUnderstood(ctx, req, cmp.Or(req.command.Typed(), req.command.FirstWord()))
-}
-
-// changeZone handles the time zone that somebody has typed.
-func (r *Router) changeZone(ctx context.Context, req request, typed string) error {
-	name, ok := ranking.FindTimeZone(typed)
-	if !ok {
-		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownZone, Name: command.Excerpt(typed)}})
+	for _, l := range catalog.All() {
+		all[strings.ToLower(l.Tag())] = l.Tag()
 	}
-	s, _ := ranking.FindSetting(ranking.SettingZone)
-	return r.rankings.Do(ctx, req.origin, ranking.ChangeSetting{Setting: s, Value: name, IsAdmin: r.isAdmin(req.origin)})
+	return all
 }
 
 // allGroups stands for all groups in the data of a button.
@@ -73,7 +45,7 @@ const allGroups = "all"
 
 // pressSetting handles the buttons below the settings, as in 1c:k:24, which chooses a value, and 1c:k, 1c:rating, 1c:zone_europe and
 // 1c:all, which open what there is to choose. Like the buttons of pages, it edits only messages that have such buttons.
-func (r *Router) pressSetting(ctx context.Context, p press) error {
+func pressSetting(r *Router, p *press) ranking.Operation {
 	name, value, chooses := strings.Cut(p.args, ":")
 	s, isSetting := ranking.FindSetting(name)
 	_, isRegion := findZoneRegion(name)
@@ -83,15 +55,15 @@ func (r *Router) pressSetting(ctx context.Context, p press) error {
 	}
 	switch {
 	case !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data):
-		return r.unknownButton(ctx, p.origin)
+		return nil
 	case isSetting && slices.Contains(slices.Concat(offered(s)...), value):
-		return r.rankings.Do(ctx, p.origin, ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: r.isAdmin(p.origin)})
+		return ranking.ChangeSetting{Setting: s, Value: value}
 	case name == allGroups && !chooses:
-		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{IsAdmin: r.isAdmin(p.origin)})
+		return ranking.ShowSettings{}
 	case (isSetting || isRegion || settingsOf(name) != nil) && !chooses:
-		return r.rankings.Do(ctx, p.origin, ranking.ShowSettings{Open: name, IsAdmin: r.isAdmin(p.origin)})
+		return ranking.ShowSettings{Open: name}
 	default:
-		return r.unknownButton(ctx, p.origin)
+		return nil
 	}
 }
 
@@ -256,13 +228,6 @@ func provisional(value string) (k string, matches int) {
 
 // languageName returns what speakers of a language call it.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
-
-// calls reports whether a word in lower case stands for a value of a setting. A language has a name
-// in each language.
-func calls(word string, s ranking.Setting, value string) bool {
-	return strings.EqualFold(value, word) ||
-		s.Name == ranking.SettingLanguage && slices.Contains(strings.Fields(catalog.For(value).Text("language.names", nil)), word)
-}
 
 func (w words) settingGroup(g ranking.SettingGroup) string {
 	return w.Text("setting.about_"+string(g), nil)

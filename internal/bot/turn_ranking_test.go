@@ -101,7 +101,7 @@ func TestRankingTurn(t *testing.T) {
 	for _, page := range []int{1, 9, 10, math.MaxInt32} {
 		for _, asker := range []ladder.UserID{0, 1, 1<<52 - 1, math.MaxInt64} {
 			for _, all := range []bool{false, true} {
-				want := stats.RankingQuery{Page: page, Asker: asker, All: all}
+				want := stats.RankingQuestion{Page: page, Asker: asker, All: all}
 				args, _ := argsOf(pageCode, pageData(want))
 				if got, ok := parsePage(args); !ok || got != want {
 					t.Errorf("%q says %+v, %t", pageData(want), got, ok)

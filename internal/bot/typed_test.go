@@ -379,10 +379,10 @@ func (w *typing) enter(s setting) *hall {
 	w.t.Helper()
 	w.group--
 	store, settings := pgranking.NewStore(w.pool, func(outbox.Lane) {}), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true}
-	rankings := ranking.NewService(store, slog.New(slog.DiscardHandler), settings)
 	h := &hall{typing: w, chat: w.group, labels: map[string]string{"": ""}, now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}
-	questions := stats.NewService(pgstats.NewStore(w.pool, w.pool), rankings)
-	h.router = NewRouter(rankings, questions, h, telegram.Self{ID: 99, Username: "elobot"})
+	questions := stats.NewService(pgstats.NewStore(w.pool, w.pool))
+	rankings := ranking.NewService(store, questions, h, slog.New(slog.DiscardHandler), settings)
+	h.router = NewRouter(rankings, telegram.Self{ID: 99, Username: "elobot"})
 	first := append([]string{"/join"}, s.first...)
 	for _, text := range first {
 		h.say(text, nil)

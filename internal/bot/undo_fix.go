@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"html"
 	"slices"
@@ -27,13 +26,13 @@ func amendmentFeature() feature {
 		commands: []Command{
 			{Name: command.NameUndo, Where: InGroups, Handle: amending(undo), Topic: aboutCorrections, Short: true},
 			{Name: command.NameRestore, Where: InGroups, Handle: amending(restore), Topic: aboutCorrections},
-			{Name: command.NameFix, Where: InGroups, Handle: (*Router).fixOrMove, Topic: aboutCorrections},
+			{Name: command.NameFix, Where: InGroups, Handle: fixOrMove, Topic: aboutCorrections},
 		},
 		callbacks: []Callback{
 			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},
 			{Code: askedCode, Command: command.NameUndo, Handle: pressingCard(undo)},
 			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restore)},
-			{Code: fixCode, Command: command.NameFix, Handle: (*Router).pressFix},
+			{Code: fixCode, Command: command.NameFix, Handle: pressFix},
 		},
 	}
 }
@@ -43,42 +42,35 @@ func undo(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amen
 func restore(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
 
 // amending returns the handler of a command that amends a match.
-func amending(amend func(ranking.Amendment) ranking.Operation) func(*Router, context.Context, request) error {
-	return parsed(command.ParseNumber, func(r *Router, ctx context.Context, req request, number int) error {
-		return r.rankings.Do(ctx, req.origin, amend(r.amendment(req, number)))
+func amending(amend func(ranking.Amendment) ranking.Operation) Handler {
+	return parsed(command.ParseNumber, func(r *Router, req request, number int) ranking.Operation {
+		return amend(r.amendment(req, number))
 	})
 }
 
 // fixOrMove handles "/fix 42 3:2", and "/fix 42 padel", which moves the match to that ladder.
-func (r *Router) fixOrMove(ctx context.Context, req request) error {
-	_, err := command.ParseFix(req.command)
-	number, ladder, ok := command.LadderAfter(req.command)
-	form, malformed := wrongForm(req.command, err)
+func fixOrMove(r *Router, req request) ranking.Operation {
+	said := req.origin.Said
+	_, err := command.ParseFix(said)
+	number, ladder, ok := command.LadderAfter(said)
+	form, malformed := ranking.WrongFormOf(said, err)
 	if !ok || !malformed {
-		return parsed(command.ParseFix, (*Router).fix)(r, ctx, req)
+		return parsed(command.ParseFix, fix)(r, req)
 	}
-	form.Corrected, _ = command.CorrectAmendment(req.command, err)
-	return r.rankings.Do(ctx, req.origin, ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form})
+	form.Corrected, _ = command.CorrectAmendment(said, err)
+	return ranking.MoveMatch{Amendment: r.amendment(req, number), Name: ladder, Otherwise: form}
 }
 
-// asksForFix reports whether a message of this bot is a FixPrompt.
-func (r *Router) asksForFix(m *message) bool {
-	return m != nil && slices.ContainsFunc(r.buttonsBelow(m), func(data string) bool {
-		_, ok := argsOf(askedCode, data)
-		return ok
-	})
-}
-
-func (r *Router) fix(ctx context.Context, req request, f command.Fix) error {
+func fix(r *Router, req request, f command.Fix) ranking.Operation {
 	fix := ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: f.Scores}
 	fix.Sure = len(f.Scores) > maxAskedScores // many sets do not fit on the button of a question
-	return r.rankings.Do(ctx, req.origin, fix)
+	return fix
 }
 
 // amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or
 // /match the command replies to; otherwise the sender's last one, or the last one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
-	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: r.isAdmin(req.origin)}
+	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
 		t.Match = ranking.MatchRef{Message: to.ID, Key: to.key(req.message.Chat.ID)}
 		if card, ok := r.cardOf(to); ok {
@@ -100,29 +92,28 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 }
 
 // pressingCard returns the handler of the button below a card that amends its match.
-func pressingCard(amend func(ranking.Amendment) ranking.Operation) func(*Router, context.Context, press) error {
-	return func(r *Router, ctx context.Context, p press) error {
+func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler {
+	return func(_ *Router, p *press) ranking.Operation {
 		card, ok := parseCardArgs(p.args)
 		if !ok || card.tag == "" {
-			return r.unknownButton(ctx, p.origin)
+			return nil
 		}
 		p.origin.Instead = fmt.Sprintf("/%s %d", p.origin.Command, card.number)
-		a := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
-		return r.rankings.Do(ctx, p.origin, amend(a))
+		return amend(ranking.Amendment{Match: card.match(), Changes: &card.changes})
 	}
 }
 
-// pressFix handles the button of an offer to fix a match. Like the buttons of pages, it edits only messages that have such a button.
-func (r *Router) pressFix(ctx context.Context, p press) error {
+// pressFix handles the button of an offer to fix a match. Like the buttons of pages, it edits only
+// messages that have such a button.
+func pressFix(r *Router, p *press) ranking.Operation {
 	head, list, _ := strings.Cut(p.args, ",")
 	card, ok := parseCardArgs(head)
 	scores, isList := scoreArgs(list)
 	if !ok || !isList || card.tag == "" || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
-		return r.unknownButton(ctx, p.origin)
+		return nil
 	}
 	p.origin.Instead = fmt.Sprintf("/%s %d %s", command.NameFix, card.number, strings.ReplaceAll(list, ",", " "))
-	fix := ranking.Amendment{Match: card.match(), Changes: &card.changes, IsAdmin: r.isAdmin(p.origin)}
-	return r.rankings.Do(ctx, p.origin, ranking.AcceptFix{Amendment: fix, Scores: scores})
+	return ranking.AcceptFix{Amendment: ranking.Amendment{Match: card.match(), Changes: &card.changes}, Scores: scores}
 }
 
 // cardButton is what a button below the card of a match says: which match it is, and how often it has changed.

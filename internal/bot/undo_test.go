@@ -1,13 +1,11 @@
 package bot
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
 	"elobot/internal/botsim"
 	"elobot/internal/command"
-	"elobot/internal/telegram"
 )
 
 func TestMatchOfSetsAndTeams(t *testing.T) {
@@ -176,52 +174,6 @@ func TestAmendmentInATopic(t *testing.T) {
 	w.expect("fix", "fix last 3:2")
 	forum.Reply(w.alice, request, "/undo")
 	w.expect("a true reply", fmt.Sprintf("undo message %d or m:%d:%d", request.ID, forum.ID(), request.ID))
-}
-
-// TestWhoIsAnAdmin calls IsAdmin as the service does: only when it matters.
-func TestWhoIsAnAdmin(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{"/undo 42": "undo #42", "/fix 42 3:2": "fix #42 3:2"} {
-		w := newWorld(t)
-		w.group.Promote(w.carol)
-		for _, c := range []struct {
-			who   botsim.User
-			admin bool
-		}{{w.alice, true}, {w.bob, false}, {w.carol, true}, {botsim.User{}, true}} {
-			requests := 0
-			if c.who.ID == 0 {
-				w.group.SayAnonymously(text)
-			} else {
-				w.group.Say(c.who, text)
-				requests = 1
-			}
-			before := w.sim.CallCount("getChatAdministrators")
-			call := w.expect(text, want)[0]
-			if n := w.sim.CallCount("getChatAdministrators"); n != before {
-				t.Errorf("%s of %q: requested before it mattered", text, c.who.FirstName)
-			}
-			admin, err := call.take.IsAdmin(testContext(t))
-			if err != nil || admin != c.admin {
-				t.Errorf("%s of %q: admin is %t, error %v", text, c.who.FirstName, admin, err)
-			}
-			if n := w.sim.CallCount("getChatAdministrators") - before; n != requests {
-				t.Errorf("%s of %q: %d requests, want %d", text, c.who.FirstName, n, requests)
-			}
-		}
-	}
-}
-
-func TestErrorsOfTheAdminsAreReturned(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.group.Say(w.bob, "/undo 42")
-	c := w.expect("undo", "undo #42")[0]
-	w.sim.Fault(botsim.Fault{Kind: botsim.ServerError, Method: "getChatAdministrators"})
-	admin, err := c.take.IsAdmin(testContext(t))
-	var api *telegram.APIError
-	if admin || !errors.As(err, &api) {
-		t.Errorf("admin is %t, error %v", admin, err)
-	}
 }
 
 func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"cmp"
-	"context"
 	"html"
 	"slices"
 
@@ -11,13 +10,8 @@ import (
 
 func webFeature() feature {
 	return feature{
-		commands: []Command{{Name: "web", Where: InGroups, Handle: (*Router).web, Topic: aboutStatistics}},
+		commands: []Command{{Name: "web", Where: InGroups, Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics}},
 	}
-}
-
-// web handles /web.
-func (r *Router) web(ctx context.Context, req request) error {
-	return r.rankings.Do(ctx, req.origin, ranking.ShowWeb{})
 }
 
 // webLinks makes the links of web boards. A link is made when it is sent, and stored nowhere.

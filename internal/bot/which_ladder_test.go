@@ -60,11 +60,11 @@ func newClub(t *testing.T) *club {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	rankings := ranking.NewService(
-		pgranking.NewStore(pool, func(outbox.Lane) {}), slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
 	c := &club{t: t, pool: pool, now: time.Now().Add(-20 * time.Hour).Truncate(time.Second)}
-	questions := stats.NewService(pgstats.NewStore(pool, pool), rankings)
-	c.router = NewRouter(rankings, questions, c, telegram.Self{ID: 99, Username: "elobot"})
+	rankings := ranking.NewService(
+		pgranking.NewStore(pool, func(outbox.Lane) {}), stats.NewService(pgstats.NewStore(pool, pool)), c,
+		slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true})
+	c.router = NewRouter(rankings, telegram.Self{ID: 99, Username: "elobot"})
 	c.say(0, nil, "/match @bobby 6:1")
 	c.exec(`UPDATE ladders SET name = 'chess'`)
 	for name, thread := range map[string]int{"zorb": ownTopic, "darts": archivedTopic} {

@@ -1,56 +1,22 @@
 package bot
 
 import (
-	"context"
-	"errors"
 	"strings"
 
 	"elobot/internal/command"
-	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
-// WrongForm says what is wrong with the form of a command.
-type WrongForm struct {
-	Command string         `json:"command"`
-	Reason  command.Reason `json:"reason"`
-	Detail  string         `json:"detail,omitempty"`
-	Teams   bool           `json:"teams,omitempty"` // a /match with teams
-	// Corrected is the command that was probably meant, empty if that is not clear.
-	Corrected string `json:"corrected,omitempty"`
-}
+var _ = shows(view[ranking.WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
 
-var _ = notice.Register[WrongForm](notice.Kind{Name: "wrong_form", Purpose: notice.Outcome})
-
-// wrongForm returns the notice for an error of the command package.
-func wrongForm(c command.Command, err error) (WrongForm, bool) {
-	var form *command.FormError
-	if !errors.As(err, &form) {
-		return WrongForm{}, false
-	}
-	teams := c.Name == command.NameMatch && c.NamesTeams()
-	return WrongForm{Command: c.Name, Reason: form.Reason, Detail: form.Detail, Teams: teams}, true
-}
-
-// notUnderstood answers a question that has a word which means nothing in it.
-func (r *Router) notUnderstood(ctx context.Context, req request, word string) error {
-	return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: unexpected(req.command, word)})
-}
-
-func unexpected(c command.Command, word string) WrongForm {
-	return WrongForm{Command: c.Name, Reason: command.ReasonUnexpectedWord, Detail: command.Excerpt(word)}
-}
-
-var _ = shows(view[WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
-
-func wrongFormButtons(n WrongForm, _ outbox.Item, w words) [][]button {
+func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
 // wrongForm says what is wrong with the form of a command, and shows the right one, as an example to copy. Inside <code> nothing becomes a
 // link or a mention.
-func (w words) wrongForm(n WrongForm) string {
+func (w words) wrongForm(n ranking.WrongForm) string {
 	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {
 	case n.Command == command.NameUndo:
@@ -100,7 +66,7 @@ func isAmendment(name string) bool {
 }
 
 // lineupForm returns the text about a malformed /odds or /teams. Those about the words in it are the same for all commands.
-func lineupForm(n WrongForm) string {
+func lineupForm(n ranking.WrongForm) string {
 	switch n.Reason {
 	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord:
 		return "form." + string(n.Reason)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"elobot/internal/ladder"
 )
@@ -19,6 +20,7 @@ const (
 	NameFix     = "fix"
 	NameOdds    = "odds"
 	NameTeams   = "teams"
+	NameSeason  = "season"
 )
 
 // Command is a message that begins with a command for this bot.
@@ -30,6 +32,12 @@ type Command struct {
 	Beyond    bool     // what was written has letters beyond a to z, so it need not be a command
 	Addressed bool     // the command names this bot, so that it is not meant for another one
 	Mentions  []Person // the mentioned people, in the order of their placeholders; nil if there are none
+
+	// The rest is not in the text: Parse leaves it empty.
+	OfLadder bool              // the first words of the arguments may name the ladder that it is about
+	Sender   Person            // who wrote the message, zero for an anonymous admin
+	Reply    *Person           // the person who wrote the message that it replies to, nil for none
+	Picked   []ladder.PlayerID // whom the first unclear names in a question mean
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
@@ -58,6 +66,20 @@ func (c Command) SplitNumber() (split Command, ok bool) {
 // Typed returns the arguments without the mentions.
 func (c Command) Typed() string {
 	return strings.TrimSpace(strings.ReplaceAll(c.Args, placeholder, " "))
+}
+
+// Unquoted returns the words that Typed returns, without quotes.
+func (c Command) Unquoted() []string {
+	return strings.FieldsFunc(c.Typed(), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
+}
+
+// AboutSeason returns the /season that a /ranking is whose first word is "season", and any other
+// command as it is.
+func (c Command) AboutSeason() Command {
+	if first, rest, _ := strings.Cut(c.Args, " "); c.Name != NameSeason && strings.EqualFold(first, NameSeason) {
+		c.Name, c.Args = NameSeason, rest
+	}
+	return c
 }
 
 // SaysWhoWon is true if the name of the command says who won, as in /won.

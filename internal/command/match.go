@@ -119,3 +119,14 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 	}
 	return m.Scores, err
 }
+
+// ParseMatchOf does what ParseMatch does in a group of people. A word such as "gg" is a name only if
+// the report cannot be read otherwise.
+func ParseMatchOf(c Command, everybody []Person) (Report, error) {
+	if !c.LikelyNamesPlayers() {
+		if report, err := ParseMatch(c, c.Sender, c.Reply, nil); err == nil && report.Doubt != DoubtLine {
+			return report, nil
+		}
+	}
+	return ParseMatch(c, c.Sender, c.Reply, NewNames(everybody))
+}

@@ -51,7 +51,7 @@ var mutants = []mutant{
 	},
 	{
 		name: "another key at each attempt", file: "internal/ranking/handle.go",
-		before: "Key: o.Key, Trigger: o.trigger(),", after: "Key: o.Key + time.Now().String(), Trigger: o.trigger(),",
+		before: "Key: c.Key, Trigger: c.trigger(),", after: "Key: c.Key + time.Now().String(), Trigger: c.trigger(),",
 		packages: "./internal/ranking", tests: "^TestRedelivery$",
 	},
 	{

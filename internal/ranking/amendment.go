@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,11 +8,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Amendment says which match to undo, restore or fix. IsAdmin says whether the sender is an admin
-// of the chat.
+// Amendment says which match to undo, restore or fix.
 type Amendment struct {
-	Match   MatchRef
-	IsAdmin func(context.Context) (bool, error)
+	Match MatchRef
 	// Changes is how often the match had changed when the pressed button was made, nil if no button
 	// was pressed. If it has changed since, the press is refused.
 	Changes *int
@@ -30,13 +27,13 @@ type amendOperation struct {
 	longest int           // number of later matches that may be replayed
 }
 
-func (s *Service) amendment(o Origin, command string, a Amendment) amendOperation {
-	return amendOperation{Amendment: a, command: command, origin: o, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
+func (s *Service) amendment(c call, command string, a Amendment) amendOperation {
+	return amendOperation{Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
-// amend handles an amendment.
-func (s *Service) amend(ctx context.Context, name string, o Origin, a Amendment, op operation) error {
-	return s.handle(ctx, o, job{name: name, bucket: RateResult, isAdmin: a.IsAdmin, locks: true, operation: op})
+// amending returns the call with an amendment as its job.
+func (c call) amending(name string, op operation) call {
+	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, locks: true, operation: op})
 }
 
 func (a amendOperation) needs() Needs {
@@ -46,14 +43,14 @@ func (a amendOperation) needs() Needs {
 
 // found returns the match that is meant, nil if there is none, or if a message is meant that has
 // several.
-func (a amendOperation) found(snap Snapshot) *StoredMatch {
+func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 	if len(snap.Matches) != 1 {
 		return nil
 	}
 	return &snap.Matches[0]
 }
 
-func (a amendOperation) about(snap Snapshot) subject { return subject{amended: a.found(snap)} }
+func (a amendOperation) about(snap *Snapshot) subject { return subject{amended: a.found(snap)} }
 
 // refusal returns a refusal if the match cannot be found or changed, is already undone, or is the
 // sender's last one but too old.
@@ -107,10 +104,10 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 	return a.Changes != nil && *a.Changes != m.Changes
 }
 
-func (a amendOperation) permission(snap Snapshot) Permission { return a.involved(snap, a.found(snap)) }
+func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
 // involved returns the permission of those who play in the match or reported it.
-func (a amendOperation) involved(snap Snapshot, m *StoredMatch) Permission {
+func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {
 		return correctedByAdmins(m)
@@ -134,7 +131,7 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
 // by returns who amends the match: the player, and the reporter that the notice names.
-func (a amendOperation) by(snap Snapshot) (ladder.PlayerID, Reporter) {
+func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
 	}
@@ -145,7 +142,7 @@ func (a amendOperation) by(snap Snapshot) (ladder.PlayerID, Reporter) {
 // amended changes the match and replays its season from there, whose History there is. It returns
 // the effect, and what all amendments say.
 func (a amendOperation) amended(
-	snap Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
+	snap *Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {
 	var changed ladder.Match
 	rewrite, err := snap.History.Replay(reason, func(p *ladder.Match) {

@@ -1,54 +1,53 @@
 package ranking
 
 import (
-	"context"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
-// answerReport handles the answer to a PromptReport.
-func (s *Service) answerReport(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
-	o.Ladder = p.Report.Ladder
-	if l, ok := chosen(a.Option, p.Report.ladders()); ok {
-		o.Ladder = l.ID
+// planReport plans the answer to a PromptReport.
+func (a PromptAnswer) planReport(s *Service, c call) call {
+	report := c.asked.prompt.Report
+	c.Ladder = report.Ladder
+	if l, ok := chosen(a.Option, report.ladders()); ok {
+		c.Ladder = l.ID
 	}
-	if p.Report.Chat == o.Chat.ID {
-		o.ReplyTo = p.Report.Message
+	if report.Chat == c.Chat.ID {
+		c.ReplyTo = report.Message
 	}
-	if c := p.Report.Completes; c != nil && a.Option == (Complete{}) {
-		match := MatchRef{Number: c.Number, Key: c.Key, Tag: TagOf(c.Key)}
-		f := FixMatch{Amendment: Amendment{Match: match, Changes: &c.Changes, IsAdmin: a.IsAdmin}, Scores: c.Scores}
-		return s.amend(ctx, "complete match", o, f.Amendment, acceptedFix{fixOperation: f.operation(s, o), prompt: a.Prompt})
+	if m := report.Completes; m != nil && a.Option == (Complete{}) {
+		match := MatchRef{Number: m.Number, Key: m.Key, Tag: TagOf(m.Key)}
+		f := FixMatch{Amendment: Amendment{Match: match, Changes: &m.Changes}, Scores: m.Scores}
+		return c.amending("complete match", acceptedFix{fixOperation: f.operation(s, c), prompt: a.Prompt})
 	}
-	op := reportAnswer{promptedResult: promptedResult{PromptAnswer: a, origin: o, people: senderOf(o)}, reporter: p.Report.Reporter}
-	if reports, ok := chosen(a.Option, p.Report.Readings); ok {
-		if rec, ok := s.newRecord(p.Report.origin(), reports, &op.people); ok {
-			rec.settled, rec.recorded = p.Report.Settled, p.Report.Recorded
+	op := reportAnswer{promptedResult: promptedResult{PromptAnswer: a, origin: c.Origin, people: senderOf(c.Origin)}, reporter: report.Reporter}
+	if reports, ok := chosen(a.Option, report.Readings); ok {
+		if rec, ok := s.newRecord(report.ReportMessage, reports, &op.people); ok {
+			rec.settled, rec.recorded = report.Settled, report.Recorded
 			op.chosen = rec
 		}
 		op.added = len(op.people)
 	}
-	for _, reports := range p.Report.Readings {
-		rec, _ := s.newRecord(p.Report.origin(), reports, &op.people)
+	for _, reports := range report.Readings {
+		rec, _ := s.newRecord(report.ReportMessage, reports, &op.people)
 		op.readings = append(op.readings, rec)
 	}
-	op.people.areOfEarlierMessage(senderOf(o))
-	j := job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true}
+	op.people.areOfEarlierMessage(senderOf(c.Origin))
+	j := job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true}
 	if op.chosen != nil {
 		op.chosen.people = op.people
 		j.extraResults = len(op.chosen.matches) - 1
 	}
 	j.operation = op
-	if r := p.Report.Replaces; r != nil {
-		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes, IsAdmin: a.IsAdmin}
-		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(o, commandFix, a)}
+	if r := report.Replaces; r != nil {
+		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes}
+		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
 	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
-		j.extra = RateEntry{Bucket: RateResult, Sender: p.Report.origin().sender(), At: o.SentAt}.orNone()
+		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
-	return s.handle(ctx, o, j)
+	return c.with(j)
 }
 
 // promptedResult is the common part of the answers to prompts that may report a result.
@@ -65,7 +64,7 @@ func (r promptedResult) needs() Needs {
 	var needs Needs
 	if r.chosen != nil {
 		needs = r.chosen.needs()
-		needs.Match = &MatchRef{Key: r.chosen.origin.message()}
+		needs.Match = &MatchRef{Key: r.chosen.message.Key}
 	} else {
 		needs.Played = SuggestedFrom // for the next question
 	}
@@ -73,19 +72,19 @@ func (r promptedResult) needs() Needs {
 	return needs
 }
 
-func (r promptedResult) about(snap Snapshot) subject { return r.chosen.about(snap) }
+func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
 // by returns who answers. A question adds no players, so the sender may be none.
-func (r promptedResult) by(snap Snapshot) Reporter {
+func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
 	}
-	return Reporter{Name: new(shownName(r.people[0], snap.People[0]))}
+	return Reporter{Name: new(NameOf(r.people[0], snap.People[0]))}
 }
 
 // record records the result and closes the prompt, or lets it ask what is unusual. What refuses the
 // result is a Notice.
-func (r promptedResult) record(snap Snapshot) (d Decision, lacks need, err error) {
+func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
 		d = d.inPlaceOf(snap.Prompt.ID)
@@ -104,7 +103,7 @@ type reportAnswer struct {
 }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
-func (r reportAnswer) refuse(snap Snapshot) Notice {
+func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(r.Prompt), r.chosen == nil && r.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
@@ -117,7 +116,7 @@ func (r reportAnswer) refuse(snap Snapshot) Notice {
 }
 
 // permission lets every admin answer for an anonymous one.
-func (r reportAnswer) permission(snap Snapshot) Permission {
+func (r reportAnswer) permission(snap *Snapshot) Permission {
 	if r.reporter != nil {
 		return Permission{}
 	}
@@ -126,7 +125,7 @@ func (r reportAnswer) permission(snap Snapshot) Permission {
 
 // isAboutSender reports whether the person who pressed the button reported, or plays in one of the
 // readings.
-func (r reportAnswer) isAboutSender(snap Snapshot) bool {
+func (r reportAnswer) isAboutSender(snap *Snapshot) bool {
 	if r.origin.Sender == nil {
 		return false
 	}
@@ -147,7 +146,7 @@ func (r reportAnswer) isAboutSender(snap Snapshot) bool {
 	return false
 }
 
-func (r reportAnswer) decide(snap Snapshot) (d Decision, lacks need, err error) {
+func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if by := r.by(snap); r.Option == (Cancel{}) {
 		return Decision{
 			Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by),

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -34,13 +35,15 @@ type ReportMessage struct {
 }
 
 // reportMessage returns the message of a command.
-func (o Origin) reportMessage() ReportMessage {
-	return ReportMessage{Key: o.message(), Chat: o.Chat.ID, Message: o.ReplyTo, SentAt: o.SentAt, Reporter: o.Sender, Missing: o.Missing}
+func (c *call) reportMessage() ReportMessage {
+	return ReportMessage{
+		Key: cmp.Or(c.edit, c.Message, c.Key), Chat: c.Chat.ID, Message: c.ReplyTo, SentAt: c.SentAt, Reporter: c.Sender, Missing: c.missing,
+	}
 }
 
-// origin returns the origin of the message.
-func (m ReportMessage) origin() Origin {
-	return Origin{Key: m.Key, Chat: Chat{ID: m.Chat}, Sender: m.Reporter, SentAt: m.SentAt, ReplyTo: m.Message, Missing: m.Missing}
+// sender returns the sender whose limits apply to the message.
+func (m ReportMessage) sender() SenderID {
+	return Origin{Chat: Chat{ID: m.Chat}, Sender: m.Reporter}.sender()
 }
 
 // ReportRequest is what a PromptReport asks about: a report in each of its readings.
@@ -88,12 +91,12 @@ func (r ReportRequest) tag() MatchTag {
 // newAsk returns the operation that asks about a report, of whose people some are in the snapshot
 // already. Readings in which somebody plays against themselves are left out; ok is false if none
 // remains.
-func (s *Service) newAsk(o Origin, q command.Report, people participants) (ask *askOperation, ok bool) {
-	request := ReportRequest{ReportMessage: o.reportMessage(), Settled: []command.Doubt{settles(q)}}
+func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
+	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
 	for _, reports := range q.Readings {
 		people := slices.Clone(ask.people)
-		rec, ok := s.newRecord(request.origin(), reports, &people)
+		rec, ok := s.newRecord(message, reports, &people)
 		if !ok {
 			continue
 		}
@@ -120,23 +123,23 @@ type askOperation struct {
 func (a *askOperation) needs() Needs { return Needs{People: a.people} }
 
 // refuse refuses what would be refused in each reading.
-func (a *askOperation) refuse(snap Snapshot) Notice {
+func (a *askOperation) refuse(snap *Snapshot) Notice {
 	if slices.ContainsFunc(a.readings, func(rec *recordOperation) bool { return rec.refuse(snap) == nil }) {
 		return nil
 	}
 	return a.readings[0].refuse(snap)
 }
 
-func (a *askOperation) rejectedResults(snap Snapshot) []RejectedResult {
+func (a *askOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	return a.readings[0].rejectedResults(snap)
 }
 
-func (a *askOperation) decide(snap Snapshot) (Decision, need, error) {
+func (a *askOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return a.ask(snap), nil, nil
 }
 
 // ask returns the question.
-func (a *askOperation) ask(snap Snapshot) Decision {
+func (a *askOperation) ask(snap *Snapshot) Decision {
 	a.request.Ladder = snap.Ladder.ID
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
 	if len(a.earlier) > 0 {
@@ -151,8 +154,8 @@ func (a *askOperation) ask(snap Snapshot) Decision {
 		}
 		if meant != nil {
 			at := meant[i]
-			name := shownName(rec.people[at], snap.known(at))
-			option.Who, option.New = &name, at < len(snap.People) && !snap.People[at].isPlayer()
+			name := NameOf(rec.people[at], snap.known(at))
+			option.Who, option.New = &name, at < len(snap.People) && !snap.People[at].IsPlayer()
 		}
 		prompt.Options = append(prompt.Options, option)
 	}

@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +23,7 @@ func newAskingGame(t *testing.T) *game {
 }
 
 func newAskingService(g *game) *ranking.Service {
-	return ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{
+	return g.newServiceOn(newStore(g.pool), ranking.Settings{
 		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour, // presses are sent now, reports at some time
 	})
 }
@@ -205,13 +204,13 @@ func TestNoDuplicates(t *testing.T) {
 	g := newAskingGame(t)
 	g.report(t, &alice, 0, singles(alice, bob, 1, 0), singles(alice, bob, 1, 0))
 	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
-		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: nobodyIsAdmin},
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}},
 	}))
 	must(t, g.Do(t.Context(), g.at(&alice, 1), ranking.UndoMatch{
-		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin},
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 2}},
 	}))
 	g.report(t, &bob, 2, singles(alice, bob, 1, 0))
-	g.Service = newService(g.store)
+	g.Service = g.newService(g.store)
 	g.report(t, &alice, 3, singles(alice, bob, 1, 0))
 	g.has(t, 4, "matches")
 }
@@ -236,7 +235,7 @@ func TestAnotherGame(t *testing.T) {
 	press := func(sender *command.Person, id ranking.PromptRef, option ranking.PromptOption) (key string) {
 		p := g.origin(sender)
 		p.Button, p.SentAt = p.Key, time.Now()
-		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: id, Option: option, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: id, Option: option}))
 		return p.Key
 	}
 	id := ask()
@@ -277,7 +276,7 @@ func TestAnswersAtOnce(t *testing.T) {
 			o, s := g.origin(&p), newAskingService(g)
 			o.Button, o.SentAt = o.Key, time.Now()
 			both.Go(func() error {
-				return s.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin})
+				return s.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0)})
 			})
 		}
 		must(t, both.Wait())
@@ -502,10 +501,10 @@ func TestGhosts(t *testing.T) {
 		_, asked := g.report(t, &carol, 60, singles(carol, dan, 3, 0)).(ranking.ReportPrompt)
 		return asked
 	}
-	g.Service = newService(g.store)
+	g.Service = g.newService(g.store)
 	g.report(t, &alice, 1, singles(alice, dan, 3, 1))
 	g.Service = newAskingService(g)
-	undo := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: nobodyIsAdmin}
+	undo := ranking.Amendment{Match: ranking.MatchRef{Number: 2}}
 	must(t, g.Do(t.Context(), g.at(&alice, 2), ranking.UndoMatch{Amendment: undo}))
 	if !ask() {
 		t.Error("a ghost is known")
@@ -526,13 +525,9 @@ func TestGhostAccounts(t *testing.T) {
 		g := newGame(t)
 		isHere := func(want bool, when string) {
 			t.Helper()
-			read := func(all []command.Person) ranking.Reading {
-				if isHere := strings.Contains(fmt.Sprint(all), named.Name); isHere != want {
-					t.Errorf("%s is here %s: %t", named.Name, when, isHere)
-				}
-				return ranking.Reading{Malformed: ranking.Refusal{Code: ranking.SamePlayer}}
+			if isHere := strings.Contains(fmt.Sprint(g.everybody(t)), named.Name); isHere != want {
+				t.Errorf("%s is here %s: %t", named.Name, when, isHere)
 			}
-			must(t, g.Do(t.Context(), g.named(&alice), ranking.ReadReport{Read: read}))
 		}
 		amend := func(match int, op func(ranking.Amendment) ranking.Operation) {
 			t.Helper()

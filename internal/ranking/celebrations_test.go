@@ -113,18 +113,18 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 	t.Parallel()
 	amendments := map[string]func(g *game, m ranking.MatchRef) error{
 		"undo": func(g *game, m ranking.MatchRef) error {
-			return g.Do(t.Context(), g.origin(&bob), ranking.UndoMatch{Amendment: ranking.Amendment{Match: m, IsAdmin: admin}})
+			return g.Do(asAdmin(t), g.origin(&bob), ranking.UndoMatch{Amendment: ranking.Amendment{Match: m}})
 		},
 		"undo and restore": func(g *game, m ranking.MatchRef) error {
-			a := ranking.Amendment{Match: m, IsAdmin: admin}
+			a := ranking.Amendment{Match: m}
 			return errors.Join(
-				g.Do(t.Context(), g.origin(&bob), ranking.UndoMatch{Amendment: a}),
-				g.Do(t.Context(), g.origin(&bob), ranking.RestoreMatch{Amendment: a}),
+				g.Do(asAdmin(t), g.origin(&bob), ranking.UndoMatch{Amendment: a}),
+				g.Do(asAdmin(t), g.origin(&bob), ranking.RestoreMatch{Amendment: a}),
 			)
 		},
 		"fix": func(g *game, m ranking.MatchRef) error {
-			return g.Do(t.Context(), g.origin(&bob), ranking.FixMatch{
-				Amendment: ranking.Amendment{Match: m, IsAdmin: admin}, Scores: []ladder.Score{{A: 3, B: 2}},
+			return g.Do(asAdmin(t), g.origin(&bob), ranking.FixMatch{
+				Amendment: ranking.Amendment{Match: m}, Scores: []ladder.Score{{A: 3, B: 2}},
 			})
 		},
 	}

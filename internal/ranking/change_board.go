@@ -1,9 +1,10 @@
 package ranking
 
 import (
-	"context"
 	"fmt"
+	"strings"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
@@ -44,16 +45,28 @@ const (
 
 // ChangeBoard turns the board of a ladder on, in the topic of the command, or off. A ladder has one board: it moves if it is turned on in
 // another topic. Only admins may do so; everybody may ask.
-type ChangeBoard struct {
-	Change  BoardChange
-	IsAdmin func(context.Context) (bool, error)
+type ChangeBoard struct{ Change BoardChange }
+
+func (b ChangeBoard) plan(_ *Service, c call) call {
+	op := boardOperation{adminsOnly{people: senderOf(c.Origin), asks: b.Change == ShowBoard}, c.Origin, b.Change}
+	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-func (b ChangeBoard) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "change board", bucket: RateQuestion, isAdmin: b.IsAdmin,
-		operation: boardOperation{adminsOnly: adminsOnly{people: senderOf(o), asks: b.Change == ShowBoard}, origin: o, change: b.Change},
-	})
+// TypedBoard is /board as somebody types it: with "on" or "off", or else it asks.
+type TypedBoard struct{}
+
+func (t TypedBoard) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+
+// Meant returns what a command means.
+func (TypedBoard) Meant(said command.Command) Operation {
+	switch word, _, _ := strings.Cut(strings.ToLower(said.Typed()), " "); word {
+	case On:
+		return ChangeBoard{TurnBoardOn}
+	case Off:
+		return ChangeBoard{TurnBoardOff}
+	default:
+		return ChangeBoard{ShowBoard}
+	}
 }
 
 type boardOperation struct {
@@ -64,14 +77,14 @@ type boardOperation struct {
 
 func (b boardOperation) needs() Needs { return Needs{People: b.people, Board: true} }
 
-func (b boardOperation) refuse(snap Snapshot) Notice {
+func (b boardOperation) refuse(snap *Snapshot) Notice {
 	if b.change == TurnBoardOn && snap.Ladder.Archived {
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
 	}
 	return nil
 }
 
-func (b boardOperation) decide(snap Snapshot) (Decision, need, error) {
+func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	before := snap.Board
 	changed := &ChangedBoard{Chat: snap.ChatID, Before: before, After: before}
 	switch {

@@ -42,11 +42,8 @@ func newAuditGame(t *testing.T) *game {
 	play(club, side{carol}, side{alice}, ladder.Score{A: 0, B: 3})
 	play(club, side{alice, zoe}, side{bob, carol}, ladder.Score{A: 10, B: 8})
 	play(club, side{bob}, side{alice}, ladder.Score{A: 1, B: 1})
-	amendment := func(n int) ranking.Amendment {
-		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
-	}
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(4)}))
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(5), Scores: []ladder.Score{{A: 2, B: 3}}}))
+	must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
+	must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(5), Scores: []ladder.Score{{A: 2, B: 3}}}))
 	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
 	must(t, g.Do(t.Context(), g.origin(&dave), ranking.Join{}))
 	g.exec(t, shorthand)

@@ -68,7 +68,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	g.pool = connect(t, g.url)
 	must(t, postgres.Migrate(t.Context(), g.pool, migrations.FS, slog.New(slog.DiscardHandler)))
 	g.store = pgranking.NewStore(g.pool, func(outbox.Lane) {})
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1})
 	return server, g
 }
 

@@ -28,19 +28,16 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 			t.Errorf("%s, the upsets are (-want +got):\n%s", when, diff)
 		}
 	}
-	amendment := func(n int) ranking.Amendment {
-		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
-	}
 	fix := func(n, a, b int) {
 		t.Helper()
-		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(n), Scores: []ladder.Score{{A: a, B: b}}}))
+		must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(n), Scores: []ladder.Score{{A: a, B: b}}}))
 	}
 	g.record(t, &alice, bob, alice, 3, 0)   // 1600 beats 1500
 	g.record(t, &alice, alice, carol, 3, 0) // 1488 beats 1600
 	check("recorded", 0, 112)
 	g.undo(t, &alice, matchNumber(2))
 	check("undone", 0, 0)
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: amendment(2)}))
+	must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(2)}))
 	check("restored", 0, 112)
 	fix(2, 0, 3)
 	check("with another winner", 0, 0)

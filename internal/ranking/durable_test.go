@@ -3,6 +3,7 @@ package ranking_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"elobot/internal/ranking"
@@ -28,24 +29,24 @@ func TestHandledBefore(t *testing.T) {
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
 	record := func(t *testing.T, store ranking.Store) error {
 		t.Helper()
-		return newService(store).RecordMatch(t.Context(), o, report)
+		return newQuietService(store, slog.DiscardHandler).RecordMatch(t.Context(), o, report)
 	}
 	for name, again := range map[string]func(*testing.T, ranking.Store) error{
 		"read": record,
 		"while it is written": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
 			unread := &overtakenApply{Store: store, do: func() { must(t, record(t, store)) }}
-			return newService(unread).RecordMatch(t.Context(), o, report)
+			return newQuietService(unread, slog.DiscardHandler).RecordMatch(t.Context(), o, report)
 		},
 		"offer of a fix": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
 			edit := o
 			edit.Key, edit.Message = "e:1", o.Key
-			return newService(store).RecordMatch(t.Context(), edit, report)
+			return newQuietService(store, slog.DiscardHandler).RecordMatch(t.Context(), edit, report)
 		},
 		"reply to a wizard": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
-			return newService(store).Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ranking.PromptRef{ID: 1}, Read: nil})
+			return newQuietService(store, slog.DiscardHandler).Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ranking.PromptRef{ID: 1}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

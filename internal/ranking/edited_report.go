@@ -2,39 +2,36 @@ package ranking
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
-	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
 
-// handleEdit handles an edit of a message that has recorded matches. They stay. What the message reports besides is recorded, each under a
-// key of the message that is still free. If it reports another score for the only match, or other players, handleEdit offers to correct that
-// match. If all that it adds is the name of another ladder, handleEdit says how to move the match there. Nobody is asked what an edit means, and
-// other edits get no answer.
-func (s *Service) handleEdit(ctx context.Context, o Origin, read func(everybody []command.Person) Reading) error {
-	original := MatchRef{Message: o.ReplyTo, Key: o.Message}
+// planEdit plans the edit of a message that was handled before.
+func (r ReadReport) planEdit(s *Service, c call) call {
+	edited := editedReport{origin: c.Origin, original: MatchRef{Message: c.ReplyTo, Key: c.edit}}
+	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
+	needs.Match = &edited.original
 	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true, reports: true}
-	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs()
-	needs.Match = &original
-	of := o
-	o.Message = "" // it is no command of the message
-	_, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation {
-		edited := editedReport{origin: o, original: original}
-		if r := read(everybody); len(r.Reports) > 0 && len(r.Reports) <= MaxReports {
-			if rec, ok := s.newRecord(of, r.Reports, new(participants)); ok {
+	return r.reading(c.with(j), needs, func(said Reading) operation {
+		if len(said.Reports) > 0 && len(said.Reports) <= MaxReports {
+			var people participants
+			if rec, ok := s.newRecord(c.reportMessage(), said.Reports, &people); ok {
+				people.complete(c.VisibleUsers)
 				edited.record = rec
 			}
 		}
 		return edited
 	})
-	return err
 }
 
-// editedReport is a report after its message was edited.
+// editedReport is a report whose message was handled before and has been edited. The matches that it
+// has recorded stay. What the message reports besides is recorded, each under a key of the message
+// that is still free. If it reports another score for the only match, or other players, it offers to
+// correct that match. If all that it adds is the name of another ladder, it says how to move the
+// match there. Nobody is asked what an edit means, and other edits get no answer.
 type editedReport struct {
 	plain
 	origin   Origin
@@ -52,7 +49,7 @@ func (e editedReport) needs() Needs {
 }
 
 // about returns the match that it offers to correct.
-func (e editedReport) about(snap Snapshot) subject {
+func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
 		return subject{amended: m}
@@ -60,14 +57,14 @@ func (e editedReport) about(snap Snapshot) subject {
 	return e.record.about(snap)
 }
 
-func (e editedReport) rejectedResults(snap Snapshot) []RejectedResult {
+func (e editedReport) rejectedResults(snap *Snapshot) []RejectedResult {
 	if open := e.compare(snap).open; open != nil {
 		return open.rejectedResults(snap)
 	}
 	return nil
 }
 
-func (e editedReport) decide(snap Snapshot) (Decision, need, error) {
+func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	switch now := e.compare(snap); {
 	case now.open != nil:
 		return decideUnlessRefused(now.open, snap)
@@ -75,7 +72,7 @@ func (e editedReport) decide(snap Snapshot) (Decision, need, error) {
 		return e.offerFix(snap, now), nil, nil
 	case now.replaced != nil:
 		if q, ok := e.record.nearUsername(snap); ok {
-			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(shownName(snap.near(q.Word)[0], Known{}))}
+			refusal := Refusal{Code: NoSuchPlayer, Name: "@" + q.Word, Near: new(NameOf(snap.near(q.Word)[0], Known{}))}
 			return Decision{Unadded: true, Notice: refusal}, nil, nil
 		}
 		if d := e.offerPlayers(snap, now.replaced); d.Asks != nil {
@@ -99,7 +96,7 @@ type comparison struct {
 
 // compare compares the report with the recorded matches. It is empty if somebody else has reported them, or if one of them is not there any
 // more: it may have been changed into any other one.
-func (e editedReport) compare(snap Snapshot) (c comparison) {
+func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
 		return c
@@ -178,7 +175,7 @@ func (m *StoredMatch) has(r ladder.Result) bool {
 
 // offerFix offers to fix a match, or says that it is undone. If the message names the sides the other way round, so that the other one has
 // won, it offers that.
-func (e editedReport) offerFix(snap Snapshot, now comparison) Decision {
+func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {
 	case m.Undone:
@@ -201,7 +198,7 @@ func (m *StoredMatch) winnerOffer(r ladder.Result) WinnerOffer {
 }
 
 // moveHint says how to move a match to the ladder that the message names.
-func (e editedReport) moveHint(snap Snapshot, m *StoredMatch) MoveHint {
+func (e editedReport) moveHint(snap *Snapshot, m *StoredMatch) MoveHint {
 	hint := MoveHint{Number: m.Number}
 	for _, l := range snap.Ladders {
 		switch l.ID {

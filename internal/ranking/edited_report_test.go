@@ -42,7 +42,7 @@ func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...
 	t.Helper()
 	o := g.press(who)
 	o.SentAt = g.origin(who).SentAt
-	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: &changes, IsAdmin: nobodyIsAdmin}
+	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: &changes}
 	must(t, g.Do(t.Context(), below(77, o), ranking.AcceptFix{Amendment: a, Scores: scores}))
 	return o
 }
@@ -95,7 +95,7 @@ func TestOfferIsOver(t *testing.T) {
 	}
 	g := newGame(t)
 	nothing := g.press(&alice)
-	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: new(int), IsAdmin: nobodyIsAdmin}
+	a := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: ranking.TagOf("m:1")}, Changes: new(int)}
 	must(t, g.Do(t.Context(), below(77, nothing), ranking.AcceptFix{Amendment: a, Scores: []ladder.Score{{A: 2, B: 3}}}))
 	checkNotice(t, g.callbackAnswer(t, nothing), ranking.Refusal{Code: ranking.MatchGone})
 }
@@ -261,7 +261,7 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.mustEnd(t, "after the edit", false, "cancelled", "open", "open")
 	for _, option := range []ranking.PromptOption{ranking.Complete{}, ranking.Cancel{}, ranking.Choice(0)} {
 		press := below(77, g.press(&bob))
-		must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: asked, Option: option, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: asked, Option: option}))
 		checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
 	}
 	g.pressWizard(t, &bob, ranking.Complete{})
@@ -396,7 +396,7 @@ func TestEditToOtherPlayers(t *testing.T) {
 		t.Helper()
 		o := below(77, g.press(who))
 		o.SentAt = g.at(who, 120).SentAt
-		answer := ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin}
+		answer := ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}
 		must(t, g.Do(t.Context(), o, answer))
 		must(t, g.Do(t.Context(), o, answer)) // redelivered
 		return g.answer(t, o.Key, which)
@@ -448,7 +448,7 @@ func TestUnreadableEdit(t *testing.T) {
 	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return reading }}))
+		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Reading: &reading}))
 	}
 	g.has(t, 1, "outbox")
 }

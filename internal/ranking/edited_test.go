@@ -47,7 +47,7 @@ func TestEditedCommands(t *testing.T) {
 	notices := g.count(t, "outbox")
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 2)))
 	must(t, g.ShowRanking(t.Context(), editOf(&alice, message, 4)))
-	must(t, g.Do(t.Context(), editOf(&alice, message, 5), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: nobodyIsAdmin}}))
+	must(t, g.Do(t.Context(), editOf(&alice, message, 5), ranking.UndoMatch{}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 6), singles(alice, alice, 3, 2)))
 	if n := g.count(t, "outbox"); n != notices+1 {
 		t.Errorf("edits after the match have %d answers, want the offer to fix it", n-notices)
@@ -57,7 +57,7 @@ func TestEditedCommands(t *testing.T) {
 	if offer := g.edit(t, g.origin(&alice), message, singles(alice, bob, 3, 2)); offer == nil || offer.Number != 1 {
 		t.Errorf("the offer is %+v", offer)
 	}
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: made, IsAdmin: nobodyIsAdmin}}))
+	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: made}}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 7), singles(alice, bob, 3, 0)))
 	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL, extract(epoch FROM played_at)::bigint) FROM matches`)
 	if diff := gocmp.Diff([]string{"m:-100:7 3 1 t 1700000002"}, got); diff != "" {
@@ -81,7 +81,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	id := g.newestPrompt(t)
 	press := g.origin(&alice)
 	press.Button = press.Key
-	must(t, g.Do(t.Context(), below(77, press), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0), IsAdmin: nobodyIsAdmin}))
+	must(t, g.Do(t.Context(), below(77, press), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0)}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 3), singles(alice, bob, 3, 0)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 1), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, other, 2), singles(alice, carol, 3, 1), singles(alice, carol, 3, 2)))
@@ -130,9 +130,9 @@ func TestEditOfAnUndo(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	const message = "m:-100:7"
-	must(t, g.Do(t.Context(), from(&zoe, message), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
+	must(t, g.Do(asAdmin(t), from(&zoe, message), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	g.respond(t, g.press(&zoe), g.newestPrompt(t), ranking.Choice(0))
-	must(t, g.Do(t.Context(), editOf(&zoe, message, 1), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: admin}}))
+	must(t, g.Do(asAdmin(t), editOf(&zoe, message, 1), ranking.UndoMatch{}))
 	g.mustEnd(t, "after the edit", true, "answered")
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
@@ -181,7 +181,7 @@ func TestEditsOvertaken(t *testing.T) {
 			store := &overtakenApply{Store: newStore(g.pool), do: func() {
 				must(t, g.handleOne(t, g.newInstance(), message, y.edit, y.opponent))
 			}}
-			must(t, g.handleOne(t, newService(store), message, x.edit, x.opponent))
+			must(t, g.handleOne(t, g.newService(store), message, x.edit, x.opponent))
 			matches, answers, offers = g.count(t, "matches")-matches, g.count(t, answered)-answers, g.count(t, offered)-offers
 			got := strings.Join(texts(t, g, `SELECT outcome FROM handled_commands WHERE key = $1 AND outcome <> 'refused'`, message), " ")
 			want := cmp.Or(y.effect, x.effect)
@@ -204,7 +204,7 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 		o = editOf(&alice, message, edit)
 	}
 	if opponent.ID == 0 {
-		return g.questions(s).Show(t.Context(), o, stats.RankingQuery{Page: 1})
+		return s.Do(t.Context(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 	}
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"slices"
 
 	"elobot/internal/ladder"
@@ -24,22 +23,22 @@ type FixMatch struct {
 	Sure   bool
 }
 
-func (f FixMatch) do(ctx context.Context, s *Service, o Origin) error {
-	op := f.operation(s, o)
+func (f FixMatch) plan(s *Service, c call) call {
+	op := f.operation(s, c)
 	op.isOpen, op.asks = len(f.Scores) == 0, s.settings.AskUnusual && !f.Sure
-	return s.amend(ctx, "fix match", o, f.Amendment, op)
+	return c.amending("fix match", op)
 }
 
-func (f FixMatch) operation(s *Service, o Origin) fixOperation {
-	return fixOperation{amendOperation: s.amendment(o, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
+func (f FixMatch) operation(s *Service, c call) fixOperation {
+	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
 // AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show
 // what came of it, also if the match cannot be fixed any more: the button has served.
 type AcceptFix FixMatch
 
-func (f AcceptFix) do(ctx context.Context, s *Service, o Origin) error {
-	return s.amend(ctx, "accept fix", o, f.Amendment, acceptedFix{fixOperation: FixMatch(f).operation(s, o)})
+func (f AcceptFix) plan(s *Service, c call) call {
+	return c.amending("accept fix", acceptedFix{fixOperation: FixMatch(f).operation(s, c)})
 }
 
 // acceptedFix is a press of the button of an offer, or of a prompt whose report completes the match.
@@ -55,7 +54,7 @@ func (f acceptedFix) needs() Needs {
 }
 
 // refuse refuses the button. If the match is there, the offer ends, which others may not make it do.
-func (f acceptedFix) refuse(snap Snapshot) Notice {
+func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
 		return Refusal{Code: UnknownButton}
@@ -67,14 +66,14 @@ func (f acceptedFix) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f acceptedFix) about(snap Snapshot) subject {
+func (f acceptedFix) about(snap *Snapshot) subject {
 	if f.fixOperation.refuse(snap) != nil {
 		return subject{}
 	}
 	return f.fixOperation.about(snap)
 }
 
-func (f acceptedFix) decide(snap Snapshot) (d Decision, lacks need, err error) {
+func (f acceptedFix) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if d.Notice = f.fixOperation.refuse(snap); d.Notice == nil {
 		if d, lacks, err = f.fixOperation.decide(snap); err != nil || lacks != nil {
 			return d, lacks, err
@@ -98,7 +97,7 @@ type fixOperation struct {
 }
 
 // corrected returns the new result in the stored order of the sides.
-func (f fixOperation) corrected(snap Snapshot) ladder.Result {
+func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	m := f.found(snap)
 	swapped := m.SidesSwapped
 	switch {
@@ -115,7 +114,7 @@ func (f fixOperation) corrected(snap Snapshot) ladder.Result {
 }
 
 // refuse returns why the match cannot be fixed, nil if it can.
-func (f fixOperation) refuse(snap Snapshot) Notice {
+func (f fixOperation) refuse(snap *Snapshot) Notice {
 	m := f.found(snap)
 	if n := f.refusal(m); n != nil || f.isOpen {
 		return n
@@ -129,7 +128,7 @@ func (f fixOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (f fixOperation) decide(snap Snapshot) (Decision, need, error) {
+func (f fixOperation) decide(snap *Snapshot) (Decision, need, error) {
 	m, corrected := f.found(snap), f.corrected(snap)
 	if f.isOpen {
 		return Decision{Notice: FixPrompt(m.winnerOffer(m.Result))}, nil, nil

@@ -60,7 +60,6 @@ func TestFixWithoutScore(t *testing.T) {
 	}
 	asked := ranking.FixPrompt{Number: 1, Tag: ranking.TagOf("m:1"), Sides: sides}
 	for _, meant := range []ranking.Amendment{{}, matchNumber(1), {Match: ranking.MatchRef{Message: 5, Key: "m:1"}}} {
-		meant.IsAdmin = nobodyIsAdmin
 		checkNotice(t, g.fix(t, &bob, meant), asked)
 	}
 	checkNotice(t, g.fix(t, &carol, matchNumber(1)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
@@ -90,7 +89,7 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 			g := newAskingGame(t)
 			g.record(t, &alice, alice, bob, 1, 3)
 			o := g.origin(tc.by)
-			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match, IsAdmin: nobodyIsAdmin}, Scores: []ladder.Score{tc.score}, Sure: tc.sure}
+			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match}, Scores: []ladder.Score{tc.score}, Sure: tc.sure}
 			must(t, g.Do(t.Context(), o, fix))
 			offer, asked := g.notice(t, o.Key).(ranking.WinnerOffer)
 			if asked != tc.asks {
@@ -104,7 +103,7 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 			if offer.Number != 1 || offer.Sides[0].Score != 3 || offer.Sides[0].Players[0].Name.Name != "Alice" || offer.Tag != ranking.TagOf("m:1") {
 				t.Errorf("offer %+v", offer)
 			}
-			card := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: offer.Tag}, Changes: &offer.Changes, IsAdmin: nobodyIsAdmin}
+			card := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: offer.Tag}, Changes: &offer.Changes}
 			accept := ranking.AcceptFix{Amendment: card, Scores: []ladder.Score{{A: 1, B: 3}}}
 			press := g.press(tc.by)
 			press.SentAt = o.SentAt
@@ -126,7 +125,7 @@ func TestFixInCommandOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 1, 3)
-	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}
+	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}}
 	checkNotice(t, g.fix(t, &alice, byCommand, ladder.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
@@ -137,7 +136,7 @@ func TestFixInCommandOrder(t *testing.T) {
 // TestFixLastMatch fixes without a number and without a reply: the sender's own score comes first.
 func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
-	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
+	last := ranking.Amendment{}
 	for name, tc := range map[string]struct {
 		reporter, sender command.Person
 		want             ladder.Score // the stored one, Alice's first

@@ -4,13 +4,16 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
+	"elobot/internal/command"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -59,7 +62,7 @@ func (g *game) verifyClean(tb testing.TB) {
 
 func newGameOn(d *pgtest.Database) *game {
 	g := &game{url: d.URL, pool: d.Pool, store: newStore(d.Pool)}
-	g.Service = newService(g.store)
+	g.Service = g.newService(g.store)
 	return g
 }
 
@@ -68,29 +71,87 @@ func newStore(pool *pgxpool.Pool) *pgranking.Store {
 }
 
 // newService returns a service without a limit on results.
-func newService(store ranking.Store) *ranking.Service {
-	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+func (g *game) newService(store ranking.Store) *ranking.Service {
+	return g.newServiceOn(store, ranking.Settings{ResultsPerMinute: -1})
+}
+
+// newServiceOn returns a service on a store, which answers from the game's database.
+func (g *game) newServiceOn(store ranking.Store, settings ranking.Settings) *ranking.Service {
+	return ranking.NewService(store, g.questions(), dbtest.Admins{}, slog.New(slog.DiscardHandler), settings)
+}
+
+// newQuietService returns a service with the default settings, which answers no questions.
+func newQuietService(store ranking.Store, log slog.Handler) *ranking.Service {
+	return ranking.NewService(store, nil, dbtest.Admins{}, slog.New(log), ranking.Settings{})
 }
 
 // newInstance returns another instance of the service on the same database.
-func (g *game) newInstance() *ranking.Service { return newService(newStore(g.pool)) }
+func (g *game) newInstance() *ranking.Service { return g.newService(newStore(g.pool)) }
 
-// questions returns the stats service, which answers by s from the same database.
-func (g *game) questions(s *ranking.Service) *stats.Service {
-	return stats.NewService(pgstats.NewStore(g.pool, g.pool), s)
+// questions returns the stats service, which answers from the game's database.
+func (g *game) questions() *stats.Service { return stats.NewService(pgstats.NewStore(g.pool, g.pool)) }
+
+// question has a question asked.
+func (g *game) question(t *testing.T, o ranking.Origin, q ranking.Question) {
+	t.Helper()
+	must(t, g.Do(t.Context(), o, ranking.Ask{Question: q}))
 }
 
 func (g *game) ShowRanking(ctx context.Context, o ranking.Origin) error {
-	return g.questions(g.Service).Show(ctx, o, stats.RankingQuery{Page: 1})
+	return g.Do(ctx, o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 }
 
 func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
-	switch questions := g.questions(g.Service); {
-	case !o.Chat.IsGroup():
-		return questions.Show(ctx, o, stats.StandingsQuery{})
-	case o.Sender == nil:
-		return questions.Show(ctx, o, stats.PersonQuery{Who: ranking.Only()})
-	default:
-		return questions.Show(ctx, o, stats.PersonQuery{Who: ranking.Only(*o.Sender)})
+	var q ranking.Question = stats.StandingsQuestion{}
+	if o.Chat.IsGroup() {
+		q = stats.PersonQuestion{Who: senders(o)}
 	}
+	return g.Do(ctx, o, ranking.Ask{Question: q})
+}
+
+// senders returns the sender of a command, nobody for an anonymous admin.
+func senders(o ranking.Origin) []command.Person {
+	if o.Sender == nil {
+		return nil
+	}
+	return []command.Person{*o.Sender}
+}
+
+// saying returns a command that says something, with a mention of a person for each "@".
+func saying(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
+	o.Said = command.Command{Name: name, Written: name, Args: strings.ReplaceAll(args, "@", "\uFFFC"), Mentions: mentions}
+	for _, p := range senders(o) {
+		o.Said.Sender = p
+	}
+	return o
+}
+
+// about returns a command that mentions people.
+func about(o ranking.Origin, people ...command.Person) ranking.Origin {
+	return saying(o, "about", strings.Repeat("@ ", len(people)), people...)
+}
+
+// spy is a question that answers itself. It notes what an Answerer gets.
+type spy struct{ asked ranking.Asked }
+
+func (*spy) IsAbout(command.Command) bool { return true }
+
+func (s *spy) Answer(_ context.Context, _ ranking.Question, a ranking.Asked) (ranking.Notice, error) {
+	s.asked = a
+	return ranking.Refusal{Code: "nothing"}, nil
+}
+
+// asked returns what an Answerer gets of a command.
+func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
+	t.Helper()
+	var s spy
+	service := ranking.NewService(g.store, &s, dbtest.Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{})
+	must(t, service.Do(t.Context(), o, ranking.Ask{Question: &s}))
+	return s.asked
+}
+
+// everybody returns who is in the group, as a message can name them.
+func (g *game) everybody(t *testing.T) []command.Person {
+	t.Helper()
+	return g.asked(t, saying(g.origin(&alice), "stats", "somebody")).EverybodyThere()
 }

@@ -18,18 +18,18 @@ const greetingGap = time.Minute
 // one.
 type Greet struct{ Greeting Notice }
 
-func (g Greet) do(ctx context.Context, s *Service, o Origin) error {
-	decide := func(snap Snapshot) Decision {
-		if simultaneous(snap.Added, o.SentAt) {
+func (g Greet) plan(_ *Service, c call) call {
+	decide := func(snap *Snapshot) Decision {
+		if simultaneous(snap.Added, c.SentAt) {
 			return Decision{}
 		}
 		greeted := Greeted{Before: snap.Greeted, At: snap.Greeted}
-		if greeted.At.Before(o.SentAt) {
-			greeted.At = o.SentAt
+		if greeted.At.Before(c.SentAt) {
+			greeted.At = c.SentAt
 		}
 		return Decision{Notice: g.Greeting, Effect: &greeted}
 	}
-	return s.handle(ctx, o, job{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(o), fn: decide}})
+	return c.with(job{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(c.Origin), fn: decide}})
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the
@@ -41,7 +41,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	if language == "" {
 		language = DefaultLanguage
 	}
-	decide := func(snap Snapshot) Decision {
+	decide := func(snap *Snapshot) Decision {
 		greeted, started := !snap.Greeted.IsZero(), snap.Added.IsZero() && simultaneous(snap.Greeted, o.SentAt)
 		if greeted && !started {
 			return Decision{Presence: BotActive}
@@ -53,7 +53,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		added.At = o.SentAt
 		return Decision{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.handle(ctx, o, job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}})
+	return s.run(ctx, call{Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}}})
 }
 
 // simultaneous reports whether two times are close enough for the addition of the bot and /start to
@@ -62,13 +62,13 @@ func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "bot back", func(Snapshot) Decision { return Decision{Presence: BotActive} })
+	return s.event(ctx, o, "bot back", func(*Snapshot) Decision { return Decision{Presence: BotActive} })
 }
 
 // BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices
 // wait until the bot is back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "bot removed", func(snap Snapshot) Decision {
+	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
 		// A late update may describe the time before the bot was added again, or a former id of the
 		// chat.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
@@ -81,20 +81,20 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 // Renamed records the chat's title from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
 	// The update may be late, so it says nothing about the bot's presence.
-	return s.event(ctx, o, "renamed", func(Snapshot) Decision { return Decision{Presence: NoChange} })
+	return s.event(ctx, o, "renamed", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MembersSeen records who is in a group: the people that the origin shows. Those who are unknown
 // stay so. It does nothing in an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
-	return s.event(ctx, o, "members seen", func(Snapshot) Decision { return Decision{Presence: NoChange} })
+	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
 // MemberLeft records that a person left a group. The ranking does not show them until they play or
 // join again. It does nothing in an unknown chat or for a person without a standing, and it never
 // creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
-	return s.event(ctx, o, "member left", func(snap Snapshot) Decision {
+	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}
 		if p := snap.People[0].Player; p != nil {
 			d.Effect = &Left{Group: snap.Group, Player: p.ID, At: o.SentAt}
@@ -104,9 +104,9 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 }
 
 // event handles a change of a known chat that concerns these people.
-func (s *Service) event(ctx context.Context, o Origin, name string, decide func(Snapshot) Decision, people ...command.Person) error {
-	return s.handle(ctx, o, job{
+func (s *Service) event(ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person) error {
+	return s.run(ctx, call{Origin: o, job: job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
 		operation: event{people: people, fn: decide},
-	})
+	}})
 }

@@ -327,7 +327,7 @@ func TestEventsAreNotAnswered(t *testing.T) {
 			memory := &memoryStore{}
 			store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 			store.left.Store(4)
-			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+			service := newQuietService(store, slog.DiscardHandler)
 			if err := happens(t.Context(), service); !errors.Is(err, ranking.ErrConflict) || len(memory.applied) > 0 {
 				t.Errorf("%s: error is %v, applied %+v", name, err, memory.applied)
 			}

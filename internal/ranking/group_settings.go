@@ -1,11 +1,14 @@
 package ranking
 
 import (
-	"context"
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
@@ -229,16 +232,68 @@ var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: not
 
 // ShowSettings answers an admin with the settings of the group, or opens a part of them at the
 // press of a button below a SettingsPage, which is edited.
-type ShowSettings struct {
-	Open    string                              // as in SettingsPage
-	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
+type ShowSettings struct{ Open string } // as in SettingsPage
+
+func (o ShowSettings) plan(_ *Service, c call) call {
+	op := settingsOperation{adminsOnly{people: senderOf(c.Origin)}, o.Open, c.Origin}
+	return c.with(job{name: "show settings", bucket: c.settingsBucket(), ofAdmins: true, operation: op})
 }
 
-func (c ShowSettings) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "show settings", bucket: o.settingsBucket(), isAdmin: c.IsAdmin,
-		operation: settingsOperation{adminsOnly{people: senderOf(o)}, c.Open, o},
-	})
+// TypedSettings is /settings or /language as somebody types it: without arguments it shows the
+// settings, as "k 24" or "zone america/new york" it changes one, and as "k", with a value that does
+// not exist, it shows those that do.
+type TypedSettings struct {
+	// Languages are the words for the languages that the bot speaks, in lower case, each with the
+	// tag of the language.
+	Languages map[string]string
+}
+
+func (t TypedSettings) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+
+// Meant returns what a command means.
+func (t TypedSettings) Meant(said command.Command) Operation {
+	typed, opens := strings.Fields(said.Typed()), ""
+	if said.Written == SettingLanguage {
+		if opens = SettingLanguage; len(typed) > 0 {
+			typed = append([]string{SettingLanguage}, typed...)
+		}
+	}
+	if len(typed) == 0 && len(said.Mentions) == 0 {
+		return ShowSettings{opens}
+	}
+	if len(typed) > 1 {
+		s, isSetting := FindSetting(strings.ToLower(typed[0]))
+		value, isValue := t.find(s, typed[1:])
+		switch {
+		case s.Name == SettingZone && !isValue:
+			return Say{Notice: Refusal{Code: UnknownZone, Name: command.Excerpt(value)}}
+		case isValue:
+			return ChangeSetting{Setting: s, Value: value}
+		case isSetting && len(typed) == 2:
+			return ShowSettings{s.Name}
+		}
+	}
+	return Say{Notice: Unexpected(said, cmp.Or(said.Typed(), said.FirstWord()))}
+}
+
+// find returns the value of a setting that words mean, or what they say if they mean none.
+func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
+	written := strings.Join(words, " ")
+	switch s.Name {
+	case SettingLanguage:
+		value, ok = t.Languages[strings.ToLower(written)]
+	case SettingZone:
+		value, ok = FindTimeZone(written)
+	default:
+		at := slices.IndexFunc(s.Choices, func(choice string) bool { return strings.EqualFold(choice, written) })
+		if ok = at >= 0; ok {
+			value = s.Choices[at]
+		}
+	}
+	if !ok {
+		return written, false
+	}
+	return value, true
 }
 
 type settingsOperation struct {
@@ -247,7 +302,7 @@ type settingsOperation struct {
 	origin Origin
 }
 
-func (o settingsOperation) decide(snap Snapshot) (Decision, need, error) {
+func (o settingsOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil, nil
 }
 
@@ -260,7 +315,7 @@ func (o Origin) settingsBucket() RateBucket {
 }
 
 // settings returns the settings of the group.
-func (s Snapshot) settings() GroupSettings {
+func (s *Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
@@ -272,14 +327,11 @@ func (s Snapshot) settings() GroupSettings {
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
-	IsAdmin func(context.Context) (bool, error) // whether the sender is an admin of the chat
 }
 
-func (c ChangeSetting) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "change setting", bucket: o.settingsBucket(), isAdmin: c.IsAdmin, locks: true,
-		operation: settingOperation{adminsOnly{people: senderOf(o), adds: true}, c, o.SentAt, o.Button == ""},
-	})
+func (o ChangeSetting) plan(_ *Service, c call) call {
+	op := settingOperation{adminsOnly{people: senderOf(c.Origin), adds: true}, o, c.SentAt, c.Button == ""}
+	return c.with(job{name: "change setting", bucket: c.settingsBucket(), ofAdmins: true, locks: true, operation: op})
 }
 
 type settingOperation struct {
@@ -289,14 +341,14 @@ type settingOperation struct {
 	typed bool // not pressed
 }
 
-func (o settingOperation) refuse(snap Snapshot) Notice {
+func (o settingOperation) refuse(snap *Snapshot) Notice {
 	if before := snap.settings(); o.Value != NewLink && o.Setting.With(before, o.Value) == before {
 		return Refusal{Code: SameSetting}
 	}
 	return nil
 }
 
-func (o settingOperation) decide(snap Snapshot) (Decision, need, error) {
+func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) { // the end stays where it is
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}
@@ -363,9 +415,9 @@ func (a adminsOnly) needs() Needs {
 	return needs
 }
 
-func (a adminsOnly) permission(Snapshot) Permission {
+func (a adminsOnly) permission(*Snapshot) Permission {
 	if a.asks {
 		return Permission{}
 	}
-	return Permission{Who: Admins, Refusal: Refusal{Code: AdminsOnly}}
+	return Permission{Who: OnlyAdmins, Refusal: Refusal{Code: AdminsOnly}}
 }

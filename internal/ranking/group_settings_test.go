@@ -12,20 +12,27 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/plainladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
-// choice returns the choice of a value by an admin.
+// choice returns the choice of a value.
 func choice(name, value string) ranking.ChangeSetting {
 	s, _ := ranking.FindSetting(name)
-	return ranking.ChangeSetting{Setting: s, Value: value, IsAdmin: admin}
+	return ranking.ChangeSetting{Setting: s, Value: value}
 }
 
-// choose has somebody press a button that changes a setting of the club, and returns the answer to that.
+// choose has an admin press a button that changes a setting of the club, and returns the answer to that.
 func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
+	return g.chooseAs(asAdmin(t), t, sender, c)
+}
+
+// chooseAs has somebody press such a button. The context says whether they are an admin.
+func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
+	t.Helper()
 	o := below(55, g.press(sender))
-	must(t, g.Do(t.Context(), o, c))
+	must(t, g.Do(ctx, o, c))
 	return g.answer(t, o.Key, toast)
 }
 
@@ -61,17 +68,17 @@ func TestShowSettings(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	unknown := func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
-	show := func(isAdmin func(context.Context) (bool, error)) ranking.Notice {
+	show := func(isAdmin dbtest.IsAdmin) ranking.Notice {
 		t.Helper()
 		o := g.origin(&alice)
-		must(t, g.Do(t.Context(), o, ranking.ShowSettings{IsAdmin: isAdmin}))
+		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ranking.ShowSettings{}))
 		return g.notice(t, o.Key)
 	}
 	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings}) // in a new group
-	open := func(isAdmin func(context.Context) (bool, error), where string) ranking.Notice {
+	open := func(isAdmin dbtest.IsAdmin, where string) ranking.Notice {
 		t.Helper()
 		o := below(55, g.press(&alice))
-		must(t, g.Do(t.Context(), o, ranking.ShowSettings{Open: "rating", IsAdmin: isAdmin}))
+		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ranking.ShowSettings{Open: "rating"}))
 		return g.answer(t, o.Key, where)
 	}
 	checkNotice(t, open(admin, "action = 'page' AND edited_message_id = 55"), ranking.SettingsPage{GroupSettings: defaultSettings, Open: "rating"})
@@ -85,17 +92,15 @@ func TestShowSettings(t *testing.T) {
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	typed := func(sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
+	typed := func(ctx context.Context, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 		o := g.origin(sender)
-		must(t, g.Do(t.Context(), o, c))
+		must(t, g.Do(ctx, o, c))
 		return g.notice(t, o.Key)
 	}
-	checkNotice(t, typed(&alice, choice("k", "24")), ranking.SettingChanged{Name: "k", Before: "32", After: "24"})
-	checkNotice(t, typed(nil, choice("margin", "on")), ranking.SettingChanged{Name: "margin", Before: "off", After: "on"})
-	checkNotice(t, typed(&alice, choice("k", "24")), ranking.Refusal{Code: ranking.SameSetting})
-	c := choice("k", "16")
-	c.IsAdmin = nobodyIsAdmin
-	checkNotice(t, typed(&bob, c), ranking.Refusal{Code: ranking.AdminsOnly})
+	checkNotice(t, typed(asAdmin(t), &alice, choice("k", "24")), ranking.SettingChanged{Name: "k", Before: "32", After: "24"})
+	checkNotice(t, typed(t.Context(), nil, choice("margin", "on")), ranking.SettingChanged{Name: "margin", Before: "off", After: "on"})
+	checkNotice(t, typed(asAdmin(t), &alice, choice("k", "24")), ranking.Refusal{Code: ranking.SameSetting})
+	checkNotice(t, typed(t.Context(), &bob, choice("k", "16")), ranking.Refusal{Code: ranking.AdminsOnly})
 	if rules := g.settings(t).Rules; rules.K != 24 || !rules.Margin {
 		t.Errorf("the rules are %+v", rules)
 	}
@@ -125,7 +130,7 @@ func TestChangeSetting(t *testing.T) {
 				}
 				chosen++
 				o := below(55, g.press(&alice))
-				must(t, g.Do(t.Context(), o, choice(s.Name, value)))
+				must(t, g.Do(asAdmin(t), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
 				if s.Name == ranking.SettingSeasons && chosen == 1 { // they are automatic now, and end in a time zone
@@ -151,7 +156,7 @@ func TestTypedSeasons(t *testing.T) {
 	g := newGame(t)
 	monthly := choice(ranking.SettingSeasons, ranking.Monthly)
 	now, o := monthly.Setting.With(defaultSettings, ranking.Monthly), g.origin(&alice)
-	must(t, g.Do(t.Context(), o, monthly))
+	must(t, g.Do(asAdmin(t), o, monthly))
 	changed := ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.SettingsPage{GroupSettings: now, Changed: &changed, Open: ranking.SettingZone})
 	if got := g.settings(t); got != now {
@@ -164,7 +169,7 @@ func TestSettingRefused(t *testing.T) {
 	nobodyKnows := func(context.Context) (bool, error) { return false, errors.New("no answer") }
 	for name, tc := range map[string]struct {
 		value   string
-		isAdmin func(context.Context) (bool, error)
+		isAdmin dbtest.IsAdmin
 		want    ranking.RefusalCode
 	}{
 		"a member":       {"24", nobodyIsAdmin, ranking.AdminsOnly},
@@ -176,9 +181,8 @@ func TestSettingRefused(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			g.record(t, &alice, alice, bob, 3, 1)
-			c := choice("k", tc.value)
-			c.IsAdmin = tc.isAdmin
-			checkNotice(t, g.choose(t, &carol, c), ranking.Refusal{Code: tc.want})
+			ctx := dbtest.WithAdmin(t.Context(), tc.isAdmin)
+			checkNotice(t, g.chooseAs(ctx, t, &carol, choice("k", tc.value)), ranking.Refusal{Code: tc.want})
 			if got := g.settings(t); got != defaultSettings {
 				t.Errorf("the settings are %+v", got)
 			}
@@ -199,7 +203,7 @@ func TestLanguageChosen(t *testing.T) {
 			g := newGame(t)
 			o := below(55, g.press(&alice))
 			o.Chat.Language = "uk"
-			must(t, g.Do(t.Context(), o, choice("language", chosen)))
+			must(t, g.Do(asAdmin(t), o, choice("language", chosen)))
 			checkNotice(t, g.answer(t, o.Key, toast+" AND language = 'uk'"), ranking.SettingChanged{Name: "language", Before: "uk", After: chosen})
 
 			added := g.origin(nil)
@@ -287,9 +291,9 @@ func TestSettingChangedTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	first := below(55, g.press(&alice))
-	must(t, g.Do(t.Context(), first, choice("k", "24")))
-	must(t, g.Do(t.Context(), below(55, g.press(&bob)), choice("k", "48")))
-	must(t, g.Do(t.Context(), first, choice("k", "24")))
+	must(t, g.Do(asAdmin(t), first, choice("k", "24")))
+	must(t, g.Do(asAdmin(t), below(55, g.press(&bob)), choice("k", "48")))
+	must(t, g.Do(asAdmin(t), first, choice("k", "24")))
 	if got := g.settings(t).Rules.K; got != 48 {
 		t.Errorf("K is %d", got)
 	}
@@ -306,7 +310,7 @@ func TestOneSettingChangedAtOnce(t *testing.T) {
 	for i, value := range values {
 		service, sender := g.newInstance(), command.Person{ID: ladder.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
 		o := below(55, g.press(&sender))
-		all.Go(func() error { return service.Do(t.Context(), o, choice("k", value)) })
+		all.Go(func() error { return service.Do(asAdmin(t), o, choice("k", value)) })
 	}
 	must(t, all.Wait())
 	after := make(map[string]string)
@@ -338,7 +342,7 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 		want = c.Setting.With(want, c.Value)
 		service, sender := g.newInstance(), command.Person{ID: ladder.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
 		o := below(55, g.press(&sender))
-		all.Go(func() error { return service.Do(t.Context(), o, c) })
+		all.Go(func() error { return service.Do(asAdmin(t), o, c) })
 	}
 	must(t, all.Wait())
 	if got := g.settings(t); got != want {

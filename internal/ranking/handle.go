@@ -13,61 +13,64 @@ import (
 	"elobot/internal/notice"
 )
 
-// handle runs one command: it reads what the command needs to know, decides, and writes. It starts
-// over after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the
-// command itself is not at fault.
-func (s *Service) handle(ctx context.Context, o Origin, j job) error {
-	_, err := s.run(ctx, o, j)
-	return err
-}
-
-// run does what handle does, and returns the outcome.
-func (s *Service) run(ctx context.Context, o Origin, j job) (outcome CommandOutcome, err error) {
+// run runs one command: it reads what the command needs to know, decides, and writes. It starts over
+// after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command
+// itself is not at fault.
+func (s *Service) run(ctx context.Context, c call) error {
 	started := time.Now()
-	o.Command = cmp.Or(o.Command, j.name)
-	j.admin = s.adminStatus(ctx, o, j)
-	err = s.retryOnConflict(ctx, o.Chat.ID, func(ctx context.Context, attempt int) (err error) {
-		outcome, err = s.attempt(ctx, o, j, attempt)
+	c.Command = cmp.Or(c.Command, c.name)
+	c.admin = s.adminStatus(ctx, c)
+	var outcome CommandOutcome
+	err := s.retryOnConflict(ctx, c.Chat.ID, func(ctx context.Context, attempt int) (err error) {
+		outcome, err = s.attempt(ctx, c, attempt)
 		return err
-	}, "update_id", o.Update, "command", o.Command, "key", o.Key, "chat_id", o.Chat.ID)
-	if !j.silent && s.shouldAskToRetry(ctx, o, err) {
+	}, "update_id", c.Update, "command", c.Command, "key", c.Key, "chat_id", c.Chat.ID)
+	if !c.silent && s.shouldAskToRetry(ctx, c.Origin, err) {
 		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a
 		// match that the user has reported again by then.
-		outcome, err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: TooManyAtOnce}), 1)
+		outcome, err = s.attempt(ctx, c.onlySaying(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ladder.ErrInconsistent) {
-		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", o.Command,
-			"key", o.Key, "chat_id", o.Chat.ID, "error", err)
-		outcome, err = s.attempt(ctx, o, j.answerOnly(Refusal{Code: Inconsistent}), 1)
+		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", c.Command,
+			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
+		outcome, err = s.attempt(ctx, c.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
-	return s.finish(ctx, o, j, outcome, err, started)
-}
-
-// finish logs the outcome of a command, and returns its error unless the command is done. A command
-// that was handled before is done once that is durable: the attempt that handled it may not know
-// its outcome.
-func (s *Service) finish(
-	ctx context.Context, o Origin, j job, outcome CommandOutcome, err error, started time.Time,
-) (CommandOutcome, error) {
-	if errors.Is(err, ErrHandled) {
+	if errors.Is(err, ErrHandled) { // the attempt that handled it may not know its outcome, so it must be durable
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
+		if err == nil && c.edits {
+			c.edit, c.Message = c.Message, ""
+			return s.run(ctx, c.wants.plan(s, c))
+		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", j.name, err)
+		return fmt.Errorf("%s: %w", c.name, err)
 	}
-	s.logOutcome(ctx, o, j, outcome, started)
-	return outcome, nil
+	s.logOutcome(ctx, c, outcome, started)
+	return nil
 }
 
-// call is a command with what the rounds of an attempt have settled so far.
+// call is a command on its way: what the caller says, what is to be done, and what the rounds of an
+// attempt have settled so far.
 type call struct {
 	Origin
+	wants Operation // what the caller wants; nil if the service itself calls
 	job
-	named      bool            // whether the command names a ladder is known
+	admin AdminStatus
+
+	isNamed    bool            // whether the command names a ladder is known
+	missing    *MissingLadder  // what it names instead of a ladder of the group, nil for nothing
+	asked      *askedPrompt    // the prompt that it answers, nil as long as nobody has looked for it
+	edit       string          // the key of the message that it edits, if that one is handled already
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder to read, 0 for the current one
-	everybody  bool            // the operation needs Everybody after all
+	wholeGroup bool            // the operation needs Everybody after all
 	identified bool            // the people of the command are not to be merged or claimed any more
+}
+
+// with returns the call with a job.
+func (c call) with(j job) call {
+	c.job = j
+	return c
 }
 
 // attempt runs a command once. Each round reads, decides and writes, or settles something for the
@@ -75,8 +78,8 @@ type call struct {
 // repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once.
 // So do commands that may add players, in a chat in which another instance was faster recently. A
 // question never locks it.
-func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) (CommandOutcome, error) {
-	c := call{Origin: o, job: j, ladder: o.Ladder, identified: o.Retried}
+func (s *Service) attempt(ctx context.Context, c call, attempt int) (CommandOutcome, error) {
+	c.ladder, c.identified = c.Ladder, c.Retried
 	var met metNeeds
 	for {
 		outcome, lacks, err := s.round(ctx, c, attempt)
@@ -86,9 +89,11 @@ func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) (Co
 		if err != nil || lacks == nil {
 			return outcome, err
 		}
-		c.named = true // or it is not
 		if c, err = s.meet(ctx, c, lacks); err != nil {
 			return "", err
+		}
+		if isPlan(lacks) {
+			met = nil
 		}
 	}
 }
@@ -96,7 +101,7 @@ func (s *Service) attempt(ctx context.Context, o Origin, j job, attempt int) (Co
 // round reads what a command needs to know, decides, and writes. If the decision lacks something
 // that cannot be read beside, round returns that instead.
 func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcome, need, error) {
-	store, snap, release, err := s.read(ctx, c, attempt)
+	store, snap, release, err := s.read(ctx, &c, attempt)
 	defer release()
 	switch {
 	case err != nil:
@@ -104,60 +109,58 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 	case snap.Handled:
 		return "", nil, ErrHandled
 	}
-	if !c.named && (c.Words != "" || len(c.LaterWords) > 0) {
-		isRead := c.reports && c.read != nil // a report without plain names is not asked about a ladder
-		named, refusal := snap.named(c.Words, c.LaterWords, isRead)
-		if named != nil {
-			return "", nil, named
-		}
-		if refusal != nil {
-			return "", onlyAnswer{refusal}, nil
+	if !c.isNamed {
+		if lacks := c.namedLadder(snap); lacks != nil {
+			return "", lacks, nil
 		}
 	}
-	c.job, snap = c.complete(snap)
-	d, lacks, err := s.decide(ctx, store, c, snap)
+	c.job.complete(snap)
+	d, lacks, err := s.decide(ctx, store, &c, snap)
 	if err != nil || lacks != nil {
 		return "", lacks, err
 	}
-	if d.dropped {
+	switch {
+	case d.ignored:
+		return "", nil, nil
+	case d.dropped:
 		return outcomeDropped, nil, nil
 	}
-	changes := c.changes(c.Origin, snap, d)
+	changes := c.changes(snap, d)
 	return changes.Outcome, nil, store.Apply(ctx, changes)
 }
 
 // read reads what a command needs to know, and locks the group before if this attempt does. release
 // ends the lock.
 func (s *Service) read(
-	ctx context.Context, c call, attempt int,
-) (store writer, snap Snapshot, release func(), err error) {
-	q, release := c.query(), func() {}
+	ctx context.Context, c *call, attempt int,
+) (store writer, snap *Snapshot, release func(), err error) {
+	q := c.query()
 	contended := q.New > 0 && s.contended.Has(c.Chat.ID)
 	if c.asks || !c.locks && attempt == 1 && !contended {
-		snap, err = s.store.Read(ctx, q)
-		return s.store, snap, release, err
+		read, err := s.store.Read(ctx, q)
+		return s.store, &read, func() {}, err
 	}
 	if contended { // as long as commands follow each other, none of them need fail to find out
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
-	locked, snap, err := s.store.Lock(ctx, q)
-	if err == nil {
-		release = func() { locked.Release(ctx) }
+	locked, read, err := s.store.Lock(ctx, q)
+	if err != nil {
+		return nil, nil, func() {}, err
 	}
-	return locked, snap, release, err
+	return locked, &read, func() { locked.Release(ctx) }, nil
 }
 
 // decide returns what the command does: nothing but a refusal if the sender is over a limit, if
 // nobody can do it, or if the sender has no permission.
-func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapshot) (Decision, need, error) {
-	of := c.operation.about(snap)
+func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snapshot) (Decision, need, error) {
+	of := c.about(snap)
 	switch lacks, err := c.where(ctx, store, snap, of); {
 	case err != nil || lacks != nil:
 		return Decision{}, lacks, err
 	case c.mayMeanOthers(snap):
 		return Decision{}, wholeGroup{}, nil
 	case !c.identified && isUnidentified(snap):
-		return Decision{}, identities{c.job, snap}, nil
+		return Decision{}, identities{*c, snap}, nil
 	}
 	snap.Admin = c.admin
 	if c.ignoresChat(snap) {
@@ -166,16 +169,16 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 	if c.season == 0 && snap.Ladder.Season.endsBefore(of.reportedAt) {
 		return Decision{}, seasonEnd{snap.Ladder, of.reportedAt}, nil
 	}
-	switch refusal, over := s.overLimit(c.Origin, c.job, snap); {
+	switch refusal, over := s.overLimit(c, snap); {
 	case over && (refusal == nil || c.silent):
 		return Decision{dropped: true}, nil, nil
 	case over:
 		return Decision{Notice: refusal}, nil, nil
 	}
-	if refusal := c.operation.refuse(snap); refusal != nil {
+	if refusal := c.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
 	}
-	if refusal := c.operation.permission(snap).refusal(c.Origin, snap); refusal != nil {
+	if refusal := c.permission(snap).refusal(c.Origin, snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
 	}
 	var met metNeeds
@@ -187,7 +190,7 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 		if err := met.add(lacks); err != nil {
 			return d, nil, err
 		}
-		if snap, err = s.beside(ctx, store, snap, lacks); err != nil {
+		if err := s.beside(ctx, store, snap, lacks); err != nil {
 			return d, nil, err
 		}
 	}
@@ -195,24 +198,24 @@ func (s *Service) decide(ctx context.Context, store writer, c call, snap Snapsho
 
 // ignoresChat reports whether the command changes nothing because the chat is unknown. Then only
 // its key is stored.
-func (j job) ignoresChat(snap Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
+func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
 // changes returns what to write: the decision of a command, and what every command has.
-func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
+func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
-	d.PageMessageID = cmp.Or(d.PageMessageID, o.Pressed)
+	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
 	changes := Changes{
-		Decision: d, Seen: j.seen(o, snap, adds), Key: o.Key, Trigger: o.trigger(), Chat: snap.ChatID, RateEntry: j.rateEntry(o, d.Notice),
-		Extra: j.extra, ConsumesTimer: o.Trigger == ByTimer, Keyless: j.keyless,
-		Addressee: j.sender(o, snap, adds), Language: o.Chat.Language, Private: !o.Chat.IsGroup(),
+		Decision: d, Seen: c.seen(snap, adds), Key: c.Key, Trigger: c.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(d.Notice),
+		Extra: c.extra, ConsumesTimer: c.Trigger == ByTimer, Keyless: c.keyless,
+		Addressee: c.sender(snap, adds), Language: c.Chat.Language, Private: !c.Chat.IsGroup(),
 	}
 	changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
 		changes.RateEntry.Bucket = RateResult
 	}
 	switch {
-	case !o.Retried:
-		changes.SentAt = o.SentAt
+	case !c.Retried:
+		changes.SentAt = c.SentAt
 	case d.Presence == ChatSeen: // a retried command may be old
 		changes.Presence = NoChange
 	}
@@ -229,12 +232,12 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}
-	moved := snap.Chat.ID != o.Chat.ID // the chat has a new id, and its message ids have started over
+	moved := snap.Chat.ID != c.Chat.ID // the chat has a new id, and its message ids have started over
 	if !moved {
-		changes.ReplyTo, changes.Thread = o.ReplyTo, o.Thread
+		changes.ReplyTo, changes.Thread = c.ReplyTo, c.Thread
 	}
-	if o.Button != "" {
-		changes.Button = o.Button
+	if c.Button != "" {
+		changes.Button = c.Button
 		changes.Keyless = isTooManyPresses(d.Notice) // so that rate-limited presses store no keys
 		switch {
 		case d.CallbackAnswer != nil:
@@ -253,9 +256,9 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 		}
 		changes.Page = nil
 	}
-	changes.Outcome = j.outcomeOf(changes)
+	changes.Outcome = c.outcomeOf(changes)
 	if changes.Outcome != OutcomeRefused { // after a refusal, the next edit is handled too
-		changes.Message = o.Message
+		changes.Message = c.Message
 	}
 	return changes
 }
@@ -263,17 +266,17 @@ func (j job) changes(o Origin, snap Snapshot, d Decision) Changes {
 // seen returns what the command shows about its chat and its people that is not stored yet. A
 // retried command may show an outdated state, so it only adds who or what is missing. Only if adds
 // is true, new people become players.
-func (j job) seen(o Origin, snap Snapshot, adds bool) Seen {
-	if o.Trigger == ByTimer || j.ignoresChat(snap) {
+func (c *call) seen(snap *Snapshot, adds bool) Seen {
+	if c.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
 	}
 	seen := Seen{Group: snap.Group, Ladder: snap.Ladder, NewChat: snap.NewChat, NewGroup: snap.NewGroup}
-	if seen.NewChat || seen.NewGroup || !o.Retried && !snap.Chat.equalExceptLanguage(o.Chat) {
-		seen.Chat = &o.Chat
+	if seen.NewChat || seen.NewGroup || !c.Retried && !snap.Chat.equalExceptLanguage(c.Chat) {
+		seen.Chat = &c.Chat
 	}
-	people := slices.Concat(j.needs().People, o.VisibleUsers)
+	people := slices.Concat(c.needs().People, c.VisibleUsers)
 	for i, k := range slices.Concat(snap.People, snap.Shown) {
-		change, ok := k.profileChange(o, people[i])
+		change, ok := k.profileChange(c.Origin, people[i])
 		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
 		if ok && (adds || !change.New) && !slices.ContainsFunc(seen.People, isSame) { // somebody may be shown twice
 			seen.People = append(seen.People, change)
@@ -293,27 +296,27 @@ func (d Decision) said() Notice {
 }
 
 // sender returns the name of the command's sender, zero for an anonymous admin.
-func (j job) sender(o Origin, snap Snapshot, adds bool) Name {
-	if o.Sender == nil {
+func (c *call) sender(snap *Snapshot, adds bool) Name {
+	if c.Sender == nil {
 		return Name{}
 	}
-	for i, p := range j.needs().People {
-		if k := snap.People[i]; p.ID == o.Sender.ID && k.Player != nil && (adds || !k.New) {
+	for i, p := range c.needs().People {
+		if k := snap.People[i]; p.ID == c.Sender.ID && k.Player != nil && (adds || !k.New) {
 			return k.Player.name()
 		}
 	}
-	return Name{Name: o.Sender.Name}
+	return Name{Name: c.Sender.Name}
 }
 
 // isUnidentified reports whether somebody turns out to be an unclaimed player.
-func isUnidentified(snap Snapshot) bool {
+func isUnidentified(snap *Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
 // identify makes sure that everybody has one player. It merges unclaimed players into the accounts
 // of the same people, and stores who claims one. Neither is an effect of the command. One broken
 // ladder must not lock anybody out of the others.
-func (s *Service) identify(ctx context.Context, o Origin, j job, snap Snapshot) error {
+func (s *Service) identify(ctx context.Context, c call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
 		claims = claims || k.Claimed
@@ -331,7 +334,7 @@ func (s *Service) identify(ctx context.Context, o Origin, j job, snap Snapshot) 
 	if !claims {
 		return nil
 	}
-	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: j.seen(o, snap, false), Keyless: true, Chat: snap.ChatID})
+	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(snap, false), Keyless: true, Chat: snap.ChatID})
 }
 
 // job is a command or an event, with the way in which the service handles it.
@@ -350,12 +353,10 @@ type job struct {
 	// reported them, and the press as a press.
 	extra        RateEntry
 	extraResults int
-	// isAdmin asks whether the sender is an admin, nil if the operation need not know. It is called
-	// once, before the first read, even if the answer turns out not to matter; admin is the answer.
-	isAdmin func(context.Context) (bool, error)
-	admin   AdminStatus
 
+	ofAdmins      bool // the operation may need to know whether the sender is an admin
 	reports       bool // the operation may record what a message reports
+	edits         bool // the message may be handled already: then the command is run as an edit of it
 	asks          bool // the operation only reads: the group is never locked for it
 	ofGroup       bool // the operation is about the group, whatever ladder applies
 	locks         bool // the operation decides with the group locked from the first attempt on
@@ -367,13 +368,16 @@ type job struct {
 	unlogged bool // it is an event, whose outcome is not logged
 }
 
-// answerOnly returns a job of the same bucket that changes nothing and is answered with the notice.
-func (j job) answerOnly(n Notice) job { return job{bucket: j.bucket, operation: answer{notice: n}} }
+// onlySaying returns a call that changes nothing and is answered with the notice. It counts as before.
+func (c call) onlySaying(n Notice) call {
+	return c.with(job{bucket: c.bucket, operation: answer{notice: n}})
+}
 
-// complete returns the job with its operation, and the snapshot with the people of that.
-func (j job) complete(snap Snapshot) (job, Snapshot) {
+// complete finds the operation of a job whose message may name players, and its people in the
+// snapshot.
+func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
-		return j, snap
+		return
 	}
 	j.operation = j.read(snap.everybody())
 	needs := j.operation.needs()
@@ -385,12 +389,11 @@ func (j job) complete(snap Snapshot) (job, Snapshot) {
 		}
 	}
 	j.read, snap.People = nil, known
-	return j, snap
 }
 
 // known returns what is known of a person. The operation may be about the sender, those that the
 // message mentions or shows, and those who are in the group.
-func (j job) known(snap Snapshot, p command.Person) Known {
+func (j *job) known(snap *Snapshot, p command.Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
 	}
@@ -398,7 +401,7 @@ func (j job) known(snap Snapshot, p command.Person) Known {
 }
 
 // needs returns what the operation looks at, or may look at.
-func (j job) needs() Needs {
+func (j *job) needs() Needs {
 	if j.read != nil {
 		return j.mayNeed
 	}
@@ -406,13 +409,13 @@ func (j job) needs() Needs {
 }
 
 // query returns what to read for the command.
-func (c call) query() Query {
+func (c *call) query() Query {
 	q := Query{
 		Needs: c.needs(), Key: c.Key, Message: c.Message, Chat: c.Chat, Sender: c.Sender, Shown: c.VisibleUsers,
 		KnownChat: c.knownChatOnly, Ladder: c.ladder, Season: c.season, Thread: c.Thread, Replied: c.Replied,
-		RateEntry: c.rateEntry(c.Origin, nil), Extra: c.extra,
+		RateEntry: c.rateEntry(nil), Extra: c.extra,
 	}
-	q.Everybody = q.Everybody || c.everybody
+	q.Everybody = q.Everybody || c.wholeGroup
 	if !c.Retried {
 		q.SentAt = c.SentAt
 	}
@@ -421,13 +424,13 @@ func (c call) query() Query {
 
 // mayMeanOthers reports whether somebody whom the command names is unknown, and it was read without
 // those who may be meant.
-func (c call) mayMeanOthers(snap Snapshot) bool {
+func (c *call) mayMeanOthers(snap *Snapshot) bool {
 	n := c.needs()
-	if c.everybody || n.Everybody || !n.Near || c.mayNeed.Everybody {
+	if c.wholeGroup || n.Everybody || !n.Near || c.mayNeed.Everybody {
 		return false
 	}
 	for i, k := range snap.People {
-		if n.People[i].ID == 0 && !k.isPlayer() {
+		if n.People[i].ID == 0 && !k.IsPlayer() {
 			return true
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/postgres"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/ranking"
 )
@@ -59,8 +60,8 @@ func (o request) key() string { return messageKey(o.Message) }
 func messageKey(message int64) string { return fmt.Sprintf("m:%d:%d", club.ID, message) }
 
 func (o request) send(ctx context.Context, service *ranking.Service) error {
-	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &fourPlayers[o.Sender], SentAt: o.SentAt, ReplyTo: o.Message}
-	amendment := ranking.Amendment{Match: o.Match, IsAdmin: admin}
+	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &fourPlayers[o.Sender], SentAt: o.SentAt, Place: ranking.Place{ReplyTo: o.Message}}
+	amendment := ranking.Amendment{Match: o.Match}
 	switch o.Kind {
 	case recordRequest:
 		report := command.Match{Scores: []ladder.Score{o.Score}}
@@ -72,9 +73,9 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 		}
 		return service.RecordMatch(ctx, origin, report)
 	case undoRequest:
-		return service.Do(ctx, origin, ranking.UndoMatch{Amendment: amendment})
+		return service.Do(dbtest.AsAdmin(ctx), origin, ranking.UndoMatch{Amendment: amendment})
 	case fixRequest:
-		return service.Do(ctx, origin, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{o.Score}})
+		return service.Do(dbtest.AsAdmin(ctx), origin, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{o.Score}})
 	}
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
@@ -158,7 +159,7 @@ func runInstance(in io.Reader, out, log io.Writer) error {
 	}
 	defer postgres.Close(pool)
 	i.store = pgranking.NewStore(pool, i.committed)
-	i.service = ranking.NewService(i.store, logger, ranking.Settings{ResultsPerMinute: -1})
+	i.service = ranking.NewService(i.store, nil, dbtest.Admins{}, logger, ranking.Settings{ResultsPerMinute: -1})
 	var clients errgroup.Group
 	for c := range clientsEach {
 		clients.Go(func() error { return i.client(ctx, c) })

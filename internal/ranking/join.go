@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"time"
 
 	"elobot/internal/command"
@@ -12,11 +11,11 @@ import (
 // rankings of the group again.
 type Join struct{}
 
-func (Join) do(ctx context.Context, s *Service, o Origin) error {
-	if o.Sender == nil {
-		return s.Do(ctx, o, Say{Refusal{Code: NobodyToJoin}})
+func (Join) plan(s *Service, c call) call {
+	if c.Sender == nil {
+		return Say{Notice: Refusal{Code: NobodyToJoin}}.plan(s, c)
 	}
-	return s.handle(ctx, o, job{name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *o.Sender, at: o.SentAt}})
+	return c.with(job{name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *c.Sender, at: c.SentAt}})
 }
 
 type joinOperation struct {
@@ -29,14 +28,14 @@ func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.s
 
 // isUnlimited reports whether the sender enters the ladder or comes back to it. Joining while in
 // the ladder counts as a question.
-func (j joinOperation) isUnlimited(snap Snapshot) bool {
+func (j joinOperation) isUnlimited(snap *Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.PresentAt(j.at) != *standing
 }
 
-func (j joinOperation) decide(snap Snapshot) (Decision, need, error) {
+func (j joinOperation) decide(snap *Snapshot) (Decision, need, error) {
 	known := snap.People[0]
-	standing := known.standing(snap.Ladder)
+	standing := known.StandingIn(snap.Ladder)
 	joined := Joined{
 		Name:    snap.senderName(),
 		Elo:     standing.Elo,

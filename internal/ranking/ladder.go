@@ -2,8 +2,6 @@ package ranking
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,63 +32,54 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// LadderNamed says that a command names a ladder with its first Words, or those of later lines. It
-// is not handled yet: whoever has it without them in the Ladder.
-type LadderNamed struct {
-	Ladder     ladder.ID
-	Words      int
-	LaterWords []int // how many of each line after the first one
-	// Missing is what a report names instead of a ladder of the group, nil for nothing.
-	Missing *MissingLadder
-}
-
-// Error implements error.
-func (e *LadderNamed) Error() string { return fmt.Sprintf("the command names ladder %d", e.Ladder) }
-
-// named returns how a command names its ladder, nil if it does not. All lines of a command are
-// about one ladder: it is refused if a later line names another one, and so is a command that names
-// a missing ladder and is no report.
-func (s Snapshot) named(first string, later []string, isReport bool) (named *LadderNamed, refusal Notice) {
-	here, missing, words := s.ladderAt(first, isReport)
+// namedLadder returns the ladder that the command names, what the command says instead of being
+// done, or nil if it names none. All lines of a command are about one ladder: it is refused if a
+// later line names another one, and so is a command that names a missing ladder and is no report.
+func (c *call) namedLadder(s *Snapshot) need {
+	if !c.Said.OfLadder {
+		return nil
+	}
+	isReport := c.reports && c.read != nil // one without plain names is not asked about a ladder
+	here, missing, words := s.ladderAt(c.Said.FirstWords(MaxLadderWords), isReport)
 	if missing != nil && !isReport {
-		return nil, Refusal{Code: NoSuchLadder, Name: missing.Word, Ladders: s.ladderNames()}
+		return onlyAnswer{Refusal{Code: NoSuchLadder, Name: missing.Word, Ladders: s.ladderNames()}}
 	}
 	is := words > 0
 	if here == nil {
 		here = s.here()
 	}
-	n := LadderNamed{Words: words, Missing: missing}
-	for _, line := range later {
+	n := ladderNamed{words: words, missing: missing}
+	for _, line := range c.Said.LaterWords(MaxLadderWords) {
 		l, missing, words := s.ladderAt(line, false)
 		if isReport {
-			n.Missing = cmp.Or(n.Missing, missing) // the question is about all lines
+			n.missing = cmp.Or(n.missing, missing) // the question is about all lines
 		} else if missing != nil {
 			words = 0
 		}
 		if l != nil && l.ID != here.ID {
-			return nil, Refusal{Code: OtherLadder, Name: l.Name}
+			return onlyAnswer{Refusal{Code: OtherLadder, Name: l.Name}}
 		}
-		n.LaterWords, is = append(n.LaterWords, words), is || words > 0
+		n.laterWords, is = append(n.laterWords, words), is || words > 0
 	}
 	if !is {
-		return nil, nil
+		return nil
 	}
 	if here != nil {
-		n.Ladder = here.ID
+		n.ladder = here.ID
 	}
-	return &n, nil
+	return n
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
 // chat has become that of another group. A match or a prompt has a ladder of its own.
-func (c call) lacksLadder(snap Snapshot, m *StoredMatch) bool {
+func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
 // ladderOf returns the ladder that a command is about: that of the match that it amends, else the
 // one that it names, else the one that applies where it was sent. A button that names none was made
 // when the group had one ladder, and means that. It is that of the call if the snapshot has it.
-func (c call) ladderOf(snap Snapshot, m *StoredMatch) ladder.ID {
+func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
 		return 0
 	}
@@ -155,14 +144,14 @@ type ChangeLadder struct {
 	Sure bool // RenameLadder may give a name of several words without asking
 	// First is what the group's only ladder is called, if it has no name yet and another one is
 	// added. Without it, that is asked.
-	First   string
-	IsAdmin func(context.Context) (bool, error)
+	First string
 }
 
-func (c ChangeLadder) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "change ladder", bucket: RateQuestion, isAdmin: c.IsAdmin, ofGroup: true, locks: c.Change != ListLadders,
-		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(o), asks: c.Change == ListLadders}, ChangeLadder: c, origin: o},
+func (l ChangeLadder) plan(_ *Service, c call) call {
+	asks := l.Change == ListLadders
+	return c.with(job{
+		name: "change ladder", bucket: RateQuestion, ofAdmins: true, ofGroup: true, locks: !asks,
+		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(c.Origin), asks: asks}, ChangeLadder: l, origin: c.Origin},
 	})
 }
 
@@ -177,7 +166,7 @@ func (l ladderOperation) needs() Needs {
 }
 
 // ladders returns the ladder that is meant, nil for none, and the names that ladders get.
-func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []string) {
+func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
 		if l.First != "" {
@@ -204,11 +193,11 @@ func (l ladderOperation) meant(snap Snapshot) (meant *GroupLadder, names []strin
 }
 
 // here returns the ladder that applies where the command was sent.
-func (s Snapshot) here() *GroupLadder {
+func (s *Snapshot) here() *GroupLadder {
 	return ladderThat(s.Ladders, func(l GroupLadder) bool { return s.Applies == l.ID || s.Applies == 0 && l.Default })
 }
 
-func (l ladderOperation) refuse(snap Snapshot) Notice {
+func (l ladderOperation) refuse(snap *Snapshot) Notice {
 	meant, names := l.meant(snap)
 	if l.Change == ListLadders {
 		return nil
@@ -239,7 +228,7 @@ func (l ladderOperation) refuse(snap Snapshot) Notice {
 
 // canBeName reports whether a ladder may have this name: it must mean nothing else in a command,
 // nor be that of a player, so that nobody who is named becomes a ladder.
-func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
+func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
 	_, isSetting := FindSetting(first)
@@ -252,7 +241,7 @@ func (l ladderOperation) canBeName(snap Snapshot, name string) bool {
 	})
 }
 
-func (l ladderOperation) decide(snap Snapshot) (Decision, need, error) {
+func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 	meant, names := l.meant(snap)
 	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
 	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and its topics with it
@@ -286,12 +275,12 @@ func (l ladderOperation) decide(snap Snapshot) (Decision, need, error) {
 }
 
 // activeLadders returns the ladders of the group that are not archived.
-func (s Snapshot) activeLadders() []GroupLadder {
+func (s *Snapshot) activeLadders() []GroupLadder {
 	return slices.DeleteFunc(slices.Clone(s.Ladders), func(l GroupLadder) bool { return l.Archived })
 }
 
 // ladderNames returns the names of the ladders of the group that are not archived.
-func (s Snapshot) ladderNames() string {
+func (s *Snapshot) ladderNames() string {
 	var names []string
 	for _, l := range s.activeLadders() {
 		names = append(names, l.Name)
@@ -299,7 +288,7 @@ func (s Snapshot) ladderNames() string {
 	return strings.Join(names, ", ")
 }
 
-func (s Snapshot) ladderList() LadderList {
+func (s *Snapshot) ladderList() LadderList {
 	var n LadderList
 	here := s.here()
 	for _, l := range s.Ladders {

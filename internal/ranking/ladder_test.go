@@ -1,7 +1,6 @@
 package ranking_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -12,8 +11,7 @@ import (
 func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, first string) ranking.Notice {
 	t.Helper()
 	o := g.origin(&alice)
-	isAdmin := func(context.Context) (bool, error) { return true, nil }
-	must(t, g.Do(t.Context(), o, ranking.ChangeLadder{Change: change, Name: name, First: first, IsAdmin: isAdmin}))
+	must(t, g.Do(asAdmin(t), o, ranking.ChangeLadder{Change: change, Name: name, First: first}))
 	return g.notice(t, o.Key)
 }
 
@@ -76,7 +74,7 @@ func TestRenameLadder(t *testing.T) {
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "Padel Paddle", ""), renamed("Paddle", "padel"))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis", ""), ranking.RenamePrompt{Name: "padle tennis"})
 	o := g.press(&alice)
-	must(t, g.Do(t.Context(), o, ranking.ChangeLadder{Change: ranking.RenameLadder, Name: "padle tennis", Sure: true, IsAdmin: admin}))
+	must(t, g.Do(asAdmin(t), o, ranking.ChangeLadder{Change: ranking.RenameLadder, Name: "padle tennis", Sure: true}))
 	checkNotice(t, g.answer(t, o.Key, page), renamed("padle tennis", "Paddle"))
 	g.changeLadder(t, ranking.AddLadder, "chess", "")
 	for _, unclear := range []string{"tennis", "padle", "padle squash", "chess"} {

@@ -57,10 +57,13 @@ type place struct {
 	replied *modelMatch  // it replies to the report of this match, nil for none
 }
 
+// words returns the words that name the ladder.
+func (p place) words() string { return strings.ToUpper(p.named.name) }
+
 func (p place) in(o *ranking.Origin) {
 	o.Thread = p.thread
 	if p.named != nil {
-		o.Words = strings.ToUpper(p.named.name) + " and more"
+		o.Said = command.Command{OfLadder: true, Args: p.words() + " and more"}
 	}
 	if p.replied != nil {
 		o.Replied = ranking.MatchRef{Key: p.replied.key}
@@ -112,7 +115,7 @@ func (c *modelGroup) readLadders() {
 func (c *modelGroup) moveAny(rt *rapid.T) {
 	to := c.anyLadder(rt, "to")
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, a ranking.Amendment) error {
-		return c.Do(c.t.Context(), o, ranking.MoveMatch{Amendment: a, Name: strings.ToUpper(to.name), Otherwise: ranking.Refusal{Code: "no_ladder"}})
+		return c.Do(asAdmin(c.t), o, ranking.MoveMatch{Amendment: a, Name: strings.ToUpper(to.name), Otherwise: ranking.Refusal{Code: "no_ladder"}})
 	})
 	if m == nil {
 		return
@@ -297,10 +300,9 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 		}
 		change.Sure = true
 	}
-	change.IsAdmin = admin
 	sender := c.anyPerson("admin")
 	c.showAccount(sender)
-	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.Do(c.t.Context(), o, change) })
+	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.Do(asAdmin(c.t), o, change) })
 	var refusal ranking.Refusal
 	switch {
 	case change.Change == ranking.AddLadder && same != nil, change.Change == ranking.RenameLadder && same != nil && (same != meant || same.name == name):

@@ -77,7 +77,7 @@ func TestLocked(t *testing.T) {
 					}
 					return delay(ctx, wait, fmt.Errorf("apply: %w", ranking.ErrLocked))
 				}
-				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+				service := newQuietService(store, slog.DiscardHandler)
 				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 				defer cancel()
 				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
@@ -119,7 +119,7 @@ func TestStoreTimeout(t *testing.T) {
 			}
 			return nil
 		}
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		service := newQuietService(store, slog.DiscardHandler)
 		record := func(key string) error {
 			ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
 			defer cancel()

@@ -55,15 +55,15 @@ func TestAmendFirstOfMany(t *testing.T) {
 	g.verifyClean(t)
 	one := command.Person{ID: 1, Username: "user_1", Name: "User 1"}
 	two := command.Person{ID: 2, Username: "user_2", Name: "User 2"}
-	first := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
+	first := matchNumber(1)
 
 	recorded := make(chan error, 1)
 	other, o := g.newInstance(), g.origin(&two)
 	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
-	if n, ok := g.fix(t, &one, first, ladder.Score{A: 0, B: 5}).(ranking.MatchFixed); !ok {
+	if n, ok := g.asAdmin(t, &one, ranking.FixMatch{Amendment: first, Scores: []ladder.Score{{A: 0, B: 5}}}).(ranking.MatchFixed); !ok {
 		t.Fatalf("notice is %+v", n)
 	}
-	if n, ok := g.undo(t, &one, first).(ranking.MatchUndone); !ok {
+	if n, ok := g.undoAs(asAdmin(t), t, &one, first).(ranking.MatchUndone); !ok {
 		t.Fatalf("notice is %+v", n)
 	}
 	must(t, <-recorded)
@@ -80,11 +80,10 @@ func BenchmarkUndo(b *testing.B) {
 		b.Run(fmt.Sprintf("later=%d", later), func(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
-			admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}
 			scores := [][]ladder.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
 			for i := 0; b.Loop(); i++ { // fixes back and forth cost the same as an undo
 				o := g.origin(&command.Person{ID: 1, Username: "user_1", Name: "User 1"})
-				if err := g.Do(b.Context(), o, ranking.FixMatch{Amendment: admin, Scores: scores[i%2]}); err != nil {
+				if err := g.Do(asAdmin(b), o, ranking.FixMatch{Amendment: matchNumber(1), Scores: scores[i%2]}); err != nil {
 					b.Fatal(err)
 				}
 			}

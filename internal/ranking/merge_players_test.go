@@ -103,7 +103,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	g.record(t, &alice, alice, command.Person{Username: "zoe"}, 3, 1)
 	withName := zoe
 	withName.Username = "zoe"
-	if n, ok := g.undo(t, &withName, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 2 {
+	if n, ok := g.undo(t, &withName, ranking.Amendment{}).(ranking.MatchUndone); !ok || n.Number != 2 {
 		t.Errorf("notice is %+v", n)
 	}
 }
@@ -129,7 +129,7 @@ func TestMergeConflicts(t *testing.T) {
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	named := zoe
 	named.Username = "zoe"
-	g.Service = newService(&conflictingMerge{Store: g.store})
+	g.Service = g.newService(&conflictingMerge{Store: g.store})
 	g.record(t, &named, named, bob, 3, 2)
 	g.has(t, 2, "group_players")
 	g.verifyClean(t)

@@ -20,7 +20,7 @@ type MissingLadder struct {
 // ladderAt returns the ladder that is named at the beginning of a text, by the longest name or by
 // another word for its game, or a missing one, and how many words name it. The name of a player is
 // no game, and only a report may have a slip.
-func (s Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
+func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)
 	for n := len(at); n > 0; n-- {

@@ -47,7 +47,7 @@ func TestMonthOfTheGroup(t *testing.T) {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
 		o := g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.GainQuery{Span: command.Month}))
+		g.question(t, o, stats.GainQuestion{Span: command.Month})
 		month := g.notice(t, o.Key).(stats.Gains)
 		played := 0
 		for _, r := range month.Rows {
@@ -58,7 +58,7 @@ func TestMonthOfTheGroup(t *testing.T) {
 		}
 		o = g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RecordsQuery{Span: command.Month}))
+		g.question(t, o, stats.RecordsQuestion{Span: command.Month})
 		if records := g.notice(t, o.Key).(stats.Records); !records.Month.Equal(at(tc.begins)) || (records.Played == nil) != (played == 0) {
 			t.Errorf("in %s, the records are %+v", tc.zone, records)
 		}
@@ -102,14 +102,14 @@ func TestSpansOfTheGroup(t *testing.T) {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
 		o := g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.GainQuery{Span: tc.span}))
+		g.question(t, o, stats.GainQuestion{Span: tc.span})
 		gains, won := g.notice(t, o.Key).(stats.Gains), 0
 		for _, r := range gains.Rows {
 			won = max(won, r.Won)
 		}
 		o = g.origin(&alice)
 		o.SentAt = at(tc.asked)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.MatchesQuery{Span: tc.span}))
+		g.question(t, o, stats.MatchesQuestion{Span: tc.span})
 		page := g.notice(t, o.Key).(stats.MatchPage)
 		if begins := at(tc.begins); !gains.Since.Equal(begins) || won != tc.played || !page.Since.Equal(begins) || len(page.Rows) != tc.played {
 			t.Errorf("%+v: since %s, %d won; since %s, %d matches", tc, gains.Since, won, page.Since, len(page.Rows))

@@ -49,7 +49,7 @@ func TestMoveConcurrently(t *testing.T) {
 						case 2:
 							err = service.RecordMatch(t.Context(), o, singles(*o.Sender, seen, 3, i))
 						case 3:
-							err = service.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: admin}})
+							err = service.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: ranking.Amendment{}})
 						}
 						if err != nil {
 							return fmt.Errorf("instance %d, command %d in %s: %w", i, n, chat.Title, err)
@@ -96,7 +96,7 @@ func TestButtonsAfterMove(t *testing.T) {
 		o.Button = o.Key
 		key := texts(t, g, `SELECT idempotency_key FROM matches WHERE id = $1`, tc.match)[0]
 		amendment := ranking.Amendment{
-			Match: ranking.MatchRef{Number: tc.number, Tag: ranking.TagOf(key)}, Changes: new(int), IsAdmin: nobodyIsAdmin,
+			Match: ranking.MatchRef{Number: tc.number, Tag: ranking.TagOf(key)}, Changes: new(int),
 		}
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}))
 		got := rows1[ladder.MatchID](t, g, `SELECT coalesce(max(id), 0) FROM matches WHERE undone_at IS NOT NULL`)[0]

@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"testing"
@@ -40,7 +39,7 @@ func (u *upgrade) from(chat ranking.Chat, sender command.Person) ranking.Origin 
 	n := u.messages[chat.ID]
 	return ranking.Origin{
 		Key: fmt.Sprintf("m:%d:%d", chat.ID, n), Chat: chat, Sender: &sender, SentAt: time.Unix(1_700_000_000, 0),
-		ReplyTo: int64(100 + n), Thread: 8,
+		Place: ranking.Place{ReplyTo: int64(100 + n), Thread: 8},
 	}
 }
 
@@ -242,7 +241,7 @@ func TestDetachedGroup(t *testing.T) {
 				}
 				groups[chat.name] = rows1[ranking.GroupID](t, g, `SELECT id FROM groups WHERE chat_id = $1`, g.chatID(t, chat.ID))[0]
 			}
-			s := ranking.NewService(g.store, slog.New(logged), ranking.Settings{})
+			s := newQuietService(g.store, logged)
 			for range 2 {
 				must(t, s.MoveChat(t.Context(), u.older.ID, u.newer.ID))
 			}
@@ -314,12 +313,12 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			for k, chat := range map[string]ranking.Chat{"16": u.older, "24": u.newer} {
 				o := u.from(chat, carol)
 				o.Button, o.Pressed = o.Key, 55
-				must(t, g.Do(t.Context(), o, choice("k", k)))
+				must(t, g.Do(asAdmin(t), o, choice("k", k)))
 			}
 			for name, value := range map[string]string{ranking.SettingWeb: ranking.On, ranking.SettingSeasons: ranking.Monthly} {
 				o := u.from(u.older, carol)
 				o.Button, o.Pressed = o.Key, 55
-				must(t, g.Do(t.Context(), o, choice(name, value)))
+				must(t, g.Do(asAdmin(t), o, choice(name, value)))
 			}
 			g.exec(t, `
 				INSERT INTO players (group_id, username, display_name)

@@ -2,7 +2,6 @@ package ranking
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,9 +18,8 @@ type MoveMatch struct {
 	Otherwise Notice // what is said if no ladder has the name, and it is not likely to be meant for one
 }
 
-func (m MoveMatch) do(ctx context.Context, s *Service, o Origin) error {
-	op := moveOperation{amendOperation: s.amendment(o, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise}
-	return s.amend(ctx, "move match", o, m.Amendment, op)
+func (m MoveMatch) plan(s *Service, c call) call {
+	return c.amending("move match", moveOperation{amendOperation: s.amendment(c, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise})
 }
 
 type moveOperation struct {
@@ -31,10 +29,10 @@ type moveOperation struct {
 }
 
 // to returns the ladder with the name, nil if there is none.
-func (m moveOperation) to(snap Snapshot) *GroupLadder { return findLadder(snap.Ladders, m.name) }
+func (m moveOperation) to(snap *Snapshot) *GroupLadder { return findLadder(snap.Ladders, m.name) }
 
 // refuse returns why the match cannot be moved, nil if it can.
-func (m moveOperation) refuse(snap Snapshot) Notice {
+func (m moveOperation) refuse(snap *Snapshot) Notice {
 	to := m.to(snap)
 	switch {
 	case to != nil:
@@ -60,7 +58,7 @@ func (m moveOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (m moveOperation) permission(snap Snapshot) Permission {
+func (m moveOperation) permission(snap *Snapshot) Permission {
 	found := m.found(snap)
 	if found.PlayedAt.Before(m.to(snap).Season.Starts) { // it would be in a season that is over
 		return correctedByAdmins(found)
@@ -68,14 +66,14 @@ func (m moveOperation) permission(snap Snapshot) Permission {
 	return m.involved(snap, found)
 }
 
-func (m moveOperation) about(snap Snapshot) subject {
+func (m moveOperation) about(snap *Snapshot) subject {
 	if m.to(snap) == nil {
 		return subject{}
 	}
 	return m.amendOperation.about(snap)
 }
 
-func (m moveOperation) decide(snap Snapshot) (Decision, need, error) {
+func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	found, to := m.found(snap), m.to(snap)
 	switch {
 	case to.Season.endsBefore(found.PlayedAt):
@@ -119,7 +117,7 @@ func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 // replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
 // with it and with the standings that its players had before.
 func (m moveOperation) replayInto(
-	snap Snapshot, to GroupLadder, played ladder.Match,
+	snap *Snapshot, to GroupLadder, played ladder.Match,
 ) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
 	moved, history = played, *snap.Into
 	moved.RatingRules, moved.Upset, moved.Parts = to.RatingRules, 0, slices.Clone(played.Parts)

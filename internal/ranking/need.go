@@ -1,17 +1,20 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 )
 
 // need is what a decision lacks: one of the types of this file. Those beside the snapshot are read
-// under the same lock, and decide is called again at once. For those instead of it, the lock is
-// released, something is noted or done, and everything is read anew.
+// under the same lock, and decide is called again at once. For all others the lock is released and
+// everything is read anew: for those instead of the snapshot after something is noted or done, for
+// those of a plan after the operation has planned the call again.
 type need interface {
 	// what describes the need. Two needs with the same description are the same one.
 	what() string
@@ -29,7 +32,7 @@ type (
 	// may be larger.
 	upsetOf struct{ month time.Time }
 	// answerTo is the Answer to a question.
-	answerTo struct{ question question }
+	answerTo struct{ asking asking }
 )
 
 // The needs instead of the snapshot.
@@ -41,10 +44,10 @@ type (
 		ladder ladder.ID
 		season ladder.SeasonID
 	}
-	// identities is that everybody has one player. The snapshot of the job shows who has not.
+	// identities is that everybody has one player. The snapshot of the call shows who has not.
 	identities struct {
-		job  job
-		snap Snapshot
+		call call
+		snap *Snapshot
 	}
 	// seasonEnd is the end of the current season of a ladder, because the command is about a later
 	// time: it reports a match, changes when seasons end, ends one by hand, or moves a match there
@@ -57,6 +60,24 @@ type (
 	onlyAnswer struct{ notice Notice }
 )
 
+// The needs of a plan.
+type (
+	// ladderNamed is that the first words of the command name its ladder, or those of later lines.
+	// The operation is planned without these words.
+	ladderNamed struct {
+		ladder     ladder.ID // 0 for the default one
+		words      int
+		laterWords []int          // how many of each line after the first one
+		missing    *MissingLadder // what a report names instead, nil for nothing
+	}
+	// askedPrompt is the prompt that the command answers, nil if there is none, with everybody in
+	// the group if the answer may name them.
+	askedPrompt struct {
+		prompt    *Prompt
+		everybody []command.Person
+	}
+)
+
 func (historyOf) what() string   { return "a history" }
 func (upsetOf) what() string     { return "the largest upset of a month" }
 func (answerTo) what() string    { return "an answer" }
@@ -65,6 +86,8 @@ func (n inLadder) what() string  { return fmt.Sprintf("season %d of ladder %d", 
 func (identities) what() string  { return "one player for everybody" }
 func (n seasonEnd) what() string { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
 func (onlyAnswer) what() string  { return "to be nothing but an answer" }
+func (ladderNamed) what() string { return "a plan without the name of a ladder" }
+func (askedPrompt) what() string { return "a plan for its prompt" }
 
 // metNeeds are the needs that an attempt has met.
 type metNeeds []string
@@ -88,24 +111,51 @@ func (m *metNeeds) add(n need) error {
 	return nil
 }
 
-// meet notes or does what a command needs instead of its snapshot.
+// meet notes or does what a command needs, so that everything can be read anew.
 func (s *Service) meet(ctx context.Context, c call, n need) (call, error) {
+	c.isNamed = true // or it names no ladder
 	switch n := n.(type) {
 	case wholeGroup:
-		c.everybody = true
+		c.wholeGroup = true
 	case inLadder:
 		c.ladder, c.season = n.ladder, n.season
 	case onlyAnswer:
-		c.job, c.ladder, c.named = c.answerOnly(n.notice), 0, true
+		c = c.onlySaying(n.notice)
+		c.ladder = 0
 	case identities:
 		c.identified = true
-		return c, s.identify(ctx, c.Origin, n.job, n.snap)
+		return c, s.identify(ctx, n.call, n.snap)
 	case seasonEnd:
 		return c, s.endSeason(ctx, c.Origin, n.ladder, n.at)
+	case ladderNamed:
+		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
+		c.Ladder = cmp.Or(c.Ladder, n.ladder) // a button knows its ladder by the id: another one may have the name by now
+		return s.planAgain(ctx, c), nil
+	case askedPrompt:
+		c.asked = &n
+		return s.planAgain(ctx, c), nil
 	default:
 		return c, errors.New("a decision lacks " + n.what())
 	}
 	return c, nil
+}
+
+// planAgain returns the call as its operation plans it with what is known by now.
+func (s *Service) planAgain(ctx context.Context, c call) call {
+	c = c.wants.plan(s, c)
+	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false
+	c.admin = s.adminStatus(ctx, c)
+	return c
+}
+
+// isPlan reports whether a need is met by planning the call again. Nothing is met then that was met
+// before. The call notes what it was planned for, so that this happens once.
+func isPlan(n need) bool {
+	switch n.(type) {
+	case ladderNamed, askedPrompt:
+		return true
+	}
+	return false
 }
 
 // isBeside reports whether a need is met beside the snapshot.
@@ -117,29 +167,30 @@ func isBeside(n need) bool {
 	return false
 }
 
-// beside reads what a command needs beside its snapshot.
-func (s *Service) beside(ctx context.Context, store writer, snap Snapshot, n need) (Snapshot, error) {
+// beside adds to a snapshot what a command needs beside it.
+func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n need) error {
 	var err error
 	switch n := n.(type) {
 	case upsetOf:
 		snap.UpsetMonth = n.month
 		snap.LargestUpset, err = store.LargestUpset(ctx, snap.Ladder.ID, n.month)
 	case answerTo:
-		snap.Answer, err = n.question.ask(ctx, snap)
+		asked := Asked{Origin: n.asking.origin, Snapshot: *snap, people: n.asking.people}
+		snap.Answer, err = s.answerer.Answer(ctx, n.asking.Question, asked)
 	case historyOf:
 		var history, into ladder.History
 		if history, err = store.MatchHistory(ctx, n.match.Season, n.match.Number); err != nil {
-			return snap, err
+			return err
 		}
 		history.Over, snap.History = snap.Over, &history
 		if n.into == nil {
-			return snap, nil
+			return nil
 		}
 		if snap.IntoSeason, err = seasonAt(ctx, store, *n.into, n.match.PlayedAt); err != nil {
-			return snap, err
+			return err
 		}
 		into, err = store.MatchHistory(ctx, snap.IntoSeason, n.match.Number, n.match.players()...)
 		snap.Into = &into
 	}
-	return snap, err
+	return err
 }

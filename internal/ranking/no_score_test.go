@@ -179,7 +179,7 @@ func TestMissingScore(t *testing.T) {
 	missing := func(a, b command.Person) ranking.Notice {
 		o := g.origin(&alice)
 		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(a, b)}
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return reading }}))
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &reading}))
 		return g.notice(t, o.Key)
 	}
 	asked, ok := missing(alice, zoe).(ranking.ScorePrompt)
@@ -203,7 +203,7 @@ func TestMissingScoreEdited(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	report := func(o ranking.Origin, r ranking.Reading) {
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return r }}))
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &r}))
 	}
 	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
 	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []command.Match{singles(alice, bob, 3, 1)}})

@@ -45,7 +45,7 @@ type malformedResult struct {
 
 // rejectedResults describes matches that are not recorded. Players appear under their known names,
 // or as mentioned.
-func (r *recordOperation) rejectedResults(snap Snapshot) (all []RejectedResult) {
+func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult) {
 	for _, result := range r.namedResults(snap) {
 		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
 	}
@@ -60,12 +60,12 @@ type NamedResult struct {
 }
 
 // namedResults describes the matches. Players appear under their known names, or as mentioned.
-func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
+func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
 		result := namedResult(m.result)
 		for i, person := range m.players {
 			side := &result.Sides[m.sides[i]-1]
-			*side = append(*side, shownName(r.people[person], snap.known(person)))
+			*side = append(*side, NameOf(r.people[person], snap.known(person)))
 		}
 		all = append(all, result)
 	}
@@ -75,16 +75,16 @@ func (r *recordOperation) namedResults(snap Snapshot) (all []NamedResult) {
 // shownNames returns the names of people as the message shows them.
 func shownNames(people []command.Person) (all []Name) {
 	for _, p := range people {
-		all = append(all, shownName(p, Known{}))
+		all = append(all, NameOf(p, Known{}))
 	}
 	return all
 }
 
-// shownName returns the name of a person who need not be a player: the known name, or the one that
+// NameOf returns the name of a person who need not be a player: the known name, or the one that
 // the message shows.
-func shownName(p command.Person, k Known) Name {
+func NameOf(p command.Person, k Known) Name {
 	switch {
-	case k.isPlayer():
+	case k.IsPlayer():
 		return k.Player.name()
 	case p.Player != 0:
 		return Name{Player: p.Player}
@@ -96,7 +96,7 @@ func shownName(p command.Person, k Known) Name {
 }
 
 // rejectedResults describes an amendment that is not made.
-func (a amendOperation) rejectedResults(snap Snapshot) []RejectedResult {
+func (a amendOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if m := a.found(snap); rejected.Number == 0 && !rejected.Last && m != nil {
 		rejected.Number = m.Number
@@ -104,7 +104,7 @@ func (a amendOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	return []RejectedResult{rejected}
 }
 
-func (u undoOperation) rejectedResults(snap Snapshot) []RejectedResult {
+func (u undoOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	rejected := u.amendOperation.rejectedResults(snap)
 	if m, _ := u.meant(snap); rejected[0].Number == 0 && !rejected[0].Last && m != nil {
 		rejected[0].Number = m.Number
@@ -112,7 +112,7 @@ func (u undoOperation) rejectedResults(snap Snapshot) []RejectedResult {
 	return rejected
 }
 
-func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
+func (f fixOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	rejected := f.amendOperation.rejectedResults(snap)
 	rejected[0].NamedResult, rejected[0].Malformed = namedResult(f.result), f.isOpen
 	return rejected
@@ -120,6 +120,6 @@ func (f fixOperation) rejectedResults(snap Snapshot) []RejectedResult {
 
 func (malformedResult) isMalformed() bool { return true }
 
-func (m malformedResult) rejectedResults(Snapshot) []RejectedResult {
+func (m malformedResult) rejectedResults(*Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: m.name, Malformed: true}}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 )
 
 // operation is what a command does. Its methods are pure: they neither read nor write, and may be
@@ -15,20 +16,20 @@ type operation interface {
 	// needs says what the other methods look at.
 	needs() Needs
 	// about returns what decides in which ladder and season the operation takes effect.
-	about(Snapshot) subject
+	about(*Snapshot) subject
 	// isUnlimited reports whether no rate limit applies.
-	isUnlimited(Snapshot) bool
+	isUnlimited(*Snapshot) bool
 	// rejectedResults describes what the operation reports or amends in a NotRecorded.
-	rejectedResults(Snapshot) []RejectedResult
+	rejectedResults(*Snapshot) []RejectedResult
 	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only
 	// then.
-	refuse(Snapshot) Notice
+	refuse(*Snapshot) Notice
 	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's
 	// refusal is the one that is said.
-	permission(Snapshot) Permission
+	permission(*Snapshot) Permission
 	// decide returns what the command changes and what is said, or a refusal, or what it needs
 	// before that. It fails with ErrInconsistent.
-	decide(Snapshot) (Decision, need, error)
+	decide(*Snapshot) (Decision, need, error)
 	// isMalformed reports whether the operation only says what is wrong with a result.
 	isMalformed() bool
 }
@@ -43,17 +44,17 @@ type subject struct {
 // Others embed it.
 type plain struct{}
 
-func (plain) needs() Needs                              { return Needs{} }
-func (plain) about(Snapshot) subject                    { return subject{} }
-func (plain) isUnlimited(Snapshot) bool                 { return false }
-func (plain) rejectedResults(Snapshot) []RejectedResult { return nil }
-func (plain) refuse(Snapshot) Notice                    { return nil }
-func (plain) permission(Snapshot) Permission            { return Permission{} }
-func (plain) decide(Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
-func (plain) isMalformed() bool                         { return false }
+func (plain) needs() Needs                               { return Needs{} }
+func (plain) about(*Snapshot) subject                    { return subject{} }
+func (plain) isUnlimited(*Snapshot) bool                 { return false }
+func (plain) rejectedResults(*Snapshot) []RejectedResult { return nil }
+func (plain) refuse(*Snapshot) Notice                    { return nil }
+func (plain) permission(*Snapshot) Permission            { return Permission{} }
+func (plain) decide(*Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
+func (plain) isMalformed() bool                          { return false }
 
 // decideUnlessRefused decides an operation that is part of another one, and that everybody may do.
-func decideUnlessRefused(op operation, snap Snapshot) (Decision, need, error) {
+func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	if refusal := op.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
 	}
@@ -69,44 +70,20 @@ type answer struct {
 
 func (a answer) needs() Needs { return Needs{People: a.people} }
 
-func (a answer) decide(Snapshot) (Decision, need, error) { return Decision{Notice: a.notice}, nil, nil }
+func (a answer) decide(*Snapshot) (Decision, need, error) {
+	return Decision{Notice: a.notice}, nil, nil
+}
 
 // event is what an update shows, or what a command does that everybody may do.
 type event struct {
 	plain
 	people participants
-	fn     func(Snapshot) Decision
+	fn     func(*Snapshot) Decision
 }
 
 func (e event) needs() Needs { return Needs{People: e.people} }
 
-func (e event) decide(snap Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
-
-// question answers with a notice that is read elsewhere.
-type question struct {
-	plain
-	people participants
-	origin Origin
-	// ask reads the answer. It is called outside any transaction.
-	ask   func(context.Context, Snapshot) (Notice, error)
-	posts bool // the answer to a pressed button is a message of its own unless it is a refusal
-}
-
-func (q question) needs() Needs { return Needs{People: q.people, Near: true} }
-
-func (q question) decide(snap Snapshot) (Decision, need, error) {
-	n := snap.Answer
-	switch {
-	case n == nil:
-		return Decision{}, answerTo{q}, nil
-	case isRefusal(n):
-		return Decision{Notice: n}, nil, nil
-	case q.posts:
-		return Decision{Notice: n, CallbackAnswer: Acknowledged{}}, nil, nil
-	default:
-		return q.origin.answer(n), nil, nil
-	}
-}
+func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
 // answer returns the decision to answer a command with a message, and a press in the message with
 // the button.
@@ -130,9 +107,9 @@ type Who int
 
 // The circles. Admins have permission for everything.
 const (
-	Anybody  Who = iota
-	Involved     // those who are involved
-	Admins       // nobody else
+	Anybody    Who = iota
+	Involved       // those who are involved
+	OnlyAdmins     // nobody else
 )
 
 // AdminStatus tells whether the sender of a command is an admin of the chat.
@@ -140,17 +117,18 @@ type AdminStatus int
 
 // The values of AdminStatus.
 const (
-	AdminUnknown AdminStatus = iota // the messenger was not asked, or did not answer
+	AdminUnasked AdminStatus = iota // the operation need not know
+	AdminUnknown                    // the messenger did not answer
 	IsAdmin
 	NoAdmin
 )
 
 // refusal returns what the sender is told without permission, nil with it.
-func (p Permission) refusal(o Origin, snap Snapshot) Notice {
+func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	switch {
 	case p.Who == Anybody, p.Who == Involved && p.Involved, snap.Admin == IsAdmin:
 		return nil
-	case snap.Admin == AdminUnknown:
+	case snap.Admin != NoAdmin:
 		return Refusal{Code: AdminsUnknown, Number: p.Refusal.Number}
 	}
 	p.Refusal.Instead = cmp.Or(p.Refusal.Instead, o.Instead)
@@ -158,16 +136,25 @@ func (p Permission) refusal(o Origin, snap Snapshot) Notice {
 }
 
 // asAdmin reports whether only being an admin gives the sender permission.
-func (p Permission) asAdmin() bool { return p.Who == Admins || p.Who == Involved && !p.Involved }
+func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
-// adminStatus asks whether the sender of a command is an admin, if its operation needs to know.
-func (s *Service) adminStatus(ctx context.Context, o Origin, j job) AdminStatus {
-	if j.isAdmin == nil {
-		return AdminUnknown
+// Admins knows who is an admin of a chat.
+type Admins interface {
+	IsAdmin(ctx context.Context, chat ExternalChatID, user ladder.UserID) (bool, error)
+}
+
+// adminStatus returns whether the sender of a command is an admin. It asks once, and only if the
+// operation may need to know, even if the answer turns out not to matter.
+func (s *Service) adminStatus(ctx context.Context, c call) AdminStatus {
+	switch {
+	case !c.ofAdmins || c.admin != AdminUnasked:
+		return c.admin
+	case c.Sender == nil:
+		return IsAdmin
 	}
-	switch admin, err := j.isAdmin(ctx); {
+	switch admin, err := s.admins.IsAdmin(ctx, c.Chat.ID, c.Sender.ID); {
 	case err != nil:
-		s.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", o.Key, "chat_id", o.Chat.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		return AdminUnknown
 	case admin:
 		return IsAdmin
@@ -176,50 +163,60 @@ func (s *Service) adminStatus(ctx context.Context, o Origin, j job) AdminStatus 
 	}
 }
 
-// Operation is what a command asks the service to do.
+// Operation is what a command asks the service to do: a value.
 type Operation interface {
-	do(ctx context.Context, s *Service, o Origin) error
+	// plan returns the call with the job that does it. It is called again when more is known: who
+	// is meant by the words of the command, or what the prompt asks that it answers.
+	plan(s *Service, c call) call
 }
 
 // Do handles a command.
 func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store is no more precise
-	return op.do(ctx, s, o)
+	return s.run(ctx, op.plan(s, call{Origin: o, wants: op}))
 }
 
 // Say answers a question, or a command that could not be parsed. It changes nothing else. The
 // answer to a pressed button replaces the message with the button, unless it is a refusal.
-type Say struct{ Notice Notice }
-
-func (say Say) do(ctx context.Context, s *Service, o Origin) error {
-	if o.Malformed == "" {
-		return Ask(func(context.Context, Where) (Notice, error) { return say.Notice, nil }).do(ctx, s, o)
-	}
-	said := answer{people: senderOf(o), notice: say.Notice}
-	return s.handle(ctx, o, job{name: "answer", bucket: RateResult, operation: malformedResult{said, o.Malformed}})
+type Say struct {
+	Notice Notice
+	// Malformed is the name of the command if it should report or amend a match, otherwise empty.
+	Malformed string
 }
 
-// handleMessage handles a command whose operation read finds in a message, given who is in the
-// group if the message may mean people by plain names. If so, needs says what the operation may
-// need to know besides. Only a report adds players.
-func (s *Service) handleMessage(
-	ctx context.Context, o Origin, j job, needs Needs, read func(everybody []command.Person) operation,
-) (CommandOutcome, error) {
-	if !o.Names {
-		j.operation = read(nil)
-		return s.run(ctx, o, j)
+func (say Say) plan(_ *Service, c call) call {
+	if say.Malformed == "" {
+		return c.with(asking{people: senderOf(c.Origin), origin: c.Origin, known: say.Notice}.job())
 	}
-	people := senderOf(o)
-	for _, p := range slices.Concat(o.Mentioned, o.VisibleUsers) {
-		people.add(p)
+	said := answer{people: senderOf(c.Origin), notice: say.Notice}
+	return c.with(job{name: "answer", bucket: RateResult, operation: malformedResult{said, say.Malformed}})
+}
+
+// reading returns the call with the operation that read finds in its message once it is known who
+// is in the group, because the message may mean people by plain names. needs says what the
+// operation may need to know besides. Only a report adds players.
+func (c call) reading(needs Needs, read func(everybody []command.Person) operation) call {
+	needs.People, needs.Everybody = c.named(), true
+	if c.reports {
+		needs.New = len(needs.People)
 	}
-	needs.People, needs.Everybody = people, true
-	if j.reports {
-		needs.New = len(people)
+	c.mayNeed, c.read, c.asks = needs, read, !c.reports
+	return c
+}
+
+// mayNamePlayers reports whether the command may mean players by plain names.
+func (c *call) mayNamePlayers() bool { return c.Chat.IsGroup() && c.Said.MayNamePlayers() }
+
+// named returns the sender and all others whom the command mentions or shows.
+func (c *call) named() participants {
+	people := senderOf(c.Origin)
+	for _, p := range slices.Concat(c.Said.Mentions, []command.Person{c.Said.Sender}, c.VisibleUsers) {
+		if p != (command.Person{}) {
+			people.add(p)
+		}
 	}
-	if o.Button != "" {
-		people.areOfEarlierMessage(senderOf(o))
+	if c.Button != "" {
+		people.areOfEarlierMessage(senderOf(c.Origin))
 	}
-	j.mayNeed, j.read, j.asks = needs, read, !j.reports
-	return s.run(ctx, o, j)
+	return people
 }

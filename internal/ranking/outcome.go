@@ -12,7 +12,8 @@ import (
 // except for those that store no key.
 type CommandOutcome string
 
-// The outcomes. A failed command has none, because it is retried.
+// The outcomes. A failed command has none, because it is retried, nor has a message that turns out to
+// be no command.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"
@@ -41,10 +42,10 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 
 // logOutcome logs the outcome of a command. It logs nothing for events, nor for retried commands:
 // the operator who retries it sees the outcome.
-func (s *Service) logOutcome(ctx context.Context, o Origin, j job, outcome CommandOutcome, started time.Time) {
-	isSilent := j.unlogged || o.Retried
+func (s *Service) logOutcome(ctx context.Context, c call, outcome CommandOutcome, started time.Time) {
+	isSilent := outcome == "" || c.unlogged || c.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {
-		isSilent = isSilent || o.Trigger == ByEdit || o.Trigger == ByTimer // most edits change nothing
+		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer // most edits change nothing
 	}
 	if isSilent {
 		return
@@ -52,11 +53,11 @@ func (s *Service) logOutcome(ctx context.Context, o Origin, j job, outcome Comma
 	if outcome == outcomeDropped {
 		outcome = OutcomeUnanswered
 	}
-	o.LogOutcome(ctx, s.log, outcome, time.Since(started))
+	c.LogOutcome(ctx, s.log, outcome, time.Since(started))
 }
 
 // outcomeOf returns the outcome of the command if it makes the changes.
-func (j job) outcomeOf(changes Changes) CommandOutcome {
+func (j *job) outcomeOf(changes Changes) CommandOutcome {
 	notice := changes.said()
 	switch {
 	case isRefusal(notice), j.operation.isMalformed():

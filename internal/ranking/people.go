@@ -78,7 +78,7 @@ type participants []command.Person
 // add adds the person unless they are present, and returns their index. If a person is both
 // mentioned and shown with an id, add keeps the one with the id.
 func (ps *participants) add(p command.Person) int {
-	i := slices.IndexFunc(*ps, p.IsSame)
+	i := ps.index(p)
 	if i < 0 {
 		*ps = append(*ps, p)
 		return len(*ps) - 1
@@ -88,6 +88,9 @@ func (ps *participants) add(p command.Person) int {
 	}
 	return i
 }
+
+// index returns the index of a person, -1 if they are not present.
+func (ps participants) index(p command.Person) int { return slices.IndexFunc(ps, p.IsSame) }
 
 // addSides adds the people of two sides, and returns their indexes.
 func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
@@ -129,22 +132,22 @@ func senderOf(o Origin) participants {
 func (p Player) name() Name { return Name{Player: p.ID} }
 
 // senderName returns the name of the sender of a command whose people begin with the sender.
-func (s Snapshot) senderName() Name { return s.People[0].Player.name() }
+func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
-// isAccount reports whether a message has shown the person.
-func (k Known) isAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
+// IsAccount reports whether a message has shown the person.
+func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
-// isPlayer reports whether the person is a player already.
-func (k Known) isPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
+// IsPlayer reports whether the person is a player already.
+func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
-// isSame reports whether two people are known to be the same player.
-func (k Known) isSame(o Known) bool {
+// IsSame reports whether two people are known to be the same player.
+func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// standing returns the person's standing, or a new one in the ladder. That of a non-player has no
+// StandingIn returns the person's standing in the ladder of the snapshot, or a new one in the ladder. That of a non-player has no
 // Player.
-func (k Known) standing(l Ladder) ladder.Standing {
+func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing
 	}

@@ -2,33 +2,20 @@ package ranking_test
 
 import (
 	"context"
-	"slices"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/command"
-	"elobot/internal/ladder"
 	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
 )
 
-// named returns the origin of a new command that may mean people by plain names.
-func (g *game) named(sender *command.Person) ranking.Origin {
-	o := g.origin(sender)
-	o.Names = true
-	return o
-}
-
-// called returns who of a group is called so.
-func called(everybody []command.Person, name string) command.Person {
-	return everybody[slices.IndexFunc(everybody, func(p command.Person) bool { return p.Name == name })]
-}
-
-// TestPlainNames: who is meant by name plays on with the own rating. Whom the message only shows, or mentions besides, is not added.
+// TestPlainNames: who is meant by name plays on with the own rating. Whom the message only shows is not added.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -37,14 +24,11 @@ func TestPlainNames(t *testing.T) {
 	g.record(t, &alice, alice, ghost, 3, 1)
 	report := func(o ranking.Origin, score int) {
 		t.Helper()
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []command.Person) ranking.Reading {
-			return ranking.Reading{Reports: []command.Match{{
-				A: []command.Person{carol, called(everybody, "Bob")}, B: []command.Person{dave, called(everybody, "ghost")}, Scores: []ladder.Score{{A: score}},
-			}}}
-		}}))
+		o = saying(o, "match", fmt.Sprintf("me and Bob vs @ and ghost %d:0", score), dave)
+		o.VisibleUsers = []command.Person{zoe, {Username: "erin"}}
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{}))
 	}
-	o := g.named(&carol)
-	o.Mentioned, o.VisibleUsers = []command.Person{dave, {Username: "erin"}}, []command.Person{zoe}
+	o := g.origin(&carol)
 	report(o, 3)
 	got := texts(t, g, `SELECT concat_ws(' ', p.display_name, s.played, s.elo) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY s.id`)
 	if diff := cmp.Diff([]string{"Alice 2 1531", "Bob 2 1500", "ghost 2 1469", "Carol 1 1516", "dave 1 1484"}, got); diff != "" {
@@ -52,8 +36,8 @@ func TestPlainNames(t *testing.T) {
 	}
 	g.has(t, 5, "players")
 
-	edit := g.named(&carol)
-	edit.Message, edit.Mentioned = o.Key, o.Mentioned
+	edit := g.origin(&carol)
+	edit.Message = o.Key
 	report(edit, 2)
 	g.has(t, 1, "outbox WHERE kind = 'fix_offer' AND payload->>'number' = '3'")
 	g.has(t, 5, "players")
@@ -64,16 +48,13 @@ func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
-	wrong := ranking.UndoDropped{} // like the forms of commands no Refusal
-	result, question := g.named(&zoe), g.named(&zoe)
-	must(t, g.Do(t.Context(), result, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return ranking.Reading{Malformed: wrong} }}))
-	must(t, g.questions(g.Service).Show(t.Context(), question, stats.PersonQuery{Who: func([]command.Person) ([]command.Person, ranking.Notice) { return nil, wrong }}))
-	about := g.named(&zoe)
-	must(t, g.questions(g.Service).Show(t.Context(), about, stats.PersonQuery{Who: func(everybody []command.Person) ([]command.Person, ranking.Notice) {
-		return []command.Person{called(everybody, "Bob")}, nil
-	}}))
-	checkNotice(t, g.notice(t, result.Key), wrong)
-	checkNotice(t, g.notice(t, question.Key), wrong)
+	result, question, about := g.origin(&zoe), g.origin(&zoe), g.origin(&zoe)
+	must(t, g.Do(t.Context(), saying(result, "match", "Xyz 3:1"), ranking.ReadReport{}))
+	person := stats.Typed{Form: stats.PersonCommand{}}
+	g.question(t, saying(question, "stats", "Bobi"), person)
+	g.question(t, saying(about, "stats", "Bob"), person)
+	checkNotice(t, g.notice(t, result.Key), ranking.WrongForm{Command: "match", Reason: command.ReasonUnknownName, Detail: "Xyz"})
+	checkNotice(t, g.notice(t, question.Key), stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "Bobi", People: []ranking.Name{{Name: "Bob"}}})
 	if n := standingIn(t, g.notice(t, about.Key)); n.Elo != 1484 || !n.Other {
 		t.Errorf("the standing is %+v", n)
 	}
@@ -87,22 +68,18 @@ func TestNamedTeams(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &carol, carol, zoe, 3, 1)
-	meant := func(o ranking.Origin) (ranking.Origin, ranking.Sides) {
-		o.Names, o.Button, o.Mentioned = true, o.Key, []command.Person{alice}
-		return o, func(everybody []command.Person) ([2][]command.Person, ranking.Notice) {
-			return [2][]command.Person{{alice, called(everybody, "Bob")}, {called(everybody, "Carol"), called(everybody, "Zoe")}}, nil
-		}
+	press := func() ranking.Origin {
+		o := saying(g.origin(&command.Person{ID: 1200, Name: "Eve"}), "teams", "@ Bob Carol Zoe", alice)
+		o.Button, o.Said.Sender = o.Key, command.Person{} // an anonymous admin wrote it
+		return o
 	}
-	o, teams := meant(g.origin(&command.Person{ID: 1200, Name: "Eve"}))
-	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.TeamsQuery{Players: func(everybody []command.Person) ([2][]command.Person, ranking.Notice) {
-		sides, _ := teams(everybody)
-		return [2][]command.Person{slices.Concat(sides[0], sides[1])}, nil
-	}, K: 1}))
+	o := press()
+	g.question(t, below(77, o), stats.Typed{Form: stats.TeamsCommand{K: 1}})
 	if n, ok := g.answer(t, o.Key, page).(stats.Teams); !ok || n.Of != 3 || n.Sides[0][0].Elo != 1516 {
 		t.Errorf("the teams are %+v", n)
 	}
-	o, teams = meant(g.origin(&command.Person{ID: 1200, Name: "Eve"}))
-	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: teams}))
+	o = press()
+	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Split: 0b0011}))
 	prompt, ok := g.answer(t, o.Key, "action = 'send'").(ranking.ScorePrompt)
 	if want := [2][]ranking.Name{{{Name: "Alice"}, {Name: "Bob"}}, {{Name: "Carol"}, {Name: "Zoe"}}}; !ok || !cmp.Equal(prompt.Teams, want) {
 		t.Errorf("the question is %+v", prompt)
@@ -123,9 +100,6 @@ func TestRoundTripsOfNames(t *testing.T) {
 	g.store = newStore(g.pool)
 	g.Service = newAskingService(g)
 	g.record(t, &alice, alice, bob, 3, 1)
-	bobMeant := func(everybody []command.Person) ([]command.Person, ranking.Notice) {
-		return []command.Person{called(everybody, "Bob")}, nil
-	}
 	score := 3
 	for what, tc := range map[string]struct {
 		run  func(o ranking.Origin) error
@@ -133,19 +107,17 @@ func TestRoundTripsOfNames(t *testing.T) {
 	}{
 		"a result": {func(o ranking.Origin) error {
 			score++ // or it would be asked about
-			return g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []command.Person) ranking.Reading {
-				return ranking.Reading{Reports: []command.Match{singles(alice, called(everybody, "Bob"), score, 1)}}
-			}})
+			return g.Do(t.Context(), saying(o, "match", fmt.Sprintf("Bob %d:1", score)), ranking.ReadReport{})
 		}, 2},
 		"a question": {func(o ranking.Origin) error {
-			return g.questions(g.Service).Show(t.Context(), o, stats.HistoryQuery{Who: bobMeant})
+			return g.Do(t.Context(), saying(o, "history", "Bob"), ranking.Ask{Question: stats.Typed{Form: stats.HistoryCommand{}}})
 		}, 3},
 	} {
 		for range 3 {
-			must(t, tc.run(g.named(&alice))) // prepares the statements
+			must(t, tc.run(g.origin(&alice))) // prepares the statements
 		}
 		before := p.Syncs.Load()
-		must(t, tc.run(g.named(&alice)))
+		must(t, tc.run(g.origin(&alice)))
 		if got := p.Syncs.Load() - before; got != tc.want {
 			t.Errorf("%s takes %d round trips, want %d", what, got, tc.want)
 		}

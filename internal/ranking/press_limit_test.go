@@ -58,7 +58,7 @@ func TestPressLimit(t *testing.T) {
 	pressed(press(&alice, 59), slowDown)
 	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and the redelivered one is in it
 
-	g.Service = newService(g.store)
+	g.Service = g.newService(g.store)
 	services[0], services[1] = g.Service, g.Service
 	for range 60 {
 		pressed(press(&bob, 30), unknown)

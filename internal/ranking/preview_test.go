@@ -13,16 +13,11 @@ import (
 	"elobot/internal/stats"
 )
 
-// sides are known.
-func sides(a, b []command.Person) ranking.Sides {
-	return func([]command.Person) ([2][]command.Person, ranking.Notice) { return [2][]command.Person{a, b}, nil }
-}
-
 // odds asks for the odds of a match, and returns the answer.
 func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
-	must(t, g.questions(g.Service).Show(t.Context(), o, stats.OddsQuery{Sides: sides(a, b)}))
+	g.question(t, about(o, slices.Concat(a, b)...), stats.OddsQuestion{Sides: [2][]command.Person{a, b}})
 	return g.notice(t, o.Key)
 }
 
@@ -105,16 +100,15 @@ func TestOddsAboutStrangers(t *testing.T) {
 			t.Errorf("%s: %+v", what, refusal)
 		}
 	}
-	o := g.origin(&alice)
-	must(t, g.questions(g.Service).Show(t.Context(), o, stats.TeamsQuery{
-		Players: sides([]command.Person{alice, bob, dave, eve}, nil), K: 1,
-	}))
-	if teams := g.notice(t, o.Key).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
+	teamsOf := func(players ...command.Person) (key string) {
+		o := g.origin(&alice)
+		g.question(t, about(o, players...), stats.TeamsQuestion{Players: players, K: 1})
+		return o.Key
+	}
+	if teams := g.notice(t, teamsOf(alice, bob, dave, eve)).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
 		t.Errorf("the teams are %+v", teams)
 	}
-	must(t, g.questions(g.Service).Show(t.Context(), g.origin(&alice), stats.TeamsQuery{
-		Players: sides([]command.Person{alice, bob, dave, eve, zoe}, nil), K: 1,
-	}))
+	teamsOf(alice, bob, dave, eve, zoe)
 	if n := g.count(t, "players"); n != before {
 		t.Errorf("there are %d players, and there were %d", n, before)
 	}
@@ -130,17 +124,17 @@ func TestTeamsToCard(t *testing.T) {
 	g.record(t, &carol, carol, zoe, 3, 1)
 	g.record(t, &carol, carol, zoe, 3, 1)
 	players := []command.Person{alice, {Username: "bob"}, carol, zoe} // 1516, 1484, 1531, 1469
-	for k, want := range []stats.Split{0b0011, 0b1001, 0b0101} {
+	for k, want := range []ladder.Split{0b0011, 0b1001, 0b0101} {
 		o := g.origin(&bob)
 		o.Button = o.Key
-		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.TeamsQuery{Players: sides(players, nil), K: k + 1}))
+		g.question(t, about(below(77, o), players...), stats.TeamsQuestion{Players: players, K: k + 1})
 		if n := g.answer(t, o.Key, page).(stats.Teams); n.Split != want || n.Number != k+1 || n.Of != 3 {
 			t.Errorf("number %d is %+v", k+1, n)
 		}
 	}
 	o := g.origin(&zoe)
 	o.Button, o.ReplyTo = o.Key, 77
-	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Teams: sides([]command.Person{alice, {Username: "bob"}}, []command.Person{carol, zoe})}))
+	must(t, g.Do(t.Context(), about(o, players...), ranking.StartTeamWizard{Split: 0b0011}))
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
 		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first

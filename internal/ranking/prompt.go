@@ -1,11 +1,11 @@
 package ranking
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
@@ -28,7 +28,7 @@ const PromptUndo PromptKind = "undo"
 
 // PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptReport it can also be
 // Complete, of a PromptWizard an OpponentPage, a ScoreAgainst, or what somebody types instead of
-// pressing a button: []Report for the result, a Person for the opponent, or an UnclearOpponent.
+// pressing a button: a Reading for the result, a Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to every prompt.
@@ -136,48 +136,58 @@ type ClosedPrompt struct {
 }
 
 // PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt
-// is edited to show what was decided.
+// is edited to show what was decided. It closes the prompt and does what the answer says, if the
+// sender may answer and the prompt is still open. Of several answers to a prompt, one has an effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
-	// IsAdmin reports whether the sender is an admin of the chat.
-	IsAdmin func(context.Context) (bool, error)
 }
 
-// do closes the prompt and does what the answer says, if the sender may answer and the prompt is
-// still open. Of several answers to a prompt, one has an effect.
-func (a PromptAnswer) do(ctx context.Context, s *Service, o Origin) error {
-	// What kind of prompt it is decides what else to read. The decision looks at the prompt again.
-	snap, err := s.findPrompt(ctx, o, a.Prompt, false)
-	if err != nil {
-		return err
+func (a PromptAnswer) plan(s *Service, c call) call {
+	if c.asked == nil {
+		return c.finding(findPrompt{ref: a.Prompt})
 	}
-	switch p := snap.Prompt; {
+	op := promptOperation{PromptAnswer: a, origin: c.Origin, undo: undoOperation{amendOperation: s.amendment(c, commandUndo, Amendment{})}}
+	switch p := c.asked.prompt; {
 	case p == nil:
 	case p.Kind == PromptReport:
-		return s.answerReport(ctx, o, a, p)
+		return a.planReport(s, c)
 	case p.Kind == PromptWizard:
-		return s.answerWizard(ctx, o, a, p)
-	}
-	op := promptOperation{PromptAnswer: a, origin: o, undo: undoOperation{amendOperation: s.amendment(o, commandUndo, Amendment{})}}
-	if p := snap.Prompt; p != nil {
+		return a.planWizard(s, c)
+	default:
 		match, _ := p.match(a.Option)
 		op.undo.Match, op.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
 		if p.Answerer == 0 {
 			op.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
 		}
 	}
-	return s.handle(ctx, o, job{name: "answer prompt", bucket: RatePress, isAdmin: a.IsAdmin, locks: true, operation: op})
+	return c.with(job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true, operation: op})
 }
 
-// findPrompt reads a prompt, and perhaps who is in the group.
-func (s *Service) findPrompt(ctx context.Context, o Origin, ref PromptRef, everybody bool) (Snapshot, error) {
-	q := Query{Key: o.Key, Chat: o.Chat, KnownChat: true, Needs: Needs{Prompt: ref.ID, Everybody: everybody}}
-	snap, err := s.store.Read(ctx, q)
-	if err != nil {
-		return Snapshot{}, fmt.Errorf("find a prompt: %w", err)
+// finding returns the call with a job that looks for the prompt that it answers. What kind of prompt
+// that is decides what else to read. The decision looks at the prompt again.
+func (c call) finding(f findPrompt) call {
+	return c.with(job{name: "answer prompt", knownChatOnly: true, ofGroup: true, operation: f})
+}
+
+// findPrompt looks for a prompt, and perhaps for who is in the group. A reply is no command unless
+// the prompt is an open wizard that asks its sender.
+type findPrompt struct {
+	plain
+	ref       PromptRef
+	everybody bool
+	isReply   bool
+	by        *command.Person // the sender
+}
+
+func (f findPrompt) needs() Needs { return Needs{Prompt: f.ref.ID, Everybody: f.everybody} }
+
+func (f findPrompt) decide(snap *Snapshot) (Decision, need, error) {
+	p := snap.Prompt
+	if f.isReply && (!p.is(f.ref) || p.Wizard == nil || p.Closed || f.by == nil || p.Wizard.Reporter.ID != f.by.ID) {
+		return Decision{ignored: true}, nil, nil
 	}
-	return snap, nil
+	return Decision{}, askedPrompt{p, snap.everybody()}, nil
 }
 
 // promptOperation is an answer to a prompt.
@@ -198,7 +208,7 @@ func (p promptOperation) needs() Needs {
 }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
-func (p promptOperation) refuse(snap Snapshot) Notice {
+func (p promptOperation) refuse(snap *Snapshot) Notice {
 	if !snap.Prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
 	}
@@ -216,14 +226,14 @@ func (p promptOperation) refuse(snap Snapshot) Notice {
 
 // permission checks again what was checked when the prompt was asked: people may have lost their
 // rights since. Whoever was asked may cancel all the same.
-func (p promptOperation) permission(snap Snapshot) Permission {
+func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
 		refusal := Refusal{Code: AdminsOnlyPrompt}
 		if m != nil { // not to cancel
 			refusal.Instead = fmt.Sprintf("/%s %d", commandUndo, m.Number)
 		}
-		return Permission{Who: Admins, Refusal: refusal}
+		return Permission{Who: OnlyAdmins, Refusal: refusal}
 	case m == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
 		return Permission{}
 	default:
@@ -231,14 +241,14 @@ func (p promptOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (p promptOperation) about(snap Snapshot) subject {
+func (p promptOperation) about(snap *Snapshot) subject {
 	if p.undo.refuse(snap) != nil { // also with Cancel
 		return subject{}
 	}
 	return p.undo.amendOperation.about(snap)
 }
 
-func (p promptOperation) decide(snap Snapshot) (d Decision, lacks need, err error) {
+func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if p.Option == (Cancel{}) {
 		_, by := p.undo.by(snap)

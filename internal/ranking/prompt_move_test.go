@@ -21,9 +21,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 				u.report(t, chat, alice, bob)
 				o := u.from(chat, zoe)
 				o.SentAt = time.Now()
-				must(t, g.Do(t.Context(), o, ranking.UndoMatch{
-					Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin},
-				}))
+				must(t, g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
 				prompts = append(prompts, g.newestPrompt(t))
 			}
 			g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 60 + id`)
@@ -42,7 +40,7 @@ func TestOpenPromptsOfJoinedChats(t *testing.T) {
 			for i, id := range prompts {
 				o := g.press(&zoe)
 				o.Chat, o.Pressed = u.newer, edited(id.ID)
-				must(t, g.Do(t.Context(), o, answerBy(id, ranking.Choice(0))))
+				must(t, g.Do(asAdmin(t), o, answerBy(id, ranking.Choice(0))))
 				switch n := g.answer(t, o.Key, "action = 'page'").(type) {
 				case ranking.MatchUndone:
 					if i == 1 || n.Number != 1 {

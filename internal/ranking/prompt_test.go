@@ -10,6 +10,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
@@ -19,15 +20,15 @@ func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
 }
 
-// answerBy is an answer to a prompt by an admin.
+// answerBy is an answer to a prompt.
 func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptAnswer {
-	return ranking.PromptAnswer{Prompt: id, Option: option, IsAdmin: admin}
+	return ranking.PromptAnswer{Prompt: id, Option: option}
 }
 
 // respond has an admin answer a prompt with a button below message 77, and returns what the message that asked is to show.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
-	must(t, g.Do(t.Context(), below(77, o), answerBy(id, option)))
+	must(t, g.Do(asAdmin(t), below(77, o), answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
@@ -42,7 +43,7 @@ func (g *game) askBy(t *testing.T, sender *command.Person) {
 	t.Helper()
 	o := g.origin(sender)
 	o.SentAt = time.Now()
-	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
+	must(t, g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	var asked ranking.Reporter
 	if sender != nil {
 		asked.Name = &ranking.Name{Name: sender.Name}
@@ -61,7 +62,7 @@ func TestPromptOfYoungMatch(t *testing.T) {
 		g.record(t, &alice, alice, bob, 3, 1)
 		o := g.origin(&zoe)
 		o.SentAt = o.SentAt.Add(age)
-		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
+		must(t, g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 		prompt, ok := g.notice(t, o.Key).(ranking.UndoPrompt)
 		if !ok || prompt.Played.IsZero() == wantsDate {
 			t.Errorf("after %v the prompt is %+v", age, prompt)
@@ -130,12 +131,12 @@ func TestPromptIsAnswered(t *testing.T) {
 			checkNotice(t, g.respond(t, pressed, id, tc.option), tc.want)
 			g.mustEnd(t, "answered,", name == "undo", tc.end)
 			notices := g.count(t, "outbox")
-			must(t, g.Do(t.Context(), pressed, answerBy(id, tc.option))) // redelivery
+			must(t, g.Do(asAdmin(t), pressed, answerBy(id, tc.option))) // redelivery
 			if n := g.count(t, "outbox"); n != notices {
 				t.Errorf("%d more notices after a redelivery", n-notices)
 			}
 			again := g.press(&zoe)
-			must(t, g.Do(t.Context(), again, answerBy(id, ranking.Choice(0))))
+			must(t, g.Do(asAdmin(t), again, answerBy(id, ranking.Choice(0))))
 			checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.PromptOver})
 			g.due(t)
 			must(t, g.fire(t.Context(), g.Service))
@@ -160,18 +161,18 @@ func TestPromptRefuses(t *testing.T) {
 	anyAdmins := g.newestPrompt(t)
 	unknown := func(context.Context) (bool, error) { return false, fmt.Errorf("nobody answers") }
 	stranger := command.Person{ID: 99, Name: "Stranger"}
-	refused := func(name string, by *command.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
+	refusedAs := func(isAdmin dbtest.IsAdmin, name string, by *command.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
 		t.Helper()
 		o := g.press(by)
 		o.Chat = chat
-		must(t, g.Do(t.Context(), o, a))
+		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, a))
 		if got := g.callbackAnswer(t, o); got != ranking.Notice(want) {
 			t.Errorf("%s: answer is %+v, want %+v", name, got, want)
 		}
 	}
-	with := func(a ranking.PromptAnswer, isAdmin func(context.Context) (bool, error)) ranking.PromptAnswer {
-		a.IsAdmin = isAdmin
-		return a
+	refused := func(name string, by *command.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
+		t.Helper()
+		refusedAs(admin, name, by, chat, a, want)
 	}
 	noButton := ranking.Refusal{Code: ranking.UnknownButton}
 	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.Choice(0)), noButton)
@@ -180,11 +181,11 @@ func TestPromptRefuses(t *testing.T) {
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
 		for _, who := range []command.Person{carol, stranger, alice} { // Alice could undo the match herself
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
-			refused("no admin", &who, club, with(answerBy(anyAdmins, option), nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
+			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
 		}
-		refused("admins unknown", &zoe, club, with(answerBy(anyAdmins, option), unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
+		refusedAs(unknown, "admins unknown", &zoe, club, answerBy(anyAdmins, option), ranking.Refusal{Code: ranking.AdminsUnknown})
 	}
-	refused("no longer an admin", &zoe, club, with(answerBy(id, ranking.Choice(0)), nobodyIsAdmin),
+	refusedAs(nobodyIsAdmin, "no longer an admin", &zoe, club, answerBy(id, ranking.Choice(0)),
 		ranking.Refusal{Code: ranking.NotYours, Number: 1})
 	g.mustEnd(t, "nobody may answer,", false, "open", "open")
 	g.has(t, 0, "outbox WHERE action = 'page'")
@@ -193,7 +194,7 @@ func TestPromptRefuses(t *testing.T) {
 	}
 
 	cancelled := g.press(&zoe) // without rights she may still cancel
-	must(t, g.Do(t.Context(), cancelled, with(answerBy(id, ranking.Cancel{}), nobodyIsAdmin)))
+	must(t, g.Do(t.Context(), cancelled, answerBy(id, ranking.Cancel{})))
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 0, B: 3})
 	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
@@ -207,7 +208,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	undelivered := g.ask(t)
 	again := g.press(&zoe)
-	must(t, g.Do(t.Context(), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}}))
+	must(t, g.Do(asAdmin(t), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
 	g.mustEnd(t, "asked already,", false, "open")
 	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // perhaps it never arrives
@@ -236,7 +237,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	}
 	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
 	late := g.press(&zoe)
-	must(t, g.Do(t.Context(), late, answerBy(delivered, ranking.Choice(0))))
+	must(t, g.Do(asAdmin(t), late, answerBy(delivered, ranking.Choice(0))))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
@@ -260,7 +261,7 @@ func TestUnansweredReports(t *testing.T) {
 		checkNotice(t, g.answer(t, id.Timer(), fmt.Sprintf("action = 'page' AND edited_message_id = %d", id)), dropped)
 	}
 	late := g.press(&alice)
-	must(t, g.Do(t.Context(), late, answerBy(report, ranking.Choice(0))))
+	must(t, g.Do(asAdmin(t), late, answerBy(report, ranking.Choice(0))))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 	g.has(t, 1, "matches")
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
@@ -311,9 +312,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 	for round := 1; round <= 200; round++ {
 		g.record(t, &alice, alice, bob, 3, 1)
 		asked := g.origin(nil) // every admin may answer
-		must(t, g.Do(t.Context(), asked, ranking.UndoMatch{
-			Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: round}, IsAdmin: admin},
-		}))
+		must(t, g.Do(asAdmin(t), asked, ranking.UndoMatch{Amendment: matchNumber(round)}))
 		id, options := g.newestPrompt(t), answers[round%len(answers)]
 		g.due(t)
 		timed, start := round%2 == 0, make(chan struct{})
@@ -322,7 +321,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 			pressed, a := below(int64(1000+round), g.press(admins[i])), answerBy(id, options[i])
 			work.Go(func() error {
 				<-start
-				return s.Do(t.Context(), pressed, a)
+				return s.Do(asAdmin(t), pressed, a)
 			})
 		}
 		if timed {

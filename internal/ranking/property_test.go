@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -242,18 +241,16 @@ func (c *modelGroup) command(sender command.Person, send func(ranking.Origin) er
 	return c.answer(c.t, o.Key, "reply_to = 7")
 }
 
-// send sends a command. If its first words turn out to name a ladder, it sends it again without them.
+// send sends a command. If its first words name a ladder, it looks first what is left of them.
 func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
-	err := send(o)
-	var named *ranking.LadderNamed
 	if l := c.place.named; l != nil {
-		if words := len(strings.Fields(l.name)); !errors.As(err, &named) || named.Ladder != ladder.ID(l.id) || named.Words != words {
-			c.rt.Fatalf("command %d: %v, want that it names ladder %d", c.commands, err, l.id)
+		first := o
+		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // so that it counts for no limit
+		if a := c.asked(c.t, first); a.Ladder.ID != ladder.ID(l.id) || a.Origin.Said.Ladder != c.place.words() || a.Origin.Said.Args != "and more" {
+			c.rt.Fatalf("command %d says %+v in ladder %d, want that it names ladder %d", c.commands, a.Origin.Said, a.Ladder.ID, l.id)
 		}
-		o.Ladder, o.Words = named.Ladder, ""
-		err = send(o)
 	}
-	if err != nil {
+	if err := send(o); err != nil {
 		c.rt.Fatalf("command %d: %v", c.commands, err)
 	}
 }
@@ -409,7 +406,7 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 	sender := c.anyPerson("sender")
 	c.showAccount(sender)
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
-		return send(o, ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: admin})
+		return send(o, ranking.Amendment{Match: ranking.MatchRef{Number: number}})
 	})
 	switch {
 	case number > len(c.matches):
@@ -443,7 +440,7 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	var sender command.Person
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
 		sender = *o.Sender
-		return c.Do(c.t.Context(), o, ranking.UndoMatch{Amendment: t})
+		return c.Do(asAdmin(c.t), o, ranking.UndoMatch{Amendment: t})
 	})
 	if m == nil {
 		return
@@ -466,14 +463,14 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 		}
 	}
 	number, sender := rapid.SampledFrom(numbers).Draw(rt, "number"), c.anyPerson("sender")
-	restore := ranking.Amendment{Match: ranking.MatchRef{Number: number}, IsAdmin: nobodyIsAdmin}
-	isAdmin := rapid.Bool().Draw(rt, "is admin")
+	restore := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
+	isAdmin, ctx := rapid.Bool().Draw(rt, "is admin"), c.t.Context()
 	if isAdmin {
-		restore.IsAdmin = admin
+		ctx = asAdmin(c.t)
 	}
 	c.showAccount(sender)
 	notice := c.command(c.account(sender), func(o ranking.Origin) error {
-		return c.Do(c.t.Context(), o, ranking.RestoreMatch{Amendment: restore})
+		return c.Do(ctx, o, ranking.RestoreMatch{Amendment: restore})
 	})
 	if number == 0 {
 		for i, m := range c.matches {
@@ -517,7 +514,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 func (c *modelGroup) fixAny(rt *rapid.T) {
 	scores := c.anyScores()
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, t ranking.Amendment) error {
-		return c.Do(c.t.Context(), o, ranking.FixMatch{Amendment: t, Scores: scores})
+		return c.Do(asAdmin(c.t), o, ranking.FixMatch{Amendment: t, Scores: scores})
 	})
 	if m == nil {
 		return
@@ -597,7 +594,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 		o.Ladder = ladder.ID(c.applies().id)
 	}
 	set := choice(name, value)
-	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, set) })
+	c.send(o, func(o ranking.Origin) error { return c.Do(asAdmin(c.t), o, set) })
 	notice, ladder := c.answer(c.t, o.Key, toast), c.applies()
 	now := ranking.GroupSettings{Rules: ladder.rules}
 	before := set.Setting.Value(now)

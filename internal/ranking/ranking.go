@@ -25,17 +25,13 @@ type (
 	GroupID int64
 )
 
-// Origin says where a command came from: who sent it, when, and where the answer goes.
+// Origin is what the caller says about a command: who sent it, when and where, and what it says.
 type Origin struct {
 	// Key is the idempotency key: commands with the same key are the same command, which takes
 	// effect only once.
-	Key     string
+	Key string
+	Logged
 	Trigger Trigger // zero means ByPress with a Button, and ByMessage without
-	// Update is the messenger's id of the update that contains the command, and Command the name of
-	// the command or of the pressed button. Both are for the log. Without a name there, the
-	// operation's own is used.
-	Update  int64
-	Command string
 	// Message is the key of the message whose edit is the command, empty for all other commands.
 	// The command is ignored unless everything that was handled of the message so far was refused,
 	// or only led to a question about a result.
@@ -43,53 +39,51 @@ type Origin struct {
 	Chat    Chat
 	Sender  *command.Person // nil for an anonymous admin
 	SentAt  time.Time
-	// Button is the id of the button press that sent the command, empty for a message. The person
-	// who pressed gets the answer; the chat is notified only if the press changes something, or is
-	// answered by a message of its own.
-	Button string
-	// Instead is the command that does the same as the pressed button, empty if there is none.
-	// Whether an anonymous admin is one is seen only if they send that.
-	Instead string
-	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0
-	// for none.
-	Pressed int64
-	// Malformed is the name of a command that reports or amends a match but could not be parsed. It
-	// is empty for all other commands.
-	Malformed string
+	Press
 	// Retried reports whether an operator has the command handled again. Its notices never expire,
 	// and no rate limit applies.
 	Retried bool
+	Place
+	// Ladder is the ladder that the pressed button names, 0 for none.
+	Ladder ladder.ID
+	// Said is what the message says. For a pressed button that is about an earlier command, it is
+	// that one; for all other buttons it is empty.
+	Said command.Command
+}
+
+// Logged is what only the log has of a command: the messenger's id of the update that contains it,
+// and the name of the command or of the pressed button. Without a name there, the operation's own
+// is used.
+type Logged struct {
+	Update  int64
+	Command string
+}
+
+// Press is the press of a button, zero for a message.
+type Press struct {
+	// Button is the id of the press. The person who pressed gets the answer; the chat is notified
+	// only if the press changes something, or is answered by a message of its own.
+	Button string
+	// Pressed is the message with the pressed button, or whose buttons a reply answers instead; 0
+	// for none.
+	Pressed int64
+	// Instead is the command that does the same as the pressed button, empty if there is none.
+	// Whether an anonymous admin is one is seen only if they send that.
+	Instead string
+}
+
+// Place is where a command was sent, and whom its message shows there.
+type Place struct {
 	// ReplyTo and Thread say where the answer goes: the message to reply to and the topic, 0 for
 	// none.
 	ReplyTo, Thread int64
-	// Ladder is the ladder that the command or the pressed button names, 0 for none.
-	Ladder ladder.ID
-	// Season is the season of that ladder that the command is about, 0 for the one that goes on.
-	// The service finds it.
-	Season ladder.SeasonID
-	// Missing is what the command named instead of a ladder of the group, nil for nothing.
-	Missing *MissingLadder
-	// Words are the first words of the command's arguments, if they may name a ladder. If they do,
-	// the command fails with a LadderNamed.
-	Words string
-	// LaterWords are those of each line after the first one.
-	LaterWords []string
 	// Replied is the match that the message which the command replies to may be about; zero if it
 	// replies to none.
 	Replied MatchRef
 	// VisibleUsers are other people that the command's message shows with their ids, such as the
 	// author of the message that it replies to. They need not take part in the command.
 	VisibleUsers []command.Person
-	// Mentioned are the people that the command's message mentions. They need not take part in the
-	// command.
-	Mentioned []command.Person
-	// Names reports whether the message may mean people by plain names: it can only be read when it
-	// is known who is in the group.
-	Names bool
 }
-
-// message returns the key of the message that contains the command.
-func (o Origin) message() string { return cmp.Or(o.Message, o.Key) }
 
 // Trigger is the kind of update that triggers a command.
 type Trigger string

@@ -58,8 +58,8 @@ func (o Origin) sender() SenderID {
 
 // rateEntry returns how the command counts if it is answered with the notice. n is nil while there
 // is no answer.
-func (j job) rateEntry(o Origin, n Notice) RateEntry {
-	rateEntry := RateEntry{Bucket: j.bucket, Sender: o.sender(), At: o.SentAt}
+func (c *call) rateEntry(n Notice) RateEntry {
+	rateEntry := RateEntry{Bucket: c.bucket, Sender: c.Origin.sender(), At: c.SentAt}
 	switch n := n.(type) {
 	case NotRecorded:
 		rateEntry.Bucket = RateRefused
@@ -87,27 +87,27 @@ func (r RateEntry) orNone() RateEntry {
 // were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
 // one sender's commands are handled concurrently in several chats, a few more than the limit may
 // pass.
-func (s *Service) overLimit(o Origin, j job, snap Snapshot) (n Notice, over bool) {
+func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // what the command reports or amends, if that may be too much
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
-		results = j.operation.rejectedResults(snap)
+		results = c.rejectedResults(snap)
 	}
 	switch limit := s.settings.ResultsPerMinute; {
-	case o.Retried, j.operation.isUnlimited(snap):
+	case c.Retried, c.isUnlimited(snap):
 		return nil, false
-	case j.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
+	case c.bucket == RateQuestion && snap.RecentUsage.Questions >= maxQuestions:
 		if snap.RecentUsage.Slowed > 0 {
 			return nil, true
 		}
 		return Refusal{Code: TooManyQuestions}, true
-	case j.bucket == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
+	case c.bucket == RatePress && limit > 0 && snap.RecentUsage.Presses >= maxPresses:
 		return Refusal{Code: TooManyPresses}, true
 	case limit > 0 && len(results) > 0 && snap.RecentUsage.Results+len(results) > limit:
-		if o.Button != "" {
+		if c.Button != "" {
 			return Refusal{Code: TooManyResults}, true
 		}
 		return NotRecorded{Limit: limit, Items: results}, true
-	case limit > 0 && j.extraResults > 0 && snap.ExtraUsage.Results+j.extraResults > limit:
+	case limit > 0 && c.extraResults > 0 && snap.ExtraUsage.Results+c.extraResults > limit:
 		return Refusal{Code: TooManyResults}, true
 	}
 	return nil, false

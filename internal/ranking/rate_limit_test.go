@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	t.Helper()
 	g = newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{})
-	return g, ranking.NewService(newStore(g.pool), slog.New(slog.DiscardHandler), ranking.Settings{})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{})
+	return g, g.newServiceOn(newStore(g.pool), ranking.Settings{})
 }
 
 // at returns the origin of a command that was sent the given number of seconds after the first one.
@@ -47,7 +46,7 @@ func (g *game) checkBuckets(t *testing.T, what, want string) {
 // askRanking sends a question and returns its outcome: "answered", "slowed" or "nothing".
 func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) string {
 	t.Helper()
-	must(t, g.questions(s).Show(t.Context(), o, stats.RankingQuery{Page: 1}))
+	must(t, s.Do(t.Context(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}}))
 	bucket := texts(t, g, `SELECT rate_class FROM handled_commands WHERE key = $1`, o.Key)
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
 	switch {
@@ -235,12 +234,12 @@ func TestResultLimit(t *testing.T) {
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 3})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 3})
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 2)
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches`)
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
-	below := ranking.Amendment{Match: ranking.MatchRef{Message: 7}, IsAdmin: nobodyIsAdmin}
+	below := ranking.Amendment{Match: ranking.MatchRef{Message: 7}}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: below}))
 	all := g.notRecorded(t, `true`)
 	if len(all) != 1 {
@@ -253,12 +252,7 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
-	malformed := func(name string) ranking.Origin {
-		o := g.origin(&alice)
-		o.Malformed = name
-		return o
-	}
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 6})
 	sets := []ladder.Score{{A: 11, B: 7}, {A: 9, B: 11}, {A: 11, B: 5}}
 	everything := func() {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{
@@ -266,11 +260,11 @@ func TestWhatIsAResult(t *testing.T) {
 		}))
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, alice, 3, 1)))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(42)}))
-		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{IsAdmin: nobodyIsAdmin}}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{}))
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{
-			Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}, IsAdmin: nobodyIsAdmin}, Scores: sets[:1],
+			Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}}, Scores: sets[:1],
 		}))
-		must(t, g.Do(t.Context(), malformed("fix"), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
+		must(t, g.Do(t.Context(), g.origin(&alice), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}, Malformed: "fix"}))
 	}
 	everything()
 	g.checkBuckets(t, "all", "result=6")
@@ -329,7 +323,7 @@ func TestWhatIsAResult(t *testing.T) {
 func TestNoResultLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = newService(g.store)
+	g.Service = g.newService(g.store)
 	for range 61 {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
 	}
@@ -341,7 +335,7 @@ func TestNoResultLimit(t *testing.T) {
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 6})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 6})
 	var ids []ranking.PromptRef
 	for i := range 3 {
 		g.doubt(t, g.at(&alice, i), command.Report{Doubt: command.DoubtResults, Readings: []command.Reading{
@@ -353,7 +347,7 @@ func TestAnswersCount(t *testing.T) {
 	answer := func(sender *command.Person, question, second int, option ranking.PromptOption) ranking.Origin {
 		o := g.at(sender, second)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option}))
 		return o
 	}
 	answer(&bob, 2, 30, ranking.Choice(1)) // the last one first
@@ -371,7 +365,7 @@ func TestAnswersCount(t *testing.T) {
 func TestRejectedResultsByTopic(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 1})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 1})
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 0), singles(alice, bob, 3, 1)))
 	for _, thread := range []int64{8, 9, 0, 9} {
 		o := g.at(&alice, 1)

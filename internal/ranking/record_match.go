@@ -2,10 +2,8 @@ package ranking
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strconv"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -18,76 +16,84 @@ const ExtraMatch = "#"
 // MaxReports is how many matches a message can report.
 const MaxReports = 20
 
-// Reading is what a message says about matches: one of the fields is set.
-type Reading struct {
-	Reports   []command.Match // in their order
-	Ambiguous *command.Report // if it can mean several things
-	Malformed Notice          // why it cannot be read
-	// Unscored is a match whose score is missing, beside Malformed. The sender is asked for it.
-	Unscored *command.Match
-}
-
 // ReadReport records the matches that a message reports, in their order, updates the ratings of all
 // players and notifies the group. There may be at most MaxReports. If the message can mean several
 // things, or something is unusual, it asks first; but matches that were reported shortly before do
-// not hold up the others. Read reads the message, given who is in the group; nobody is given unless
-// it may mean people by plain names.
+// not hold up the others. If the message says nothing, a wizard asks for the result.
 //
-// An edit of a message that was handled before is handled as handleEdit says.
+// If the command is an edit of a message that was handled before, it is compared with what came of
+// that, as editedReport says.
 type ReadReport struct {
-	Read func(everybody []command.Person) Reading
-	// NoScore reports whether the message has no number, so that Read may find nothing but
-	// Unscored.
-	NoScore bool
+	// Reading is what the message says, nil if that is to be read from the words of the command.
+	Reading *Reading
 }
 
-func (r ReadReport) do(ctx context.Context, s *Service, o Origin) error {
-	j := job{name: "record match", bucket: RateResult, reports: true}
-	needs := (&recordOperation{service: s, playedAt: o.SentAt}).needs() // of any report: its people and scores are not known yet
-	if r.NoScore {
+func (r ReadReport) plan(s *Service, c call) call {
+	if said := c.Said; r.Reading == nil && said.Args == "" && !said.SaysWhoWon() {
+		return startWizardOf(said).plan(s, c)
+	}
+	if c.edit != "" {
+		return r.planEdit(s, c)
+	}
+	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs() // of any report: its people and scores are not known yet
+	if !hasNumber(c.Said) {                                                     // it may lack a score
 		needs.Played = SuggestedFrom
 	}
-	outcome, err := s.handleMessage(ctx, o, j, needs, func(everybody []command.Person) operation {
-		return s.reported(o, r.Read(everybody))
-	})
-	if outcome != OutcomeDuplicate || o.Message == "" {
-		return err
+	j := job{name: "record match", bucket: RateResult, reports: true, edits: c.Message != ""}
+	return r.reading(c.with(j), needs, func(said Reading) operation { return s.reported(c, said) })
+}
+
+// reading returns the call with the operation for what its message says.
+func (r ReadReport) reading(c call, needs Needs, operationOf func(Reading) operation) call {
+	said := r.Reading
+	if said == nil {
+		said = new(ReadingOf(c.Said, nil))
+		if c.mayNamePlayers() && said.NeedsNames(c.Said) {
+			return c.reading(needs, func(everybody []command.Person) operation {
+				return operationOf(ReadingOf(c.Said, command.NewNames(everybody)))
+			})
+		}
 	}
-	return s.handleEdit(ctx, o, r.Read)
+	c.operation = operationOf(*said)
+	return c
 }
 
 // reported returns the operation for what a message says.
-func (s *Service) reported(o Origin, r Reading) operation {
+func (s *Service) reported(c call, r Reading) operation {
 	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
 		readings = r.Ambiguous.Readings
 	}
 	var refusal Notice = Refusal{Code: SamePlayer}
 	switch {
-	case r.Unscored != nil && o.Sender != nil:
-		return wizardOf(o, *r.Unscored)
+	case r.Unscored != nil && c.Sender != nil:
+		return wizardOf(c, *r.Unscored)
 	case r.Malformed != nil:
 		refusal = r.Malformed
 	case slices.ContainsFunc(readings, func(r command.Reading) bool { return len(r) > MaxReports }):
 		refusal = Refusal{Code: TooManyMatches, Matches: MaxReports}
 	case r.Ambiguous != nil:
-		if ask, ok := s.newAsk(o, *r.Ambiguous, nil); ok {
+		if ask, ok := s.newAsk(c.reportMessage(), *r.Ambiguous, nil); ok {
 			return ask
 		}
 	default:
-		if rec, ok := s.newRecord(o, r.Reports, new(participants)); ok {
+		var people participants
+		if rec, ok := s.newRecord(c.reportMessage(), r.Reports, &people); ok {
+			people.complete(c.VisibleUsers)
 			return rec
 		}
 	}
-	return malformedResult{answer{people: senderOf(o), notice: refusal}, commandMatch}
+	return malformedResult{answer{people: senderOf(c.Origin), notice: refusal}, commandMatch}
 }
 
 // newRecord returns the operation that records matches, and adds their people and the reporter to
 // people. ok is false if somebody visibly plays against themselves.
-func (s *Service) newRecord(o Origin, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
-	rec = &recordOperation{service: s, origin: o, reports: reports, playedAt: o.SentAt}
+func (s *Service) newRecord(message ReportMessage, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
+	rec = &recordOperation{service: s, message: message, reports: reports}
 	for i, r := range reports {
-		m := reportedMatch{key: cmp.Or(r.Key, matchKey(o.message(), i)), result: ladder.ResultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past}
+		m := reportedMatch{
+			key: cmp.Or(r.Key, matchKey(message.Key, i)), result: ladder.ResultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past,
+		}
 		m.result.Games = r.Games
 		for side, players := range [][]command.Person{r.A, r.B} {
 			for _, p := range players {
@@ -100,10 +106,9 @@ func (s *Service) newRecord(o Origin, reports []command.Match, people *participa
 		}
 		rec.matches = append(rec.matches, m)
 	}
-	if o.Sender != nil {
-		rec.reporter = people.add(*o.Sender)
+	if message.Reporter != nil {
+		rec.reporter = people.add(*message.Reporter)
 	}
-	people.complete(o.VisibleUsers)
 	rec.people = *people
 	return rec, true
 }
@@ -137,11 +142,10 @@ func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 type recordOperation struct {
 	plain
 	service  *Service
-	origin   Origin // of the report
+	message  ReportMessage // that reports them
 	reports  []command.Match
 	matches  []reportedMatch // at least one
 	people   participants
-	playedAt time.Time
 	reporter int             // index into people; meaningless for an anonymous admin
 	settled  []command.Doubt // what was asked already
 	recorded int             // how many other matches of the message are recorded already
@@ -165,10 +169,10 @@ func (r *recordOperation) plays(person int) bool {
 func (r *recordOperation) needs() Needs {
 	needs := Needs{
 		People: r.people, New: len(r.people),
-		Result: &ladder.LeaderQuery{At: r.playedAt, Limit: ladder.MaxLeaders}, Near: !r.isSettled(DoubtUsername),
+		Result: &ladder.LeaderQuery{At: r.message.SentAt, Limit: ladder.MaxLeaders}, Near: !r.isSettled(DoubtUsername),
 	}
 	if !r.isSettled(DoubtDuplicate) {
-		needs.DuplicatesOf = r.playedAt
+		needs.DuplicatesOf = r.message.SentAt
 	}
 	for _, m := range r.matches {
 		if !m.result.HasPoints() {
@@ -181,15 +185,15 @@ func (r *recordOperation) needs() Needs {
 }
 
 // about is about nothing for no operation.
-func (r *recordOperation) about(Snapshot) subject {
+func (r *recordOperation) about(*Snapshot) subject {
 	if r == nil {
 		return subject{}
 	}
-	return subject{reportedAt: r.playedAt}
+	return subject{reportedAt: r.message.SentAt}
 }
 
 // refuse returns why the matches are not recorded, nil if they may be.
-func (r *recordOperation) refuse(snap Snapshot) Notice {
+func (r *recordOperation) refuse(snap *Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
 			return n
@@ -198,10 +202,10 @@ func (r *recordOperation) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
+func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 	for _, i := range m.players {
 		p, k := r.people[i], snap.People[i]
-		if p.MayBeBot() && !k.isAccount() {
+		if p.MayBeBot() && !k.IsAccount() {
 			return Refusal{Code: NotAPerson, Name: p.Username}
 		}
 	}
@@ -219,7 +223,7 @@ func (r *recordOperation) refuseMatch(snap Snapshot, m reportedMatch) Notice {
 }
 
 // hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
-func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
+func (m reportedMatch) hasDuplicatePlayer(snap *Snapshot) bool {
 	sides := m.playerIDs(snap)
 	all := slices.Sorted(slices.Values(slices.Concat(sides[0], sides[1])))
 	return len(slices.Compact(slices.Clone(all))) < len(all)
@@ -227,8 +231,8 @@ func (m reportedMatch) hasDuplicatePlayer(snap Snapshot) bool {
 
 // decide asks first if something about the report is unusual. Of several matches, only those that
 // it is about wait for the answer.
-func (r *recordOperation) decide(snap Snapshot) (d Decision, lacks need, err error) {
-	if m := r.origin.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
+func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
+	if m := r.message.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
 		return r.ask(command.Report{Doubt: DoubtGame, Word: m.Word, Readings: readings}).ask(snap), nil, nil
 	}
@@ -250,12 +254,12 @@ func (r *recordOperation) decide(snap Snapshot) (d Decision, lacks need, err err
 		}
 	}
 	if snap.Display.Celebrations && snap.Over == 0 {
-		month := MonthOf(r.playedAt, snap.Display.Zone())
+		month := MonthOf(r.message.SentAt, snap.Display.Zone())
 		if !month.Equal(snap.UpsetMonth) && slices.ContainsFunc(matches, func(m *NewMatch) bool { return m.Upset > 0 }) {
 			return Decision{}, upsetOf{month}, nil
 		}
 		matches.celebrate(ladder.Leaders{
-			LeaderQuery: ladder.LeaderQuery{At: r.playedAt, Limit: ladder.MaxLeaders}, Found: snap.Leaders, PlaceMatches: snap.Ladder.PlaceMatches,
+			LeaderQuery: ladder.LeaderQuery{At: r.message.SentAt, Limit: ladder.MaxLeaders}, Found: snap.Leaders, PlaceMatches: snap.Ladder.PlaceMatches,
 		}, snap.LargestUpset)
 	}
 	if d.Asks != nil {
@@ -276,24 +280,24 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 
 // play returns a match with the changes that it makes to the current standings of its players, who
 // must be known. It adds those who are not in the table yet.
-func (r *recordOperation) play(snap Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
-	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.playedAt}
+func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
+	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{
 		Key: reported.key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Season, ReportedBy: r.reportedBy(snap),
-		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.playedAt},
+		Played: ladder.Played{RatingRules: played.RatingRules, Result: played.Result, PlayedAt: r.message.SentAt},
 	}
 	var added []Name
 	for i, person := range reported.players {
 		known := snap.People[person]
 		now := table[known.Player.ID]
 		if now == nil {
-			now = new(known.standing(snap.Ladder))
+			now = new(known.StandingIn(snap.Ladder))
 			if table[known.Player.ID] = now; known.Standing == nil {
 				added = append(added, known.Player.name())
 			}
 		}
 		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
-		*now = now.PresentAt(r.playedAt) // playing again brings back a player who left
+		*now = now.PresentAt(r.message.SentAt) // playing again brings back a player who left
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
 	entries, upset, err := table.Play(&played)
@@ -311,8 +315,8 @@ func (r *recordOperation) play(snap Snapshot, reported reportedMatch, table ladd
 }
 
 // reportedBy returns who reported the matches, 0 for an anonymous admin and for a non-player.
-func (r *recordOperation) reportedBy(snap Snapshot) ladder.PlayerID {
-	if r.origin.Sender == nil || snap.People[r.reporter].Player == nil {
+func (r *recordOperation) reportedBy(snap *Snapshot) ladder.PlayerID {
+	if r.message.Reporter == nil || snap.People[r.reporter].Player == nil {
 		return 0
 	}
 	return snap.People[r.reporter].Player.ID

@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"errors"
-	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -255,7 +254,7 @@ func TestSeveralInOneMessage(t *testing.T) {
 func TestSeveralOverTheLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 2})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 2})
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1), singles(alice, bob, 3, 2), singles(alice, bob, 3, 0)))
 	refused := texts(t, g, `SELECT concat_ws(' ', kind, payload -> 'limit', payload #> '{items,2,score}') FROM outbox`)

@@ -29,7 +29,7 @@ func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder
 }
 
 // playerIDs returns the players of the sides of a match. Those who are new have an id already.
-func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]ladder.PlayerID) {
+func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) {
 	for i, person := range m.players {
 		if p := snap.People[person].Player; p != nil {
 			side := &players[m.sides[i]-1]
@@ -40,7 +40,7 @@ func (m reportedMatch) playerIDs(snap Snapshot) (players [2][]ladder.PlayerID) {
 }
 
 // offerPlayers asks whether to replace the players of a match by those in its edited message.
-func (e editedReport) offerPlayers(snap Snapshot, m *StoredMatch) Decision {
+func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
 	}
@@ -74,7 +74,7 @@ func (p playersAnswer) needs() Needs {
 }
 
 // refuse returns why the players cannot be replaced, nil if they can.
-func (p playersAnswer) refuse(snap Snapshot) Notice {
+func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(p.Prompt), p.chosen == nil && p.Option != Cancel{}:
 		return Refusal{Code: UnknownButton}
@@ -94,7 +94,7 @@ func (p playersAnswer) refuse(snap Snapshot) Notice {
 }
 
 // permission is that of whoever may fix the match.
-func (p playersAnswer) permission(snap Snapshot) Permission {
+func (p playersAnswer) permission(snap *Snapshot) Permission {
 	m := p.amend.found(snap)
 	if m == nil {
 		return Permission{}
@@ -102,14 +102,14 @@ func (p playersAnswer) permission(snap Snapshot) Permission {
 	return p.amend.involved(snap, m)
 }
 
-func (p playersAnswer) about(snap Snapshot) subject {
+func (p playersAnswer) about(snap *Snapshot) subject {
 	if of := p.amend.about(snap); p.chosen != nil && of.amended != nil {
 		return of
 	}
 	return p.chosen.about(snap)
 }
 
-func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {
+func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	if p.chosen == nil {
 		return p.reportAnswer.decide(snap)
 	}
@@ -117,18 +117,20 @@ func (p playersAnswer) decide(snap Snapshot) (Decision, need, error) {
 	if snap.History == nil {
 		return Decision{}, historyOf{match: m}, nil
 	}
-	snap.History = new(*snap.History)
+	history := *snap.History
 	players := reported.playerIDs(snap)
 	replaced, _ := replacedPlayers(m, players)
 	for _, person := range reported.players {
 		k := snap.People[person]
 		isThere := func(s ladder.RankedPlayer) bool { return s.Player == k.Player.ID }
-		if !slices.ContainsFunc(snap.History.Standings, isThere) {
-			standing := k.standing(snap.Ladder).PresentAt(m.PlayedAt)
-			snap.History.Standings = append(slices.Clip(snap.History.Standings), ladder.RankedPlayer{Standing: standing})
+		if !slices.ContainsFunc(history.Standings, isThere) {
+			standing := k.StandingIn(snap.Ladder).PresentAt(m.PlayedAt)
+			history.Standings = append(slices.Clip(history.Standings), ladder.RankedPlayer{Standing: standing})
 		}
 	}
-	amended, said, err := p.amend.amended(snap, m, ladder.ByFix, func(played *ladder.Match) {
+	with := *snap
+	with.History = &history
+	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
 		for _, r := range replaced { // the entry of a player passes to the one who takes the place, before it is compared
 			played.PartOf(r.From).Player = r.To

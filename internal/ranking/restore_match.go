@@ -1,10 +1,6 @@
 package ranking
 
-import (
-	"context"
-
-	"elobot/internal/ladder"
-)
+import "elobot/internal/ladder"
 
 // RestoreMatch takes an undo back: the match counts again under its old number, and its ladder is replayed from there. Whoever undid it may
 // restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands were sent. What a merge of
@@ -12,10 +8,10 @@ import (
 // sender undid.
 type RestoreMatch struct{ Amendment }
 
-func (r RestoreMatch) do(ctx context.Context, s *Service, o Origin) error {
+func (r RestoreMatch) plan(s *Service, c call) call {
 	a := r.Amendment
 	a.Match.LastUndone = a.Match == MatchRef{}
-	return s.amend(ctx, "restore match", o, a, restoreOperation{s.amendment(o, commandRestore, a)})
+	return c.amending("restore match", restoreOperation{s.amendment(c, commandRestore, a)})
 }
 
 type restoreOperation struct{ amendOperation }
@@ -28,7 +24,7 @@ func (r restoreOperation) needs() Needs {
 
 // refuse returns why the match cannot be restored, nil if it can. If the sender has undone nothing, or has restored it, the last match
 // that counts says so.
-func (r restoreOperation) refuse(snap Snapshot) Notice {
+func (r restoreOperation) refuse(snap *Snapshot) Notice {
 	ref, m := r.Match, r.found(snap)
 	switch {
 	case ref.LastUndone && r.origin.Sender == nil:
@@ -59,7 +55,7 @@ func (r restoreOperation) undoneLongAgo(m *StoredMatch) bool {
 	return r.origin.SentAt.Sub(m.UndoneAt) > r.window
 }
 
-func (r restoreOperation) permission(snap Snapshot) Permission {
+func (r restoreOperation) permission(snap *Snapshot) Permission {
 	m := r.found(snap)
 	if snap.isOver(m.Season) {
 		return correctedByAdmins(m)
@@ -71,7 +67,7 @@ func (r restoreOperation) permission(snap Snapshot) Permission {
 	}
 }
 
-func (r restoreOperation) decide(snap Snapshot) (Decision, need, error) {
+func (r restoreOperation) decide(snap *Snapshot) (Decision, need, error) {
 	m := r.found(snap)
 	if snap.History == nil {
 		return Decision{}, historyOf{match: m}, nil

@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"fmt"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -44,17 +43,17 @@ func TestRestoreMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
-	checkNotice(t, g.restore(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
+	checkNotice(t, g.restore(t, &alice, ranking.Amendment{}), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
 	g.verifyClean(t)
 
 	// it is a match like any other again
-	if n, ok := g.fix(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
+	if n, ok := g.fix(t, &alice, ranking.Amendment{}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
 		t.Errorf("the fix is answered with %+v", n)
 	}
-	if n, ok := g.undo(t, &alice, ranking.Amendment{IsAdmin: nobodyIsAdmin}).(ranking.MatchUndone); !ok || n.Number != 1 {
+	if n, ok := g.undo(t, &alice, ranking.Amendment{}).(ranking.MatchUndone); !ok || n.Number != 1 {
 		t.Errorf("the second undo is answered with %+v", n)
 	}
-	if n, ok := g.restore(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin}).(ranking.MatchRestored); !ok ||
+	if n, ok := g.restore(t, nil, matchNumber(1)).(ranking.MatchRestored); !ok ||
 		n.By.Name != nil || n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
 		t.Errorf("the restore by an anonymous admin is answered with %+v", n)
 	}
@@ -102,15 +101,15 @@ func TestWhoMayRestore(t *testing.T) {
 			for range 3 {
 				g.record(t, &alice, alice, bob, 3, 1)
 			}
-			g.undo(t, nil, ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: admin})
+			g.undo(t, nil, matchNumber(1))
 			g.undo(t, &bob, matchNumber(2))
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
-			restore := matchNumber(tc.number)
+			ctx := t.Context()
 			if tc.admin {
-				restore.IsAdmin = admin
+				ctx = asAdmin(t)
 			}
-			must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: restore}))
+			must(t, g.Do(ctx, o, ranking.RestoreMatch{Amendment: matchNumber(tc.number)}))
 			switch n := g.notice(t, o.Key).(type) {
 			case ranking.Refusal:
 				checkNotice(t, n, tc.want)
@@ -138,13 +137,13 @@ func TestLastUndone(t *testing.T) {
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(i + 1)}))
 	}
 	g.exec(t, `INSERT INTO match_messages SELECT -100, 500 + number, id FROM matches`)
-	card := ranking.Amendment{Match: ranking.MatchRef{Message: 502, Key: "m:-100:502"}, IsAdmin: nobodyIsAdmin}
-	for i, a := range []ranking.Amendment{{IsAdmin: nobodyIsAdmin}, card, {IsAdmin: nobodyIsAdmin}} {
+	card := ranking.Amendment{Match: ranking.MatchRef{Message: 502, Key: "m:-100:502"}}
+	for i, a := range []ranking.Amendment{{}, card, {}} {
 		if n, ok := g.restore(t, &bob, a).(ranking.MatchRestored); !ok || n.Number != i+1 {
 			t.Errorf("restore %d is answered with %+v", i+1, n)
 		}
 	}
-	checkNotice(t, g.restore(t, &bob, ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}, IsAdmin: admin}),
+	checkNotice(t, g.asAdmin(t, &bob, ranking.RestoreMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}}}),
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
@@ -159,21 +158,18 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 		g.record(t, &zoe, zoe, named, 3, 1)
 	}
 	g.record(t, &alice, alice, named, 3, 1)
-	anonymously := func(n int) ranking.Amendment {
-		return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
-	}
 	g.undo(t, &zoe, matchNumber(1))
-	g.undo(t, nil, anonymously(2))
-	g.undo(t, nil, anonymously(4))
+	g.undo(t, nil, matchNumber(2))
+	g.undo(t, nil, matchNumber(4))
 	g.page(t, &withName) // merges them, which undoes match 3
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 4 {
 		t.Fatalf("%d matches are undone, want 4", n)
 	}
 	for n := 1; n <= 3; n++ {
-		checkNotice(t, g.restore(t, nil, anonymously(n)), ranking.Refusal{Code: ranking.SamePersonTwice, Number: n})
+		checkNotice(t, g.restore(t, nil, matchNumber(n)), ranking.Refusal{Code: ranking.SamePersonTwice, Number: n})
 	}
 	g.verifyClean(t)
-	if n, ok := g.restore(t, &alice, anonymously(4)).(ranking.MatchRestored); !ok || n.Sides[1].Players[0].Name.Name != "Zoe" {
+	if n, ok := g.asAdmin(t, &alice, ranking.RestoreMatch{Amendment: matchNumber(4)}).(ranking.MatchRestored); !ok || n.Sides[1].Players[0].Name.Name != "Zoe" {
 		t.Errorf("match 4 is answered with %+v", n)
 	}
 }
@@ -202,18 +198,18 @@ func TestStalePresses(t *testing.T) {
 			}
 			for name, press := range map[string]func(ranking.Origin, ranking.Amendment) error{
 				"undo": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: a})
+					return g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: a})
 				},
 				"restore": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: a})
+					return g.Do(asAdmin(t), o, ranking.RestoreMatch{Amendment: a})
 				},
 				"fix": func(o ranking.Origin, a ranking.Amendment) error {
-					return g.Do(t.Context(), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
+					return g.Do(asAdmin(t), o, ranking.FixMatch{Amendment: a, Scores: []ladder.Score{{A: 1, B: 3}}})
 				},
 			} {
 				o := g.origin(&alice)
 				o.Button = o.Key
-				a := ranking.Amendment{Match: ranking.MatchRef{Number: number}, Changes: &changes, IsAdmin: admin}
+				a := ranking.Amendment{Match: ranking.MatchRef{Number: number}, Changes: &changes}
 				must(t, press(o, a))
 				want := ranking.Refusal{Code: ranking.ChangedSince, Number: number}
 				if number == 2 && name != "restore" {
@@ -232,7 +228,7 @@ func TestStalePresses(t *testing.T) {
 	o := g.origin(&alice)
 	o.Button = o.Key
 	must(t, g.Do(t.Context(), o, ranking.UndoMatch{
-		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 3}, Changes: &changes, IsAdmin: nobodyIsAdmin},
+		Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 3}, Changes: &changes},
 	}))
 	if n := g.count(t, "matches WHERE number = 3 AND undone_at IS NOT NULL AND changes = 3"); n != 1 {
 		t.Error("a press that is not stale changes nothing")
@@ -252,12 +248,12 @@ func TestTwoPressesAtOnce(t *testing.T) {
 		for i, sender := range []*command.Person{&alice, &bob} {
 			o := from(sender, fmt.Sprintf("c:%d:%d", round, i))
 			o.Button = o.Key
-			a := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, Changes: &round, IsAdmin: admin}
+			a := ranking.Amendment{Match: ranking.MatchRef{Number: 1}, Changes: &round}
 			var press ranking.Operation = ranking.UndoMatch{Amendment: a}
 			if round%2 == 1 {
 				press = ranking.RestoreMatch{Amendment: a}
 			}
-			presses.Go(func() error { return services[i].Do(t.Context(), o, press) })
+			presses.Go(func() error { return services[i].Do(asAdmin(t), o, press) })
 		}
 		must(t, presses.Wait())
 	}
@@ -293,7 +289,7 @@ func TestTooFarBack(t *testing.T) {
 		g.record(t, &alice, alice, bob, 3, 1)
 	}
 	g.undo(t, &alice, matchNumber(1))
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, LongestReplay: 2})
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.TooFarBack, Number: 1, Matches: 3})
 	if _, ok := g.fix(t, &alice, matchNumber(2), ladder.Score{A: 1, B: 3}).(ranking.MatchFixed); !ok {
 		t.Error("a fix within the bound is refused")
@@ -309,7 +305,7 @@ func TestTooFarBack(t *testing.T) {
 func TestRestoreOverTheLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: 2})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 2})
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.undo(t, &alice, matchNumber(1))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.RestoreMatch{Amendment: matchNumber(0)}))

@@ -13,9 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // conflictingStore is a store whose Apply fails with ErrConflict a number of times.
@@ -60,7 +61,9 @@ type memoryStore struct {
 }
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	snap := ranking.Snapshot{ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}}}
+	snap := ranking.Snapshot{Here: ranking.Here{
+		ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}},
+	}}
 	for i, p := range q.People {
 		player := &ranking.Player{ID: ladder.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
 		snap.People = append(snap.People, ranking.Known{ByID: player, Player: player})
@@ -107,7 +110,7 @@ func TestRetries(t *testing.T) {
 					tries = append(tries, try{time.Since(started), exclusive})
 				}}
 				store.left.Store(int64(lost))
-				service := ranking.NewService(store, slog.New(logged), ranking.Settings{})
+				service := newQuietService(store, logged)
 				err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 				must(t, err)
 				want := all[:min(lost, 3)+1]
@@ -132,7 +135,7 @@ func TestRecentConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
 		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		service := ranking.NewService(store, &spy{}, dbtest.Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{})
 		elsewhere := from(&alice, "m:2")
 		elsewhere.Chat.ID--
 		for i, tc := range []struct {
@@ -164,14 +167,9 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		read := func(context.Context, ranking.Where) (ranking.Notice, error) { return ranking.Refusal{}, nil } // it may take long
-		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask(read)))
+		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}})) // it may take long to read
 		store.left.Store(1)
-		named := from(&alice, "m:8")
-		named.Names = true
-		must(t, service.Do(t.Context(), named, ranking.AskAbout(ranking.Only(alice), func(context.Context, ranking.Ladder, []ranking.Player) (ranking.Notice, error) {
-			return ranking.Refusal{}, nil
-		})))
+		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"), ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
@@ -185,7 +183,7 @@ func TestContendedChat(t *testing.T) {
 		var locked []bool
 		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
 		store.left.Store(1)
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		service := newQuietService(store, slog.DiscardHandler)
 		for i := range 5 {
 			must(t, service.RecordMatch(t.Context(), from(&alice, fmt.Sprint("m:", i)), singles(alice, bob, 3, 0)))
 			<-time.After(900 * time.Millisecond)
@@ -203,12 +201,9 @@ func TestAnonymousReportLocks(t *testing.T) {
 		var locked []bool
 		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
 		store.left.Store(1)
-		o := from(nil, "m:1")
-		o.Names, o.Mentioned = true, []command.Person{alice, bob}
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-		must(t, service.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading {
-			return ranking.Reading{Reports: []command.Match{singles(alice, bob, 3, 0)}}
-		}}))
+		o := saying(from(nil, "m:1"), "match", "@ @ 3:0 golf", alice, bob)
+		service := newQuietService(store, slog.DiscardHandler)
+		must(t, service.Do(t.Context(), o, ranking.ReadReport{}))
 		if diff := cmp.Diff([]bool{false, true}, locked); diff != "" {
 			t.Errorf("locked the group (-want +got):\n%s", diff)
 		}
@@ -236,7 +231,7 @@ func TestPersistentConflict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(bool) {}}
 		store.left.Store(1000)
-		service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+		service := newQuietService(store, slog.DiscardHandler)
 		err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 0))
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("error is %v, want ErrConflict", err)
@@ -264,7 +259,7 @@ func TestCancelledBetweenRetries(t *testing.T) {
 				memory := &memoryStore{}
 				store := conflictingStore{Store: memory, left: new(atomic.Int64), log: func(bool) {}}
 				store.left.Store(2)
-				service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+				service := newQuietService(store, slog.DiscardHandler)
 				ctx, cancel := stop(t.Context())
 				defer cancel()
 				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
@@ -285,7 +280,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	g := newGame(t)
 	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(4)
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := newQuietService(store, slog.DiscardHandler)
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
 	for range 2 {
 		must(t, service.RecordMatch(t.Context(), o, report))
@@ -307,7 +302,7 @@ func TestRetryOnTheRealStore(t *testing.T) {
 	g := newGame(t)
 	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(1)
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
+	service := newQuietService(store, slog.DiscardHandler)
 	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 1))
 	must(t, err)
 	if n, ok := g.notice(t, "m:1").(ranking.MatchRecorded); !ok || n.Number != 1 {

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 )
@@ -31,7 +32,7 @@ func (s Season) endsBefore(at time.Time) bool {
 // where returns the other ladder or season that a command is about, nil if it is those of the
 // snapshot. A match that is amended stays in its season; when the message was sent decides about a
 // new one.
-func (c call) where(ctx context.Context, store writer, snap Snapshot, of subject) (need, error) {
+func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
 		return onlyAnswer{Refusal{Code: UnknownButton}}, nil
@@ -59,7 +60,7 @@ func (c call) where(ctx context.Context, store writer, snap Snapshot, of subject
 }
 
 // unless returns the need unless it is met.
-func (n inLadder) unless(c call) need {
+func (n inLadder) unless(c *call) need {
 	if n.ladder == c.ladder && n.season == c.season {
 		return nil
 	}
@@ -75,18 +76,33 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder
 }
 
 // isOver reports whether a season of the group does not go on.
-func (s Snapshot) isOver(season ladder.SeasonID) bool {
+func (s *Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
 
 // correctedByAdmins is the permission to amend a match of a season that is over.
 func correctedByAdmins(m *StoredMatch) Permission {
-	return Permission{Who: Admins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
+	return Permission{Who: OnlyAdmins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
 }
 
 // MaxSeasonName is the maximum length of a season's name, in bytes: the button that starts the
 // season has it.
 const MaxSeasonName = 32
+
+// TypedSeason is /season, or /ranking followed by that word, as somebody types it: "new Spring"
+// starts a season, and all else asks the Question.
+type TypedSeason struct{ Question Question }
+
+func (t TypedSeason) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+
+// Meant returns what a command means.
+func (t TypedSeason) Meant(said command.Command) Operation {
+	rest := said.AboutSeason()
+	if words := rest.Unquoted(); rest.Name == command.NameSeason && len(words) > 0 && strings.EqualFold(words[0], "new") {
+		return StartSeason{Name: strings.Join(words[1:], " ")}
+	}
+	return Ask{Question: t.Question}
+}
 
 // StartSeason ends the current season of a ladder, and starts another one with the Name, which
 // may be empty. Only admins may.
@@ -94,15 +110,14 @@ type StartSeason struct {
 	Name string
 	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is
 	// asked first.
-	Tag     MatchTag
-	Asked   time.Time // when the button was posted
-	IsAdmin func(context.Context) (bool, error)
+	Tag   MatchTag
+	Asked time.Time // when the button was posted
 }
 
-func (c StartSeason) do(ctx context.Context, s *Service, o Origin) error {
-	return s.handle(ctx, o, job{
-		name: "start season", bucket: RateQuestion, isAdmin: c.IsAdmin, locks: c.Tag != "",
-		operation: seasonOperation{adminsOnly: adminsOnly{people: senderOf(o)}, StartSeason: c, origin: o},
+func (n StartSeason) plan(_ *Service, c call) call {
+	return c.with(job{
+		name: "start season", bucket: RateQuestion, ofAdmins: true, locks: n.Tag != "",
+		operation: seasonOperation{adminsOnly: adminsOnly{people: senderOf(c.Origin)}, StartSeason: n, origin: c.Origin},
 	})
 }
 
@@ -119,7 +134,7 @@ func (n seasonOperation) needs() Needs {
 // starts returns when the season starts: a message has the second in which it was sent.
 func (n seasonOperation) starts() time.Time { return n.origin.SentAt.Truncate(time.Second) }
 
-func (n seasonOperation) refuse(snap Snapshot) Notice {
+func (n seasonOperation) refuse(snap *Snapshot) Notice {
 	switch l := snap.Ladder; {
 	case l.Archived:
 		return Refusal{Code: LadderArchived, Name: l.Name}
@@ -137,12 +152,12 @@ func (n seasonOperation) refuse(snap Snapshot) Notice {
 
 // seasonTag returns the tag of the current season. It has the key of the ladder's first match,
 // because the ids of ladders and seasons come again after a restore.
-func (s Snapshot) seasonTag() MatchTag {
+func (s *Snapshot) seasonTag() MatchTag {
 	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
 
 // played returns how many people have played in the season.
-func played(snap Snapshot) (people int) {
+func played(snap *Snapshot) (people int) {
 	for _, k := range snap.Everybody {
 		if k.Standing != nil && k.Standing.Played > 0 {
 			people++
@@ -151,7 +166,7 @@ func played(snap Snapshot) (people int) {
 	return people
 }
 
-func (n seasonOperation) decide(snap Snapshot) (Decision, need, error) {
+func (n seasonOperation) decide(snap *Snapshot) (Decision, need, error) {
 	ending := snap.Ladder.Season
 	at := n.starts()
 	if ending.endsBefore(at) {
@@ -201,7 +216,7 @@ func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 
 // endOfNewSeason returns when an automatic season ends that starts then, and goes on at a later
 // time.
-func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
+func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	if least := starts.Add(minSeason); at.Before(least) {
 		at = least
 	}
@@ -211,16 +226,17 @@ func (s Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 // seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone
 // moves the end to the same day there, unless that has begun already. The end may be an hour before
 // that day, by the clocks of an older edition of the time zones.
-func seasonsUntil(setting string, now time.Time, snap Snapshot, after GroupSettings) (moved []SeasonUntil) {
+func seasonsUntil(setting string, now time.Time, snap *Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:
 		l := snap.Ladder
-		snap.Ladder.Rules = after.Rules
+		rules := *snap
+		rules.Ladder.Rules = after.Rules
 		begins := now
 		if l.Season.Starts.After(now) { // the messenger's clock was set back
 			begins = l.Season.Starts
 		}
-		moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: snap.endOfNewSeason(begins, now)})
+		moved = append(moved, SeasonUntil{Ladder: l.ID, Season: l.Season.ID, Until: rules.endOfNewSeason(begins, now)})
 	case SettingZone:
 		for _, l := range snap.Ladders {
 			ends := l.Season.Ends
@@ -253,9 +269,9 @@ func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer,
 // endSeason ends the season of a ladder before a message of this time, which reports a match of the
 // next one.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
-	_, err := s.attempt(ctx, Origin{Chat: o.Chat, Ladder: l.ID}, job{
+	_, err := s.attempt(ctx, call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
-	}, 1)
+	}}, 1)
 	return err
 }
 
@@ -270,7 +286,7 @@ type seasonTimer struct {
 
 func (e seasonTimer) needs() Needs { return Needs{Everybody: true, Timer: !e.early} }
 
-func (e seasonTimer) decide(snap Snapshot) (Decision, need, error) {
+func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 	l, d := snap.Ladder, Decision{Presence: NoChange}
 	goesOn := l.Season.ID == e.season
 	due := snap.Due

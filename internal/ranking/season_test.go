@@ -19,7 +19,7 @@ import (
 func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, seconds)
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{Name: name, IsAdmin: admin}))
+	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{Name: name}))
 	asked, ok := g.notice(t, o.Key).(ranking.SeasonPrompt)
 	if !ok {
 		return g.notice(t, o.Key)
@@ -31,7 +31,7 @@ func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notic
 func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 	t.Helper()
 	o := g.at(&alice, seconds)
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin}))
+	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{}))
 	asked, ok := g.notice(t, o.Key).(ranking.SeasonPrompt)
 	if !ok {
 		t.Fatalf("a new season is answered with %+v", g.notice(t, o.Key))
@@ -45,8 +45,8 @@ func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, 
 	t.Helper()
 	o := g.at(&alice, at[1])
 	o.Button, o.Pressed = o.Key, 5
-	start := ranking.StartSeason{Name: asked.Name, Tag: asked.Tag, Asked: g.at(&alice, at[0]).SentAt, IsAdmin: admin}
-	must(t, g.Do(t.Context(), o, start))
+	start := ranking.StartSeason{Name: asked.Name, Tag: asked.Tag, Asked: g.at(&alice, at[0]).SentAt}
+	must(t, g.Do(asAdmin(t), o, start))
 	return g.answer(t, o.Key, condition)
 }
 
@@ -95,14 +95,10 @@ func TestSeasons(t *testing.T) {
 
 	// only admins change what is over
 	o := g.at(&alice, 80)
-	refused := matchNumber(1)
-	refused.IsAdmin = nobodyIsAdmin
-	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: refused}))
+	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
 	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now(), supersede_key = NULL WHERE action = 'ensure'`)
-	allowed := matchNumber(1)
-	allowed.IsAdmin = admin
-	if undone, _ := g.undo(t, &alice, allowed).(ranking.MatchUndone); undone.Moved.Season != 1 {
+	if undone, _ := g.undoAs(asAdmin(t), t, &alice, matchNumber(1)).(ranking.MatchUndone); undone.Moved.Season != 1 {
 		t.Errorf("the answer to an undo in a season that is over: %+v", undone)
 	}
 	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
@@ -119,7 +115,7 @@ func TestSeasons(t *testing.T) {
 	g.verifyClean(t)
 	for number, want := range map[int]string{0: "3 []", stats.LastSeason: "2 [Alice 1501 Bob 1499]", 1: "1 [Alice 1513 Bob 1502 Carol 1485]"} {
 		o := g.at(&alice, 110)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.SeasonQuery{Number: number}))
+		g.question(t, o, stats.SeasonQuestion{Number: number})
 		n, _ := g.notice(t, o.Key).(stats.SeasonTable)
 		rows := []string{}
 		for _, r := range n.Rows {
@@ -131,7 +127,7 @@ func TestSeasons(t *testing.T) {
 	}
 
 	// a chart has all seasons, each with the ratings before its first match
-	r, err := g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
+	r, err := g.questions().Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
 	var got []string
 	for _, p := range r.Players[0] {
 		got = append(got, fmt.Sprint(p.Match, " ", p.Elo))
@@ -229,7 +225,7 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 			t.Parallel()
 			g := newGame(t)
 			must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
-			other := newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
+			other := g.newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
 			must(t, other.RecordMatch(t.Context(), g.at(&two[0], 70), singles(two[0], two[1], 3, 1)))
 			g.mustHaveSeasons(t, "a result of the new season", "1 Alice 1516 1–0", "1 Bob 1484 0–1",
 				fmt.Sprintf("2 %s 1516 1–0", two[0].Name), fmt.Sprintf("2 %s 1484 0–1", two[1].Name))
@@ -252,7 +248,7 @@ func TestHalfway(t *testing.T) {
 	g.mustHaveSeasons(t, "half-way", "1 Alice 1512 2–1", "1 Bob 1488 1–2", "2 Alice 1514 0–0", "2 Bob 1486 0–0")
 	g.verifyClean(t)
 	o := g.at(&alice, 110)
-	must(t, g.questions(g.Service).Show(t.Context(), o, stats.SeasonQuery{Number: 1}))
+	g.question(t, o, stats.SeasonQuestion{Number: 1})
 	n, _ := g.notice(t, o.Key).(stats.SeasonTable)
 	if len(n.Rows) != 2 || n.Rows[0].Next != 1515 || n.Rows[1].Next != 1485 {
 		t.Errorf("the next ratings: %+v", n.Rows)
@@ -291,11 +287,11 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 		g.respond(t, press, g.newestPrompt(t), ranking.Choice(0))
 	}
 	asked, _ := g.inLadder(t, "padel", &alice, 40, func(o ranking.Origin) error {
-		return g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin})
+		return g.Do(asAdmin(t), o, ranking.StartSeason{})
 	}).(ranking.SeasonPrompt)
 	o = g.at(&alice, 50)
 	o.Button, o.Pressed, o.Ladder = o.Key, 5, ladder.ID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{Tag: asked.Tag, IsAdmin: admin}))
+	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{Tag: asked.Tag}))
 	before := g.seasons(t)
 	o = g.at(&alice, 60)
 	must(t, g.Do(t.Context(), o, ranking.RestoreMatch{Amendment: matchNumber(2)}))
@@ -306,10 +302,8 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	if diff := cmp.Diff(before, g.seasons(t)); diff != "" {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
-	allowed := matchNumber(1)
-	allowed.IsAdmin = admin
 	o = g.at(&alice, 62)
-	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: allowed, Name: "padel"}))
+	must(t, g.Do(asAdmin(t), o, ranking.MoveMatch{Amendment: matchNumber(1), Name: "padel"}))
 	if _, ok := g.notice(t, o.Key).(ranking.MatchMoved); !ok {
 		t.Errorf("an admin moves a match into a season that is over: %+v", g.notice(t, o.Key))
 	}
@@ -321,7 +315,7 @@ func TestJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
-	other := newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
+	other := g.newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
 	must(t, other.Do(t.Context(), g.at(&carol, 70), ranking.Join{}))
 	if got := texts(t, g, `SELECT season_id::text FROM group_players WHERE name = 'Carol'`); len(got) != 1 || got[0] == "1" {
 		t.Errorf("Carol is in the seasons %q", got)
@@ -341,7 +335,7 @@ func (g *game) chooseAt(t *testing.T, at, setting, value string) {
 	t.Helper()
 	o := below(55, g.press(&alice))
 	o.SentAt = instant(t, at)
-	must(t, g.Do(t.Context(), o, choice(setting, value)))
+	must(t, g.Do(asAdmin(t), o, choice(setting, value)))
 	if n, ok := g.answer(t, o.Key, toast).(ranking.SettingChanged); !ok || n.After != value {
 		t.Fatalf("%s %s: %+v", setting, value, n)
 	}
@@ -450,7 +444,7 @@ func TestSettingAfterTheEnd(t *testing.T) {
 	g.reportAt(t, "2025-04-20T12:00:00Z")
 	o := g.origin(&alice)
 	o.SentAt = instant(t, "2025-07-01T00:00:10Z")
-	must(t, g.Do(t.Context(), o, ranking.StartSeason{IsAdmin: admin}))
+	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonEmpty})
 	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
 }

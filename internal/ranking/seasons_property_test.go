@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"cmp"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -26,7 +25,7 @@ func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	const window = 100 * 365 * 24 * time.Hour
-	g.Service = ranking.NewService(g.store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, UndoWindow: window})
+	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, UndoWindow: window})
 	var groups atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newSociety(t, rt, g, groups.Add(1))
@@ -189,7 +188,7 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 	name := rapid.SampledFrom([]string{"", "Spring"}).Draw(rt, "season")
 	c.showAccount(sender)
 	asked := c.command(c.account(sender), func(o ranking.Origin) error {
-		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, IsAdmin: admin})
+		return c.Do(asAdmin(c.t), o, ranking.StartSeason{Name: name})
 	})
 	c.goHome()
 	if !l.archived && len(c.playedIn(l.season())) > 0 {
@@ -218,7 +217,7 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 	o := c.press(c.account(sender))
 	o.Pressed, o.Ladder = 5, ladder.ID(l.id)
 	c.send(o, func(o ranking.Origin) error {
-		return c.Do(c.t.Context(), o, ranking.StartSeason{Name: name, Tag: want.Tag, IsAdmin: admin})
+		return c.Do(asAdmin(c.t), o, ranking.StartSeason{Name: name, Tag: want.Tag})
 	})
 	started := ranking.SeasonStarted{Number: s.number + 1, Name: name, Ended: s.number}
 	if diff := gocmp.Diff(ranking.Notice(started), c.answer(c.t, o.Key, "action = 'page'")); diff != "" {
@@ -235,7 +234,7 @@ func (c *modelGroup) changeZone(rt *rapid.T) {
 	c.showAccount(sender)
 	o := c.press(c.account(sender))
 	o.Pressed = 55
-	c.send(o, func(o ranking.Origin) error { return c.Do(c.t.Context(), o, choice(ranking.SettingZone, zone)) })
+	c.send(o, func(o ranking.Origin) error { return c.Do(asAdmin(c.t), o, choice(ranking.SettingZone, zone)) })
 	notice := c.answer(c.t, o.Key, toast)
 	if zone == c.zone.String() {
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.SameSetting})

@@ -15,6 +15,8 @@ import (
 // effect, key or answer.
 type Service struct {
 	store    Store
+	answerer Answerer
+	admins   Admins
 	log      *slog.Logger
 	settings Settings
 	// contended are the chats in which another instance was faster recently, so that a command had
@@ -41,8 +43,9 @@ type Settings struct {
 	AskUnusual bool
 }
 
-// NewService returns a service that uses the store.
-func NewService(store Store, log *slog.Logger, settings Settings) *Service {
+// NewService returns a service that uses the store, asks the answerer for the answers to inquiries,
+// and asks admins who is one.
+func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour
 	}
@@ -53,7 +56,7 @@ func NewService(store Store, log *slog.Logger, settings Settings) *Service {
 		settings.ResultsPerMinute = defaultResults
 	}
 	return &Service{
-		store: store, log: log, settings: settings,
+		store: store, answerer: answerer, admins: admins, log: log, settings: settings,
 		contended: recent.NewSet[ExternalChatID](maxRemembered), timedOut: recent.NewSet[string](maxRemembered),
 	}
 }

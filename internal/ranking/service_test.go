@@ -41,7 +41,7 @@ func (g *game) origin(sender *command.Person) ranking.Origin {
 
 func from(sender *command.Person, key string) ranking.Origin {
 	return ranking.Origin{
-		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0), ReplyTo: 7, Thread: 8,
+		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0), Place: ranking.Place{ReplyTo: 7, Thread: 8},
 	}
 }
 
@@ -94,29 +94,20 @@ func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person,
 // doubt reports something that needs an answer before it counts.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return ranking.Reading{Ambiguous: &q} }}))
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &ranking.Reading{Ambiguous: &q}}))
 }
 
-// everybody returns who is in the group, as a message can name them.
-func (g *game) everybody(t *testing.T) (people []command.Person) {
+// isForWizard has a person send a reply to a wizard that answers nothing, and reports whether it is
+// a command: the wizard is open and asks the sender.
+func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
-	o := g.origin(&alice)
-	o.Names = true
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Read: func(everybody []command.Person) ranking.Reading {
-		people = everybody
-		return ranking.Reading{Malformed: ranking.Refusal{Code: "nothing"}}
-	}}))
-	return people
-}
-
-// wizard returns the open wizard that a reply answers, nil if there is none.
-func (g *game) wizard(t *testing.T, o ranking.Origin, ref ranking.PromptRef) (found *ranking.WizardRequest) {
-	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Read: func(w ranking.WizardRequest, _ []command.Person) (ranking.PromptOption, ranking.Notice) {
-		found = &w
-		return nil, ranking.Refusal{Code: "nothing"}
-	}}))
-	return found
+	o := saying(g.origin(sender), "match", "")
+	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Opponent: -1}))
+	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
+	if keys := g.count(t, fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key)); keys != notices {
+		t.Errorf("the reply %s leaves %d keys and %d notices", o.Key, keys, notices)
+	}
+	return notices == 1
 }
 
 // notice returns the newest reply to the command with the key.
@@ -174,6 +165,10 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 		return decode[stats.Chart](t, g, payload)
 	case "records":
 		return decode[stats.Records](t, g, payload)
+	case "who_meant":
+		return decode[stats.WhoMeant](t, g, payload)
+	case "wrong_form":
+		return decode[ranking.WrongForm](t, g, payload)
 	case "unclear_people":
 		return decode[stats.UnclearPeople](t, g, payload)
 	case "my_standings":

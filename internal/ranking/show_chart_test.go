@@ -46,11 +46,10 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	questions := g.questions(g.Service)
 	ask := func(sender *command.Person, people ...command.Person) string {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, questions.Show(t.Context(), o, stats.ChartQuery{Who: ranking.Only(people...), Period: stats.Month}))
+		g.question(t, about(o, people...), stats.ChartQuestion{Who: people, Period: stats.Month})
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true, Unplaced: true})
@@ -91,7 +90,7 @@ func TestPostChart(t *testing.T) {
 	bobs := g.charted(t, "Bob")
 	o := g.press(&alice)
 	for range 2 { // the second time it is a redelivery
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PlayerChartQuery{Player: bobs.Players[0].Player}))
+		must(t, g.Do(t.Context(), o, ranking.Ask{Question: stats.PlayerChartQuestion{Player: bobs.Players[0].Player}, Posts: true}))
 	}
 	if got := g.storedChart(t, "action = 'send' AND reply_to = 77 AND alone"); fmt.Sprint(got) != fmt.Sprint(bobs) {
 		t.Errorf("posted %+v, want %+v", got, bobs)
@@ -118,14 +117,14 @@ func TestRatingsOfAPeriod(t *testing.T) {
 	for days, want := range map[int]stats.Period{1: stats.Month, 40: stats.ThreeMonths, 400: stats.AllTime} {
 		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 1`, now.AddDate(0, 0, -days))
 		g.exec(t, `UPDATE matches SET played_at = $1 WHERE number = 2`, now.AddDate(0, 0, -days/2))
-		r, err := g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob"), now)
+		r, err := g.questions().Ratings(t.Context(), g.charted(t, "Bob"), now)
 		if err != nil || r.Period != want || len(r.Players[0]) != 2 || r.Title != "Club" {
 			t.Errorf("after %d days: %+v, %v", days, r, err)
 		}
 		if days != 40 {
 			continue // Zoe has played in the same period
 		}
-		r, err = g.questions(g.Service).Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
+		r, err = g.questions().Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}
 		if zoes := r.Players[1]; err != nil || r.Period != stats.Month || fmt.Sprint(r.Players[0]) != fmt.Sprint(level) || len(zoes) != 2 {
 			t.Errorf("of both: %+v, %v", r, err)

@@ -30,7 +30,7 @@ func TestShowTop(t *testing.T) {
 		{1, nil, 1, -1}, {1, &bob, 1, 2}, {3, &bob, 3, 2}, {3, &zoe, 3, 3}, {4, &zoe, 4, 3}, {999_999_999, &zoe, 4, 3},
 	} {
 		o := g.origin(tc.sender)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Places: tc.places}))
+		g.question(t, o, stats.RankingQuestion{Places: tc.places})
 		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
 		if tc.sender != nil {
 			own := all[tc.own]
@@ -51,7 +51,7 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	o := g.origin(nil)
-	must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 999_999_999}))
+	g.question(t, o, stats.RankingQuestion{Page: 999_999_999})
 	if page, ok := g.notice(t, o.Key).(stats.RankingPage); !ok || page.Page != 1 || len(page.Rows) != 2 {
 		t.Errorf("the answer is %+v", page)
 	}
@@ -71,7 +71,7 @@ func TestShowPlayer(t *testing.T) {
 	show := func(sender *command.Person, who command.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.PersonQuery{Who: ranking.Only(who)}))
+		g.question(t, about(o, who), stats.PersonQuestion{Who: []command.Person{who}})
 		return g.notice(t, o.Key)
 	}
 	check := func(sender *command.Person, who command.Person, want stats.PlayerStanding) {
@@ -111,7 +111,7 @@ func TestShowHeadToHead(t *testing.T) {
 	show := func(sender *command.Person, a, b command.Person) ranking.Notice {
 		t.Helper()
 		o := g.origin(sender)
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.HeadToHeadQuery{Two: ranking.Only(a, b)}))
+		g.question(t, about(o, a, b), stats.HeadToHeadQuestion{Two: []command.Person{a, b}})
 		return g.notice(t, o.Key)
 	}
 	against := func(n ranking.Notice) stats.HeadToHead {
@@ -135,7 +135,7 @@ func TestShowHeadToHead(t *testing.T) {
 	turn := func(sender command.Person, player command.Person) (key string) {
 		t.Helper()
 		o := g.press(&sender)
-		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: id(player)}))
+		g.question(t, below(77, o), stats.AgainstSenderQuestion{Player: id(player)})
 		return o.Key
 	}
 	key := turn(alice, bob)
@@ -147,14 +147,14 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
 	twin := rows[struct{ ID ladder.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
 	o := g.press(&bob)
-	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.AgainstSenderQuery{Player: twin}))
+	g.question(t, below(77, o), stats.AgainstSenderQuestion{Player: twin})
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	if n := g.count(t, "outbox WHERE action = 'page'"); n != pages {
 		t.Errorf("a refusal replaces the message: %d pages, want %d", n, pages)
 	}
 	for _, sender := range []command.Person{alice, bob} {
 		o := g.press(&sender)
-		must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.PlayerQuery{Player: id(bob)}))
+		g.question(t, below(77, o), stats.PlayerQuestion{Player: id(bob)})
 		if got := standingIn(t, g.answer(t, o.Key, page)); got.Other != (sender.ID == alice.ID) || got.Elo != 1469 {
 			t.Errorf("the way back shows %+v", got)
 		}

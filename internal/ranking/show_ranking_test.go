@@ -158,7 +158,7 @@ func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
 	o := below(78, g.press(&command.Person{ID: 1023, Name: "P1023"}))
-	must(t, g.questions(g.Service).Show(t.Context(), o, stats.RestQuery{}))
+	must(t, g.Do(t.Context(), o, ranking.Ask{Question: stats.RestQuestion{}, Posts: true}))
 	if diff := cmp.Diff(crowdPage(3, 1023, 23), g.answer(t, o.Key, "action = 'send'")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

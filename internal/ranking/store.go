@@ -171,62 +171,96 @@ type MatchRef struct {
 	LastUndone bool
 }
 
-// Snapshot is what a Query returns.
+// Snapshot is what a Query returns, grouped by what it was asked for, and what the service adds to
+// it.
 type Snapshot struct {
 	// Handled reports whether the key is already stored, or the message with an outcome other than
 	// OutcomeRefused and OutcomeAsked.
 	Handled bool
+	Here
+	Whom
+	Usage
+	ForReport
+	ForAmendment
+	ForSeason
+	Prompt *Prompt // nil if the chat has no prompt with this id
+	Board  *Board  // of the ladder, nil if it has none
+	Due    bool    // there is a timer with the command's key, and it is due
+	Beside
+}
+
+// Here is the chat of a query, with its group and the ladder that is meant.
+type Here struct {
 	ChatID  ChatID // 0 for an unknown chat
 	Chat    Chat   // as stored
 	NewChat bool   // the chat is not stored yet
-	Group   GroupID
-	Ladders []GroupLadder   // of the group, the oldest first
-	Ladder  Ladder          // that of the query, zero if the group does not have it
-	Season  ladder.SeasonID // that of the query; it is over unless it is the one of the Ladder
-	Over    int             // its number if it is over, 0 for the current one
-	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is
-	// bound to; 0 for the default one.
-	Applies ladder.ID
+	Display Display
+	Greeted time.Time // when the chat was last greeted, zero if not since the bot was added
+	Added   time.Time // when the bot was added to the chat, zero if unknown
+
+	Group GroupID
 	// NewGroup reports whether the group and its ladder are not stored yet. A new ladder has the
 	// DefaultRules.
 	NewGroup bool
-	People   []Known // in the order of the query's people
-	Shown    []Known // in the order of those that the query's message shows
+	Web      bool            // as in GroupSettings
+	Ladders  []GroupLadder   // of the group, the oldest first
+	Ladder   Ladder          // that of the query, zero if the group does not have it
+	Season   ladder.SeasonID // that of the query; it is over unless it is the one of the Ladder
+	Over     int             // its number if it is over, 0 for the current one
+	// Applies is the ladder that the query's Replied match or matches are in, or else its Thread is
+	// bound to; 0 for the default one.
+	Applies ladder.ID
+}
 
-	Display     Display     // of the chat
-	Web         bool        // of the group, as in GroupSettings
-	Greeted     time.Time   // when the chat was last greeted, zero if not since the bot was added
-	Added       time.Time   // when the bot was added to the chat, zero if unknown
+// Whom is what is known of people.
+type Whom struct {
+	People    []Known // in the order of the query's people
+	Shown     []Known // in the order of those that the query's message shows
+	Everybody []Known // who is in a ladder of the group: Player and Standing; never newer than what is read for a report
+}
+
+// Usage is how much a sender has asked for recently.
+type Usage struct {
 	RecentUsage RecentUsage // for the RateEntry of the query
 	ExtraUsage  RecentUsage // for Extra of the query
+}
+
+// ForReport is what a report is compared with, and what a wizard suggests for it.
+type ForReport struct {
 	// PossibleDuplicates are matches that the query asks for, the newest first. They are never
 	// older than the standings of the People.
 	PossibleDuplicates []RecentMatch
 	// Leaders are players at the top of the ranking that the query asks for, read together with the
 	// standings of the People.
 	Leaders     []ladder.Leader
-	Everybody   []Known        // who is in a ladder of the group: Player and Standing; never newer than Leaders and PossibleDuplicates
-	Matches     []StoredMatch  // those that the MatchRef means, in the order of their numbers; several only if it is a message
-	Counted     *StoredMatch   // the last match that counts of those that the sender played or reported, nil if there is none
-	Prompt      *Prompt        // nil if the chat has no prompt with this id
 	LastMatches []PlayedBefore // of the sender and of everybody in the ladder, those that count, the newest first
-	Board       *Board         // of the ladder, nil if it has none
-	FirstMatch  string         // the key of the first match of the ladder, empty if it has none
-	Since       []int          // the numbers of the matches of the current season that count and were reported since a time
-	Due         bool           // there is a timer with the command's key, and it is due
+}
 
-	// The service adds what a decision needs beyond that.
+// ForAmendment is which matches an amendment may mean.
+type ForAmendment struct {
+	Matches []StoredMatch // those that the MatchRef means, in the order of their numbers; several only if it is a message
+	Counted *StoredMatch  // the last match that counts of those that the sender played or reported, nil if there is none
+}
+
+// ForSeason is what the start of a season depends on.
+type ForSeason struct {
+	FirstMatch string // the key of the first match of the ladder, empty if it has none
+	Since      []int  // the numbers of the matches of the current season that count and were reported since a time
+}
+
+// Beside is what the service adds to a snapshot, because a decision needs it.
+type Beside struct {
 	Admin        AdminStatus     // of the sender, if the operation asks
 	UpsetMonth   time.Time       // the month of the LargestUpset that the operation asks for
 	LargestUpset int             // of that month, 0 if there is none
 	History      *ladder.History // of the season of the match that the operation replays, from that match on
 	Into         *ladder.History // of the season that it moves the match to, from that match on
 	IntoSeason   ladder.SeasonID
-	Answer       Notice // that the operation has read elsewhere
+	Answer       Notice // that the Answerer has read
 }
 
 // everybody returns the people who are in a ladder of the group.
-func (s Snapshot) everybody() []command.Person {
+func (s *Snapshot) everybody() []command.Person {
 	people := make([]command.Person, len(s.Everybody))
 	for i, k := range s.Everybody {
 		people[i] = k.person()
@@ -234,8 +268,16 @@ func (s Snapshot) everybody() []command.Person {
 	return people
 }
 
+// everybodyWith returns which of Everybody has a player, nothing if nobody has.
+func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
+	if i := slices.IndexFunc(s.Everybody, func(k Known) bool { return k.Player.ID == player }); i >= 0 {
+		return s.Everybody[i]
+	}
+	return Known{}
+}
+
 // known returns what is known of a person, nothing if the snapshot does not have the person.
-func (s Snapshot) known(person int) Known {
+func (s *Snapshot) known(person int) Known {
 	if person >= len(s.People) {
 		return Known{}
 	}
@@ -395,6 +437,7 @@ type Decision struct {
 	// Unadded reports whether the command adds no players: it only asks about people.
 	Unadded bool
 	dropped bool // nothing is stored or said
+	ignored bool // neither, and nothing is logged: the message is no command
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *MovedMatch,

@@ -51,7 +51,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	default:
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
-	return s.handle(ctx, o, j)
+	return s.run(ctx, call{Origin: o, job: j})
 }
 
 // expiredPrompt ends a prompt that nobody has answered in time.
@@ -62,7 +62,7 @@ type expiredPrompt struct {
 
 func (e expiredPrompt) needs() Needs { return Needs{Prompt: e.id, Timer: true} }
 
-func (e expiredPrompt) decide(snap Snapshot) (Decision, need, error) {
+func (e expiredPrompt) decide(snap *Snapshot) (Decision, need, error) {
 	p, d := snap.Prompt, Decision{Presence: NoChange}
 	switch {
 	case !snap.Due:

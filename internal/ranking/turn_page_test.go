@@ -28,7 +28,7 @@ func below(message int64, o ranking.Origin) ranking.Origin {
 // turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77 is to show.
 func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page int) stats.RankingPage {
 	t.Helper()
-	must(t, g.questions(g.Service).Show(t.Context(), below(77, g.press(by)), stats.RankingQuery{Page: page, Asker: asker}))
+	g.question(t, below(77, g.press(by)), stats.RankingQuestion{Page: page, Asker: asker})
 	return g.waitingPage(t)
 }
 
@@ -77,21 +77,21 @@ func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
 	g.exec(t, `DELETE FROM outbox`)
-	questions, first := g.questions(g.Service), g.press(&alice)
+	first := g.press(&alice)
 	for _, page := range []int{2, 3} { // the second time it is a redelivery
-		must(t, questions.Show(t.Context(), below(77, first), stats.RankingQuery{Page: page}))
+		g.question(t, below(77, first), stats.RankingQuestion{Page: page})
 	}
 	if n := g.waitingPage(t); n.Page != 2 {
 		t.Errorf("page %d waits", n.Page)
 	}
 	second := g.press(&bob)
-	must(t, questions.Show(t.Context(), below(77, second), stats.RankingQuery{Page: 4}))
+	g.question(t, below(77, second), stats.RankingQuestion{Page: 4})
 	if n := g.waitingPage(t); n.Page != 4 {
 		t.Errorf("page %d waits", n.Page)
 	}
 	g.exec(t, `UPDATE outbox SET state = 'sending', supersede_key = NULL WHERE action = 'page'`)
-	must(t, questions.Show(t.Context(), below(77, g.press(&bob)), stats.RankingQuery{Page: 5}))
-	must(t, questions.Show(t.Context(), below(78, g.press(&bob)), stats.RankingQuery{Page: 6}))
+	g.question(t, below(77, g.press(&bob)), stats.RankingQuestion{Page: 5})
+	g.question(t, below(78, g.press(&bob)), stats.RankingQuestion{Page: 6})
 	rows := texts(t, g, `
 		SELECT concat_ws(' ', action, kind, edited_message_id, state, payload->>'page', alone, CASE WHEN key = $1 THEN 'second' END, supersede_key,
 		       extract(minute FROM (expires_at - now()) + interval '30 s'), reply_to)
@@ -119,7 +119,7 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	for i := range 61 {
 		last = g.press(&alice)
 		last.SentAt = at
-		must(t, g.questions(g.Service).Show(t.Context(), below(77, last), stats.RankingQuery{Page: 1 + i%45}))
+		g.question(t, below(77, last), stats.RankingQuestion{Page: 1 + i%45})
 	}
 	checkNotice(t, g.callbackAnswer(t, last), ranking.Refusal{Code: ranking.TooManyPresses})
 	if n := g.waitingPage(t); n.Page != 15 {
@@ -133,7 +133,7 @@ func TestPageOfAMovedChat(t *testing.T) {
 	g := newCrowd(t)
 	must(t, g.MoveChat(t.Context(), club.ID, -1_000_000_100))
 	o := g.press(&alice)
-	must(t, g.questions(g.Service).Show(t.Context(), below(77, o), stats.RankingQuery{Page: 2}))
+	g.question(t, below(77, o), stats.RankingQuestion{Page: 2})
 	g.has(t, 0, "outbox WHERE action = 'page'")
 	if n := g.count(t, "outbox WHERE action = 'callback_answer' AND kind = 'acknowledged'"); n != 1 {
 		t.Errorf("the press is answered %d times", n)

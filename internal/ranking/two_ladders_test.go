@@ -2,7 +2,6 @@ package ranking_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -34,8 +33,8 @@ func newChessAnd(t *testing.T, name string) *game {
 func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int64) {
 	t.Helper()
 	o := g.origin(&alice)
-	o.Thread, c.IsAdmin = topic, admin
-	must(t, g.Do(t.Context(), o, c))
+	o.Thread = topic
+	must(t, g.Do(asAdmin(t), o, c))
 	if n, ok := g.answer(t, o.Key, "reply_to = 7").(ranking.LadderChanged); !ok {
 		t.Fatalf("%+v is answered with %+v", c, n)
 	}
@@ -45,12 +44,7 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
-	o.Words = name + " and more"
-	var named *ranking.LadderNamed
-	if err := send(o); !errors.As(err, &named) {
-		t.Fatalf("the words %q lead to %v", o.Words, err)
-	}
-	o.Ladder, o.Words = named.Ladder, ""
+	o.Said = command.Command{OfLadder: true, Args: name + " and more"}
 	must(t, send(o))
 	return g.notice(t, o.Key)
 }
@@ -155,7 +149,7 @@ func TestArchivedLadder(t *testing.T) {
 func TestUnboundTopic(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
-	unbind := ranking.ChangeLadder{Change: ranking.UnbindTopic, Name: "none", IsAdmin: admin}
+	unbind := ranking.ChangeLadder{Change: ranking.UnbindTopic, Name: "none"}
 	for _, topic := range []int64{8, 9} {
 		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, topic)
 	}
@@ -169,7 +163,7 @@ func TestUnboundTopic(t *testing.T) {
 	}
 	o := g.origin(&alice)
 	o.Thread = 0
-	must(t, g.Do(t.Context(), o, unbind))
+	must(t, g.Do(asAdmin(t), o, unbind))
 	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
 }
 
@@ -191,7 +185,7 @@ func TestRecordedWhileArchived(t *testing.T) {
 	g := newLadders(t)
 	g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, 8)
 	g.record(t, &alice, alice, bob, 3, 1)
-	other := newService(&archivingStore{Store: newStore(g.pool), before: func() {
+	other := g.newService(&archivingStore{Store: newStore(g.pool), before: func() {
 		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel"}, 0)
 	}})
 	o := g.origin(&alice)
@@ -226,13 +220,13 @@ func TestLaddersAtOnce(t *testing.T) {
 					continue
 				case n == 2:
 					name := []string{"chess", "padel"}[i%2]
-					do = ranking.MoveMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: i/2 + 1}, IsAdmin: admin}, Name: name}
+					do = ranking.MoveMatch{Amendment: matchNumber(i/2 + 1), Name: name}
 				case i%2 == 0:
-					do = ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel", IsAdmin: admin}
+					do = ranking.ChangeLadder{Change: ranking.ArchiveLadder, Name: "padel"}
 				default:
-					do = ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel", IsAdmin: admin}
+					do = ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}
 				}
-				if err := s.Do(t.Context(), o, do); err != nil {
+				if err := s.Do(asAdmin(t), o, do); err != nil {
 					return err
 				}
 			}
@@ -283,13 +277,13 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	before := g.standings(t)
 	for name, press := range map[string]func(o ranking.Origin) error{
 		"a page": func(o ranking.Origin) error {
-			return g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 1})
+			return g.ShowRanking(t.Context(), o)
 		},
 		"a setting": func(o ranking.Origin) error {
-			return g.Do(t.Context(), o, choice(ranking.SettingSeasons, ranking.Monthly))
+			return g.Do(asAdmin(t), o, choice(ranking.SettingSeasons, ranking.Monthly))
 		},
 		"a season": func(o ranking.Origin) error {
-			return g.Do(t.Context(), o, ranking.StartSeason{Tag: asked.Tag, IsAdmin: admin})
+			return g.Do(asAdmin(t), o, ranking.StartSeason{Tag: asked.Tag})
 		},
 	} {
 		o := below(78, g.press(&alice))
@@ -327,7 +321,7 @@ func TestButtonsOfTheOnlyLadder(t *testing.T) {
 		must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM ladders WHERE name = 'zork'`).Scan(&zork))
 		o := below(78, g.press(&bob))
 		o.Ladder = zork
-		must(t, g.questions(g.Service).Show(t.Context(), o, stats.RankingQuery{Page: 1}))
+		g.question(t, o, stats.RankingQuestion{Page: 1})
 		if page, ok := g.answer(t, o.Key, "edited_message_id = 78").(stats.RankingPage); !ok || page.Hidden != 0 {
 			t.Errorf("zork counts in topic %d: a button about it shows %+v", topic, page)
 		}

@@ -1,7 +1,6 @@
 package ranking
 
 import (
-	"context"
 	"time"
 
 	"elobot/internal/ladder"
@@ -12,8 +11,8 @@ import (
 // asked whether to undo the last one that counts: repeating the command must not undo match after match.
 type UndoMatch struct{ Amendment }
 
-func (u UndoMatch) do(ctx context.Context, s *Service, o Origin) error {
-	return s.amend(ctx, "undo match", o, u.Amendment, undoOperation{amendOperation: s.amendment(o, commandUndo, u.Amendment)})
+func (u UndoMatch) plan(s *Service, c call) call {
+	return c.amending("undo match", undoOperation{amendOperation: s.amendment(c, commandUndo, u.Amendment)})
 }
 
 type undoOperation struct{ amendOperation }
@@ -26,7 +25,7 @@ func (u undoOperation) needs() Needs {
 
 // meant returns the match to be undone, nil if there is none, or if it is asked which one of several is meant. If the sender's last match is
 // undone already, it is the last one that counts, and undone is the number of the other one.
-func (u undoOperation) meant(snap Snapshot) (m *StoredMatch, undone int) {
+func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	if counts := countable(snap.Matches); len(counts) == 1 {
 		return &counts[0], 0
 	}
@@ -38,7 +37,7 @@ func (u undoOperation) meant(snap Snapshot) (m *StoredMatch, undone int) {
 }
 
 // refuse returns why the match cannot be undone, nil if it can, or if it is asked which one is meant.
-func (u undoOperation) refuse(snap Snapshot) Notice {
+func (u undoOperation) refuse(snap *Snapshot) Notice {
 	n := len(snap.Matches)
 	switch counts := len(countable(snap.Matches)); {
 	case n > 1 && counts == 0:
@@ -51,7 +50,7 @@ func (u undoOperation) refuse(snap Snapshot) Notice {
 }
 
 // permission lets everybody ask which match is meant; whoever answers needs permission for that one.
-func (u undoOperation) permission(snap Snapshot) Permission {
+func (u undoOperation) permission(snap *Snapshot) Permission {
 	m, _ := u.meant(snap)
 	if m == nil {
 		return Permission{}
@@ -59,12 +58,12 @@ func (u undoOperation) permission(snap Snapshot) Permission {
 	return u.involved(snap, m)
 }
 
-func (u undoOperation) about(snap Snapshot) subject {
+func (u undoOperation) about(snap *Snapshot) subject {
 	m, _ := u.meant(snap)
 	return subject{amended: m}
 }
 
-func (u undoOperation) decide(snap Snapshot) (Decision, need, error) {
+func (u undoOperation) decide(snap *Snapshot) (Decision, need, error) {
 	m, undone := u.meant(snap)
 	switch {
 	case m == nil:
@@ -82,7 +81,7 @@ func (u undoOperation) confirms(m *StoredMatch) bool {
 }
 
 // ask asks the sender whether to undo the match. undone is as in UndoPrompt.
-func (u undoOperation) ask(snap Snapshot, m *StoredMatch, undone int) Decision {
+func (u undoOperation) ask(snap *Snapshot, m *StoredMatch, undone int) Decision {
 	by, asked := u.by(snap)
 	if u.origin.Button != "" && m.Asked[by] != 0 {
 		return Decision{Notice: Refusal{Code: AskedAlready, Number: m.Number}}
@@ -102,7 +101,7 @@ func (u undoOperation) ask(snap Snapshot, m *StoredMatch, undone int) Decision {
 	}
 }
 
-func (u undoOperation) undo(snap Snapshot, m *StoredMatch) (Decision, need, error) {
+func (u undoOperation) undo(snap *Snapshot, m *StoredMatch) (Decision, need, error) {
 	if snap.History == nil {
 		return Decision{}, historyOf{match: m}, nil
 	}

@@ -13,20 +13,38 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
 
 func nobodyIsAdmin(context.Context) (bool, error) { return false, nil }
 
 func matchNumber(n int) ranking.Amendment {
-	return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: nobodyIsAdmin}
+	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
+}
+
+// asAdmin returns a context in which whoever sends a command is an admin.
+func asAdmin(tb testing.TB) context.Context { return dbtest.AsAdmin(tb.Context()) }
+
+// asAdmin has an admin send a command, and returns the notice.
+func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operation) ranking.Notice {
+	t.Helper()
+	o := g.origin(sender)
+	must(t, g.Do(asAdmin(t), o, op))
+	return g.notice(t, o.Key)
 }
 
 // undo undoes a match and returns the notice. If the sender is asked first, the answer is yes.
 func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
+	return g.undoAs(t.Context(), t, sender, b)
+}
+
+// undoAs does what undo does. The context says whether the sender is an admin.
+func (g *game) undoAs(ctx context.Context, t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
+	t.Helper()
 	o := g.origin(sender)
-	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: b}))
+	must(t, g.Do(ctx, o, ranking.UndoMatch{Amendment: b}))
 	n := g.notice(t, o.Key)
 	if _, asked := n.(ranking.UndoPrompt); asked {
 		if sender == nil {
@@ -161,7 +179,7 @@ func TestWhoMayAmend(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sender *command.Person
 		after  time.Duration
-		admin  func(context.Context) (bool, error)
+		admin  dbtest.IsAdmin
 		want   ranking.RefusalCode // empty if permitted
 		asked  bool                // before the match is undone
 	}{
@@ -188,13 +206,11 @@ func TestWhoMayAmend(t *testing.T) {
 			for _, kind := range []string{"fix", "undo"} {
 				o := g.origin(tc.sender)
 				o.SentAt = o.SentAt.Add(tc.after)
-				amendment := ranking.Amendment{Match: ranking.MatchRef{Number: 2}, IsAdmin: tc.admin}
-				run := func() error { return g.Do(t.Context(), o, ranking.UndoMatch{Amendment: amendment}) }
+				var amend ranking.Operation = ranking.UndoMatch{Amendment: matchNumber(2)}
 				if kind == "fix" {
-					run = func() error {
-						return g.Do(t.Context(), o, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{{A: 3, B: 2}}})
-					}
+					amend = ranking.FixMatch{Amendment: matchNumber(2), Scores: []ladder.Score{{A: 3, B: 2}}}
 				}
+				run := func() error { return g.Do(dbtest.WithAdmin(t.Context(), tc.admin), o, amend) }
 				must(t, run())
 				_, asked := g.notice(t, o.Key).(ranking.UndoPrompt)
 				if want := kind == "undo" && tc.asked; asked != want {
@@ -271,7 +287,7 @@ func TestWhichMatch(t *testing.T) {
 			g.exec(t, `INSERT INTO match_messages SELECT -200, 900, id FROM matches WHERE group_id = 2 AND number = 1`)
 			o := g.origin(tc.sender)
 			o.SentAt = o.SentAt.Add(tc.after)
-			must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: tc.ref, IsAdmin: admin}}))
+			must(t, g.Do(asAdmin(t), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: tc.ref}}))
 			if tc.want == 0 {
 				checkNotice(t, g.notice(t, o.Key), tc.refuse)
 			} else if n, ok := g.notice(t, o.Key).(ranking.UndoPrompt); tc.sender == nil && ok && n.Number == tc.want {
@@ -292,7 +308,7 @@ func TestBareUndoTwice(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
-	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
+	last := ranking.Amendment{}
 	undo := func() ranking.Notice {
 		t.Helper()
 		o := g.origin(&alice)
@@ -313,7 +329,6 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), question) // typed again, it is repeated
 	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
-	answer.IsAdmin = nobodyIsAdmin
 	pressed := func(who *command.Person) ranking.Origin {
 		o := g.press(who)
 		o.SentAt = g.origin(who).SentAt.Add(time.Hour)
@@ -334,7 +349,7 @@ func TestBareUndoOfAnOldMatch(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.exec(t, `UPDATE matches SET played_at = played_at - interval '25 hours' WHERE number = 1`)
-	last := ranking.Amendment{IsAdmin: nobodyIsAdmin}
+	last := ranking.Amendment{}
 	g.undo(t, &alice, last)
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
@@ -446,13 +461,13 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key), singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
 	undo := func(sender *command.Person) ranking.Notice {
 		o := g.origin(sender)
-		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}}))
+		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: reply}}))
 		return g.notice(t, o.Key)
 	}
 	press := func(sender *command.Person, option ranking.PromptOption) (key string) {
 		o := g.origin(sender)
 		o.Button = o.Key
-		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option, IsAdmin: nobodyIsAdmin}))
+		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: option}))
 		return o.Key
 	}
 	item := func(number int, r ranking.NamedResult) ranking.WhichItem {
@@ -476,7 +491,7 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	checkNotice(t, undo(&alice), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 	o := g.origin(&alice)
 	must(t, g.Do(t.Context(), o, ranking.FixMatch{
-		Amendment: ranking.Amendment{Match: reply, IsAdmin: nobodyIsAdmin}, Scores: []ladder.Score{{A: 1, B: 0}},
+		Amendment: ranking.Amendment{Match: reply}, Scores: []ladder.Score{{A: 1, B: 0}},
 	}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NotAboutAMatch})
 }

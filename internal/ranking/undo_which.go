@@ -46,7 +46,7 @@ func countable(all []StoredMatch) []StoredMatch {
 }
 
 // askWhich asks which of several matches the sender means.
-func (u undoOperation) askWhich(snap Snapshot) Decision {
+func (u undoOperation) askWhich(snap *Snapshot) Decision {
 	by, _ := u.by(snap)
 	var request WhichRequest
 	var prompt WhichPrompt

@@ -39,11 +39,11 @@ func (r *recordOperation) isSettled(d command.Doubt) bool {
 // unusual returns what asks about something unusual in the report, nil if there is nothing, and
 // which matches wait for the answer: those with new players if one of these may be somebody else,
 // and those that were reported before.
-func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(match int) bool) {
+func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
 	waits = func(i int) bool {
-		isNew := func(person int) bool { return !snap.People[person].isPlayer() }
+		isNew := func(person int) bool { return !snap.People[person].IsPlayer() }
 		return isRepeated(i) || slices.ContainsFunc(r.matches[i].players, isNew)
 	}
 	if waiting := r.those(waits); waiting != nil {
@@ -72,7 +72,7 @@ func (r *recordOperation) unusual(snap Snapshot) (ask *askOperation, waits func(
 // ask returns the operation that asks a question about the report. The readings name the people of
 // the report, and perhaps others.
 func (r *recordOperation) ask(q command.Report) *askOperation {
-	ask, _ := r.service.newAsk(r.origin, q, r.people)
+	ask, _ := r.service.newAsk(r.message, q, r.people)
 	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), settles(q)), r.recorded
 	return ask
 }
@@ -87,21 +87,21 @@ func settles(q command.Report) command.Doubt {
 }
 
 // isOfOtherDay reports whether a match was played on another day, as its report says.
-func (r *recordOperation) isOfOtherDay(snap Snapshot) bool {
-	year, month, day := r.playedAt.In(snap.Display.Zone()).Date()
+func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
+	year, month, day := r.message.SentAt.In(snap.Display.Zone()).Date()
 	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
 	isOther := func(m command.Match) bool { return m.Day != nil && *m.Day != today && *m.Day != dated }
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 
 // nearUsername asks about the first new username that may mean somebody else.
-func (r *recordOperation) nearUsername(snap Snapshot) (q command.Report, ok bool) {
+func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
 	}
 	for i, p := range r.people {
 		q = command.Report{Doubt: DoubtUsername, Word: p.Username}
-		if p.ID != 0 || snap.People[i].isPlayer() || !r.plays(i) || r.isSettled(settles(q)) {
+		if p.ID != 0 || snap.People[i].IsPlayer() || !r.plays(i) || r.isSettled(settles(q)) {
 			continue
 		}
 		for _, known := range snap.near(p.Username) {
@@ -121,7 +121,7 @@ func (r *recordOperation) nearUsername(snap Snapshot) (q command.Report, ok bool
 const maxNear = 4
 
 // near returns the people in the group whom a new username may mean.
-func (s Snapshot) near(username string) []command.Person {
+func (s *Snapshot) near(username string) []command.Person {
 	all := slices.DeleteFunc(s.everybody(), func(p command.Person) bool { return !isNear(p, username) })
 	return all[:min(len(all), maxNear)]
 }
@@ -148,7 +148,7 @@ func (r *recordOperation) with(mentioned, other command.Person) (reports []comma
 
 // duplicates returns which of the reported matches are probably the same as an earlier one, by
 // their indexes, and the earlier ones. No two of them are the same as one earlier match.
-func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []EarlierReport) {
+func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
@@ -177,7 +177,7 @@ func (r *recordOperation) duplicates(snap Snapshot) (at []int, earlier []Earlier
 // reported it again. A score is rather that of a match that has it already than one that completes
 // a match. result is that of the reported one, in the order of the other one.
 func (r *recordOperation) duplicateOf(
-	m reportedMatch, snap Snapshot, except []EarlierReport,
+	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
 	by, isLast := r.reportedBy(snap), true
 	for i, other := range snap.PossibleDuplicates {
@@ -186,7 +186,7 @@ func (r *recordOperation) duplicateOf(
 		if !ok || slices.ContainsFunc(except, isOther) {
 			continue
 		}
-		apart, isAlike := r.playedAt.Sub(other.PlayedAt).Abs(), m.result.HasPoints() == other.Result.HasPoints()
+		apart, isAlike := r.message.SentAt.Sub(other.PlayedAt).Abs(), m.result.HasPoints() == other.Result.HasPoints()
 		isSame := apart <= SameGameWindow && !other.Twice
 		if other.ReportedBy == by {
 			isSame = apart <= RepeatWindow && isLast && isAlike
@@ -204,7 +204,7 @@ func (r *recordOperation) duplicateOf(
 
 // completion returns the score that the only reported match adds to an earlier one without a score,
 // nil if it adds none. A match that ended early has its games, which are no score.
-func (r *recordOperation) completion(snap Snapshot) *Completion {
+func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	other, result := r.duplicateOf(r.matches[0], snap, nil)
 	if len(r.matches) > 1 || !result.HasPoints() ||
 		other == nil || other.Result.HasPoints() || other.Result.Games != "" {
@@ -219,7 +219,7 @@ func (r *recordOperation) completion(snap Snapshot) *Completion {
 
 // inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok
 // is false unless they are the same, perhaps exchanged.
-func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap Snapshot) (result ladder.Result, exchanged, ok bool) {
+func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (result ladder.Result, exchanged, ok bool) {
 	isNew := func(person int) bool { return snap.People[person].Player == nil } // who is gone still has played
 	players := m.playerIDs(snap)
 	switch {

@@ -168,12 +168,9 @@ func TestAmendAfterRepair(t *testing.T) {
 			g := newAuditGame(t)
 			g.corrupt(t, name)
 			g.mustRepair(t)
-			amendment := func(n int) ranking.Amendment {
-				return ranking.Amendment{Match: ranking.MatchRef{Number: n}, IsAdmin: admin}
-			}
-			must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{Amendment: amendment(2), Scores: []ladder.Score{{A: 9, B: 2}}}))
+			must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(2), Scores: []ladder.Score{{A: 9, B: 2}}}))
 			for _, n := range []int{7, 1} {
-				must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: amendment(n)}))
+				must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(n)}))
 			}
 			g.record(t, &alice, alice, zoe, 3, 1)
 			g.verifyClean(t)

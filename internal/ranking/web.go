@@ -1,10 +1,6 @@
 package ranking
 
-import (
-	"context"
-
-	"elobot/internal/notice"
-)
+import "elobot/internal/notice"
 
 // WebBoard is what the link of a group's web board is made of. Whoever has the link can read the board as long as it is on, and admins have
 // not asked for a new one.
@@ -47,15 +43,15 @@ var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice
 // ShowWeb asks for the link of the group's web board.
 type ShowWeb struct{}
 
-func (ShowWeb) do(ctx context.Context, s *Service, o Origin) error {
-	show := func(snap Snapshot) Decision {
+func (ShowWeb) plan(_ *Service, c call) call {
+	show := func(snap *Snapshot) Decision {
 		n := WebShown{}
 		if snap.Web {
 			n.Web = &WebBoard{Group: snap.Group}
 		}
 		return Decision{Notice: n}
 	}
-	return s.handle(ctx, o, job{
-		name: "show the web board", bucket: RateQuestion, ofGroup: true, operation: event{people: senderOf(o), fn: show},
+	return c.with(job{
+		name: "show the web board", bucket: RateQuestion, ofGroup: true, operation: event{people: senderOf(c.Origin), fn: show},
 	})
 }

@@ -2,9 +2,7 @@ package ranking
 
 import (
 	"cmp"
-	"context"
 	"slices"
-	"time"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -72,38 +70,6 @@ type ScoreAgainst struct {
 	Score    ladder.Score
 }
 
-// WizardReply reads a reply to a wizard.
-type WizardReply func(w WizardRequest, everybody []command.Person) (o PromptOption, malformed Notice)
-
-// ReplyToWizard answers a PromptWizard with what Read finds in a message, or says why it is
-// malformed. Read gets what the wizard is about, and who is in the group if the message may mean
-// people by plain names. Unless the wizard is open and asks the sender, the message is none of its
-// business.
-type ReplyToWizard struct {
-	Wizard PromptRef
-	Read   WizardReply
-}
-
-func (r ReplyToWizard) do(ctx context.Context, s *Service, o Origin) error {
-	snap, err := s.findPrompt(ctx, o, r.Wizard, o.Names)
-	p := snap.Prompt
-	switch {
-	case err != nil:
-		return err
-	case snap.Handled: // it has closed the wizard
-		_, err := s.finish(ctx, o, job{name: "answer prompt"}, "", ErrHandled, time.Now())
-		return err
-	case !p.is(r.Wizard), p.Wizard == nil, p.Closed, o.Sender == nil, p.Wizard.Reporter.ID != o.Sender.ID:
-		return nil
-	}
-	option, malformed := r.Read(*p.Wizard, snap.everybody())
-	if malformed != nil {
-		o.Malformed = commandMatch
-		return s.Do(ctx, o, Say{malformed})
-	}
-	return s.answerWizard(ctx, o, PromptAnswer{Prompt: r.Wizard, Option: option}, p)
-}
-
 // has reports whether an option is one of the wizard.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
@@ -127,37 +93,54 @@ type StartWizard struct {
 	Otherwise Notice
 }
 
-func (w StartWizard) do(ctx context.Context, s *Service, o Origin) error {
-	if o.Sender == nil {
-		o.Malformed = commandMatch
-		return s.Do(ctx, o, Say{w.Otherwise})
+// startWizardOf returns the operation for a /match that says nothing. The author of the message that
+// it replies to is the opponent.
+func startWizardOf(said command.Command) StartWizard {
+	w := StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
+	if said.Reply != nil && said.Reply.ID != said.Sender.ID {
+		w.Opponent = said.Reply
 	}
-	op := startWizard{origin: o, people: senderOf(o), opponent: w.Opponent, otherwise: w.Otherwise}
-	return s.handle(ctx, o, job{name: "start wizard", bucket: RateResult, operation: op})
+	return w
 }
 
-// StartTeamWizard asks the sender for the score of a match between two teams, whose people an
-// earlier message shows. If the sender plays, the own points come first.
-type StartTeamWizard struct{ Teams Sides }
+func (w StartWizard) plan(s *Service, c call) call {
+	if c.Sender == nil {
+		return Say{Notice: w.Otherwise, Malformed: commandMatch}.plan(s, c)
+	}
+	op := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), opponent: w.Opponent, otherwise: w.Otherwise}
+	return c.with(job{name: "start wizard", bucket: RateResult, operation: op})
+}
 
-func (w StartTeamWizard) do(ctx context.Context, s *Service, o Origin) error {
-	j := job{name: "start wizard", bucket: RatePress}
-	_, err := s.handleMessage(ctx, o, j, Needs{Played: SuggestedFrom}, func(everybody []command.Person) operation {
-		teams, unclear := w.Teams(everybody)
-		if unclear != nil {
-			return answer{people: senderOf(o), notice: unclear}
+// StartTeamWizard asks the sender for the score of a match between two teams of those whom the
+// command names, as a number divides them. If the sender plays, the own points come first.
+type StartTeamWizard struct{ Split int }
+
+func (w StartTeamWizard) plan(_ *Service, c call) call {
+	c = c.with(job{name: "start wizard", bucket: RatePress})
+	read := func(everybody []command.Person) operation {
+		names := command.NewNames(everybody).Picking(c.Said.Picked)
+		players, err := command.ParsePlayers(c.Said, c.Said.Sender, names)
+		split, valid := ladder.SplitOf(w.Split, len(players))
+		if err != nil || !valid {
+			return answer{people: senderOf(c.Origin), notice: Refusal{Code: UnknownButton}}
 		}
-		op := wizardOf(o, command.Match{A: teams[0], B: teams[1]})
-		op.people.areOfEarlierMessage(senderOf(o))
+		teams := ladder.Divide(split, players)
+		op := wizardOf(c, command.Match{A: teams[0], B: teams[1]})
+		op.pressed = true
+		op.people.areOfEarlierMessage(senderOf(c.Origin))
 		return op
-	})
-	return err
+	}
+	if c.mayNamePlayers() {
+		return c.reading(Needs{Played: SuggestedFrom}, read)
+	}
+	c.operation = read(nil)
+	return c
 }
 
 // wizardOf returns the operation that asks the sender for the score of a match.
-func wizardOf(o Origin, m command.Match) startWizard {
-	op, sides := startWizard{origin: o, people: senderOf(o), when: m.When}, [2][]command.Person{m.A, m.B}
-	isSender := o.Sender.IsSame
+func wizardOf(c call, m command.Match) startWizard {
+	op, sides := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), when: m.When}, [2][]command.Person{m.A, m.B}
+	isSender := c.Sender.IsSame
 	if slices.ContainsFunc(sides[1], isSender) {
 		sides[0], sides[1] = sides[1], sides[0]
 	}
@@ -172,7 +155,8 @@ func wizardOf(o Origin, m command.Match) startWizard {
 // startWizard begins a PromptWizard.
 type startWizard struct {
 	plain
-	origin    Origin
+	message   ReportMessage // that begins it; it has a Reporter
+	pressed   bool          // the message has a button that began it
 	people    participants
 	opponent  *command.Person
 	otherwise Notice
@@ -188,20 +172,20 @@ func (w startWizard) needs() Needs {
 	return Needs{People: w.people, Played: SuggestedFrom, Everybody: w.opponent == nil && !w.hasTeams()}
 }
 
-func (w startWizard) refuse(snap Snapshot) Notice {
+func (w startWizard) refuse(snap *Snapshot) Notice {
 	if snap.Ladder.Archived {
 		return Refusal{Code: LadderArchived, Name: snap.Ladder.Name}
 	}
 	return nil
 }
 
-func (w startWizard) rejectedResults(Snapshot) []RejectedResult {
+func (w startWizard) rejectedResults(*Snapshot) []RejectedResult {
 	return []RejectedResult{{Command: commandMatch, Malformed: true}}
 }
 
-func (w startWizard) decide(snap Snapshot) (Decision, need, error) {
+func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	r := &WizardRequest{
-		ReportMessage: w.origin.reportMessage(),
+		ReportMessage: w.message,
 		Opponents:     w.opponents(snap),
 		NoDraws:       !snap.Ladder.DrawsAllowed, Teams: w.teams, When: w.when,
 	}
@@ -212,11 +196,11 @@ func (w startWizard) decide(snap Snapshot) (Decision, need, error) {
 		prompt := r.askScore(snap, 0, 0, suggestedScores)
 		for side, team := range w.playing {
 			for _, person := range team {
-				prompt.Teams[side] = append(prompt.Teams[side], shownName(w.people[person], snap.People[person]))
+				prompt.Teams[side] = append(prompt.Teams[side], NameOf(w.people[person], snap.People[person]))
 			}
 		}
 		d.Notice = prompt
-		if w.origin.Button != "" {
+		if w.pressed {
 			d.CallbackAnswer = Acknowledged{}
 		}
 	case w.opponent != nil:
@@ -231,7 +215,7 @@ func (w startWizard) decide(snap Snapshot) (Decision, need, error) {
 
 // opponents returns the people that the wizard offers: everybody in the group, and first those that
 // the sender has played most.
-func (w startWizard) opponents(snap Snapshot) []command.Person {
+func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
 		return []command.Person{*w.opponent}
@@ -242,7 +226,7 @@ func (w startWizard) opponents(snap Snapshot) []command.Person {
 	for _, m := range snap.LastMatches {
 		played = append(played, m.Opponents...)
 	}
-	isSender := w.origin.Sender.IsSame
+	isSender := w.message.Reporter.IsSame
 	all := slices.DeleteFunc(mostFrequent(append(played, snap.everybody()...), command.Person.IsSame), isSender)
 	return all[:min(len(all), maxOpponents)]
 }
@@ -306,12 +290,12 @@ func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 }
 
 // askScore asks for the score against an opponent, or of the teams, and offers so many.
-func (r WizardRequest) askScore(snap Snapshot, id PromptID, at Choice, count int) ScorePrompt {
+func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count int) ScorePrompt {
 	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}
 	var opponent command.Person
 	if !r.HasTeams() {
 		opponent = r.Opponents[at]
-		n.Opponent = shownName(opponent, Known{})
+		n.Opponent = NameOf(opponent, Known{})
 	}
 	offered := append(likelyScores(snap.LastMatches, opponent)[:count], r.Scores...)
 	for _, s := range append(offered, ladder.Win, ladder.Loss, ladder.Draw, OtherScore) {
@@ -349,31 +333,32 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	}
 }
 
-// answerWizard handles the answer to a PromptWizard.
-func (s *Service) answerWizard(ctx context.Context, o Origin, a PromptAnswer, p *Prompt) error {
-	o.Ladder = p.Wizard.Ladder
+// planWizard plans the answer to a PromptWizard.
+func (a PromptAnswer) planWizard(s *Service, c call) call {
+	wizard := c.asked.prompt.Wizard
+	c.Ladder = wizard.Ladder
 	op := wizardAnswer{
-		promptedResult: promptedResult{PromptAnswer: a, origin: o, people: senderOf(o)},
-		reporter:       p.Wizard.Reporter.ID, known: p.Wizard.has(a.Option),
+		promptedResult: promptedResult{PromptAnswer: a, origin: c.Origin, people: senderOf(c.Origin)},
+		reporter:       wizard.Reporter.ID, known: wizard.has(a.Option),
 	}
 	reports, _ := a.Option.(command.Reading)
 	if score, ok := a.Option.(ScoreAgainst); ok && op.known && score.Score != OtherScore {
-		reports = command.Reading{p.Wizard.report(score)}
+		reports = command.Reading{wizard.report(score)}
 	}
 	for i, r := range reports {
-		reports[i].When = cmp.Or(r.When, p.Wizard.When)
+		reports[i].When = cmp.Or(r.When, wizard.When)
 	}
 	if reports != nil {
-		op.chosen, op.known = s.newRecord(p.Wizard.origin(), reports, &op.people)
+		op.chosen, op.known = s.newRecord(wizard.ReportMessage, reports, &op.people)
 	}
-	op.people.areOfEarlierMessage(senderOf(o))
+	op.people.areOfEarlierMessage(senderOf(c.Origin))
 	if op.chosen != nil {
 		op.chosen.people, op.added = op.people, len(op.people)
 	}
-	if o.Button != "" && p.Wizard.Chat == o.Chat.ID {
-		o.ReplyTo = p.Wizard.Message
+	if c.Button != "" && wizard.Chat == c.Chat.ID {
+		c.ReplyTo = wizard.Message
 	}
-	return s.handle(ctx, o, job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
+	return c.with(job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
 // wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
@@ -384,7 +369,7 @@ type wizardAnswer struct {
 }
 
 // refuse returns why the prompt cannot be answered so, nil if it can.
-func (w wizardAnswer) refuse(snap Snapshot) Notice {
+func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(w.Prompt), snap.Prompt.Wizard == nil, !w.known:
 		return Refusal{Code: UnknownButton}
@@ -396,7 +381,7 @@ func (w wizardAnswer) refuse(snap Snapshot) Notice {
 	return nil
 }
 
-func (w wizardAnswer) decide(snap Snapshot) (d Decision, lacks need, err error) {
+func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	r, prompt := snap.Prompt.Wizard, snap.Prompt.ID
 	switch o := w.Option.(type) {
 	case ScoreAgainst, command.Reading:

@@ -161,12 +161,14 @@ func TestWizardTyped(t *testing.T) {
 	if n, ok := next.(ranking.ScorePrompt); !ok || n.At != 1 || n.Opponent.Name != "@dave" {
 		t.Errorf("the next question is %+v", next)
 	}
-	w := g.wizard(t, g.origin(&alice), id)
+	snap, err := g.store.Read(t.Context(), ranking.Query{Key: "unknown", Chat: club, Needs: ranking.Needs{Prompt: id.ID}})
+	must(t, err)
+	w := snap.Prompt.Wizard
 	if w == nil || len(w.Opponents) != 2 {
 		t.Fatalf("the wizard is %+v", w)
 	}
-	if other := g.wizard(t, g.origin(&bob), id); other != nil {
-		t.Errorf("Bob has the wizard %+v", other)
+	if !g.isForWizard(t, &alice, id) || g.isForWizard(t, &bob, id) {
+		t.Error("not only Alice can reply to the wizard")
 	}
 	key := answer(command.Reading{singles(alice, w.Opponents[1], 11, 9)})
 	if n, ok := g.notice(t, key).(ranking.MatchRecorded); !ok || n.Number != 2 {
@@ -176,8 +178,8 @@ func TestWizardTyped(t *testing.T) {
 	if keys[1] != o.Key {
 		t.Errorf("the match has the key %s, want that of the message that began the wizard", keys[1])
 	}
-	if w := g.wizard(t, g.origin(&alice), id); w != nil {
-		t.Errorf("the wizard is open still: %+v", w)
+	if g.isForWizard(t, &alice, id) {
+		t.Error("the wizard is open still")
 	}
 	g.mustEnd(t, "typed", false, "answered")
 }

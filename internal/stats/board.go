@@ -42,9 +42,9 @@ func (s *Service) Board(ctx context.Context, object string, now time.Time) (Boar
 	return b, s.fillNames(ctx, ladder, &b)
 }
 
-// RestQuery asks for the players of the ranking who come after those on its board. A pressed button is answered by a message of its own.
-type RestQuery struct{}
+// RestQuestion asks for the players of the ranking who come after those on its board.
+type RestQuestion struct{ ofNobody }
 
-func (RestQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return RankingQuery{Page: 1 + BoardRows/PageRows, Asker: o.Sender.ID}.inquiry(s, o).Posted()
+func (RestQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	return RankingQuestion{Page: 1 + BoardRows/PageRows, Asker: a.Origin.Sender.ID}.answer(ctx, s, a)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -132,47 +133,60 @@ type ChartStore interface {
 	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
 }
 
-// ChartQuery asks for the chart of people, or without any for that of the first of the ranking. The sender is one of them. A pressed button
-// is answered by a message of its own.
-type ChartQuery struct {
-	Who    ranking.Meant
+// ChartCommand is /chart, as in "/chart", "/chart year", "/chart @bob" and "/chart @bob @carol".
+type ChartCommand struct{ ofPeople }
+
+func (ChartCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	q := ChartQuestion{Period: Month}
+	if rest, span := said.CutSpan(); slices.Contains(Periods(), Period(span)) {
+		q.Period, said = Period(span), rest
+	}
+	var unclear notice.Notice
+	q.Who, unclear = meantPeople(said, a, MaxCharted, nil)
+	return q, unclear
+}
+
+// ChartQuestion asks for the chart of people, or without any for that of the first of the ranking.
+type ChartQuestion struct {
+	ofPeople
+	Who    []command.Person
 	Period Period
 }
 
-func (q ChartQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	chart := ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		if len(players) == 0 {
-			return s.chartOfFirst(ctx, o, l, q.Period)
-		}
-		ids := make([]ladder.PlayerID, len(players))
-		for i, p := range players {
-			ids[i] = p.ID
-		}
-		return s.chart(ctx, l, q.Period, ids)
-	})
-	if o.Button != "" {
-		return chart.Posted()
+func (q ChartQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	players, refusal := playersOf(a, q.Who)
+	switch {
+	case refusal != nil:
+		return refusal, nil
+	case len(players) == 0:
+		return s.chartOfFirst(ctx, a, q.Period)
 	}
-	return chart
+	ids := make([]ladder.PlayerID, len(players))
+	for i, p := range players {
+		ids[i] = p.ID
+	}
+	return s.chart(ctx, a.Ladder, q.Period, ids)
 }
 
-// PlayerChartQuery asks for the chart of a player. A pressed button is answered by a message of its own.
-type PlayerChartQuery struct{ Player ladder.PlayerID }
-
-func (q PlayerChartQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		return s.chart(ctx, here.Ladder, Month, []ladder.PlayerID{q.Player})
-	}).Posted()
+// PlayerChartQuestion asks for the chart of a player.
+type PlayerChartQuestion struct {
+	ofNobody
+	Player ladder.PlayerID
 }
 
-// SameChartQuery asks for a chart again, of another period or along another axis.
-type SameChartQuery struct{ Chart }
+func (q PlayerChartQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	return s.chart(ctx, a.Ladder, Month, []ladder.PlayerID{q.Player})
+}
 
-func (q SameChartQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(_ context.Context, here ranking.Where) (notice.Notice, error) {
-		q.Ladder = here.ID
-		return q.Chart, nil
-	})
+// SameChartQuestion asks for a chart again, of another period or along another axis.
+type SameChartQuestion struct {
+	ofNobody
+	Chart
+}
+
+func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (notice.Notice, error) {
+	q.Chart.Ladder = a.Ladder.ID
+	return q.Chart, nil
 }
 
 // chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
@@ -192,10 +206,11 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, pl
 
 // chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
 // a place, those count who have not played for long.
-func (s *Service) chartOfFirst(ctx context.Context, o ranking.Origin, l ranking.Ladder, period Period) (notice.Notice, error) {
-	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuery{Places: MaxCharted}, o.SentAt)
+func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
+	o, l := a.Origin, a.Ladder
+	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted}, o.SentAt)
 	if err == nil && len(page.Rows) == 0 {
-		page, err = s.store.Ranking(ctx, l.ID, o.Sender, RankingQuery{Places: MaxCharted, All: true}, o.SentAt)
+		page, err = s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted, All: true}, o.SentAt)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read ranking: %w", err)

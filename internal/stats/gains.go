@@ -31,18 +31,19 @@ type GainRow struct {
 	Lost   int          `json:"lost"`
 }
 
-// GainQuery asks who has gained most in a span that goes on: a day, a week or a month.
-type GainQuery struct{ Span command.Span }
+// GainQuestion asks who has gained most in a span that goes on: a day, a week or a month.
+type GainQuestion struct {
+	ofNobody
+	Span command.Span
+}
 
-func (q GainQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		since, until := timesOf(q.Span, o.SentAt.In(here.Zone))
-		matches, err := s.store.MatchesOf(ctx, here.ID, since, until)
-		if err != nil {
-			return nil, fmt.Errorf("read the matches of a span: %w", err)
-		}
-		return Gains{Title: o.Chat.Title, Since: since, Rows: GainRowsOf(matches)}, nil
-	})
+func (q GainQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	since, until := timesOf(q.Span, now(a))
+	matches, err := s.store.MatchesOf(ctx, a.Ladder.ID, since, until)
+	if err != nil {
+		return nil, fmt.Errorf("read the matches of a span: %w", err)
+	}
+	return Gains{Title: a.Origin.Chat.Title, Since: since, Rows: GainRowsOf(matches)}, nil
 }
 
 // timesOf returns the first instant of the day, week or month of a time in its zone, zero for other

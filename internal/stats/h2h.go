@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"elobot/internal/command"
 	"elobot/internal/elo"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
@@ -73,25 +74,51 @@ func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	}
 }
 
-// HeadToHeadQuery asks how two people did against each other.
-type HeadToHeadQuery struct{ Two ranking.Meant }
+// HeadToHeadCommand is /h2h: it asks a HeadToHeadQuestion, about the sender if it names one person.
+type HeadToHeadCommand struct{ ofPeople }
 
-func (q HeadToHeadQuery) inquiry(s *Service, _ ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Two, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		return s.headToHead(ctx, l, players[0].ID, players[1].ID, 0)
-	})
+func (HeadToHeadCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	people, unclear := meantPeople(said, a, 2, nil)
+	switch {
+	case unclear != nil:
+		return nil, unclear
+	case len(people) == 0:
+		return nil, UnclearPeople{Reason: NobodyNamed, Command: said.Name}
+	case len(people) == 1 && said.Sender == command.Person{}:
+		return nil, UnclearPeople{Reason: NameBoth, Command: said.Name}
+	case len(people) == 1:
+		people = []command.Person{said.Sender, people[0]}
+	}
+	return HeadToHeadQuestion{Two: people}, nil
 }
 
-// AgainstSenderQuery asks how the sender did against a player whose page leads there. It is refused if the sender has played nowhere yet.
-type AgainstSenderQuery struct{ Player ladder.PlayerID }
+// HeadToHeadQuestion asks how two people did against each other.
+type HeadToHeadQuestion struct {
+	ofPeople
+	Two []command.Person
+}
 
-func (q AgainstSenderQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		if players[0].ID == 0 {
-			return ranking.Refusal{Code: ranking.NotPlayed}, nil
-		}
-		return s.headToHead(ctx, l, players[0].ID, q.Player, q.Player)
-	})
+func (q HeadToHeadQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	players, refusal := playersOf(a, q.Two)
+	if refusal != nil {
+		return refusal, nil
+	}
+	return s.headToHead(ctx, a.Ladder, players[0].ID, players[1].ID, 0)
+}
+
+// AgainstSenderQuestion asks how the sender did against a player whose page leads there. It is
+// refused if the sender has played nowhere yet.
+type AgainstSenderQuestion struct {
+	ofNobody
+	Player ladder.PlayerID
+}
+
+func (q AgainstSenderQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	sender := senderPlayer(a)
+	if sender == 0 {
+		return ranking.Refusal{Code: ranking.NotPlayed}, nil
+	}
+	return s.headToHead(ctx, a.Ladder, sender, q.Player, q.Player)
 }
 
 // headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.

@@ -66,26 +66,53 @@ type MatchStore interface {
 	Matches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error)
 }
 
-// MatchesQuery asks for a page of a player's matches, or of those of the group if Player is 0.
-type MatchesQuery struct {
+// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches @bob"
+// like "/history @bob".
+type MatchesCommand struct{ Match notice.Notice } // what is said to somebody who reports a result with it
+
+// isOfGroup reports whether a /matches asks for the matches of the group, and which.
+func (MatchesCommand) isOfGroup(said command.Command) (q MatchesQuestion, ok bool) {
+	asked := command.ParseQuestion(said)
+	ok = asked == (command.Question{Number: asked.Number, Span: asked.Span}) && asked.Span != command.Year
+	return MatchesQuestion{At: Paging{Page: asked.Number}, Span: asked.Span}, ok
+}
+
+// IsAbout implements ranking.Question.
+func (m MatchesCommand) IsAbout(said command.Command) bool {
+	_, ok := m.isOfGroup(said)
+	return !ok
+}
+
+func (m MatchesCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	if q, ok := m.isOfGroup(said); ok {
+		return q, nil
+	}
+	if _, err := command.ParseMatchOf(said, a.EverybodyThere()); err == nil {
+		return nil, m.Match
+	}
+	who, unclear := meantPeople(said, a, 1, nil)
+	return HistoryQuestion{Who: who}, unclear
+}
+
+// MatchesQuestion asks for a page of a player's matches, or of those of the group if Player is 0.
+type MatchesQuestion struct {
+	ofNobody
 	Player ladder.PlayerID
 	At     Paging
-	Span   command.Span // in which they were played, as in GainQuery; empty for any
+	Span   command.Span // in which they were played, as in a GainQuestion; empty for any
 }
 
-func (q MatchesQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		q.At.Since, q.At.Until = timesOf(q.Span, o.SentAt.In(here.Zone))
-		if q.Player == 0 {
-			return s.matchPage(ctx, o, here.Ladder, q.At)
-		}
-		return s.history(ctx, here.ID, q.Player, q.At)
-	})
+func (q MatchesQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	q.At.Since, q.At.Until = timesOf(q.Span, now(a))
+	if q.Player == 0 {
+		return s.matchPage(ctx, a, q.At)
+	}
+	return s.history(ctx, a.Ladder.ID, q.Player, q.At)
 }
 
-func (s *Service) matchPage(ctx context.Context, o ranking.Origin, l ranking.Ladder, at Paging) (MatchPage, error) {
-	n, err := s.history(ctx, l.ID, 0, at)
-	return MatchPage{Title: o.Chat.Title, Rows: n.Rows, Newer: n.Newer, Older: n.Older, Since: at.Since}, err
+func (s *Service) matchPage(ctx context.Context, a ranking.Asked, at Paging) (MatchPage, error) {
+	n, err := s.history(ctx, a.Ladder.ID, 0, at)
+	return MatchPage{Title: a.Origin.Chat.Title, Rows: n.Rows, Newer: n.Newer, Older: n.Older, Since: at.Since}, err
 }
 
 // history reads a page of a player's matches, or of all matches for player 0.
@@ -97,26 +124,40 @@ func (s *Service) history(ctx context.Context, in ladder.ID, player ladder.Playe
 	return n, nil
 }
 
-// HistoryQuery asks for a page of the matches of a person in the group, who may be the sender: for those of the whole group, if nobody is
-// meant.
-type HistoryQuery struct {
-	Who ranking.Meant
+// HistoryCommand is /history, as in "/history", "/history 2" and "/history @bob". An anonymous admin,
+// who has no history, gets the matches of the group.
+type HistoryCommand struct{ ofPeople }
+
+func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	var at Paging
+	if q := command.ParseQuestion(said); q == (command.Question{Number: q.Number}) {
+		at.Page, said.Args = q.Number, ""
+	}
+	who, unclear := meantPeople(said, a, 1, a.Origin.Sender)
+	return HistoryQuestion{Who: who, At: at}, unclear
+}
+
+// HistoryQuestion asks for a page of the matches of a person in the group, who may be the sender: for
+// those of the whole group, if nobody is meant.
+type HistoryQuestion struct {
+	ofPeople
+	Who []command.Person // at most one
 	At  Paging
 }
 
-func (q HistoryQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		if len(players) == 0 {
-			return s.matchPage(ctx, o, l, q.At)
-		}
-		p := players[0]
-		if p.ID == 0 { // the sender, who has played nowhere yet
-			return HistoryPage{}, nil
-		}
-		n, err := s.history(ctx, l.ID, p.ID, q.At)
-		if o.Sender == nil || p.UserID != o.Sender.ID {
-			n.Name = ranking.Name{Player: p.ID} // also of somebody who plays in other groups only
-		}
-		return n, err
-	})
+func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	players, refusal := playersOf(a, q.Who)
+	switch {
+	case refusal != nil:
+		return refusal, nil
+	case len(players) == 0:
+		return s.matchPage(ctx, a, q.At)
+	case players[0].ID == 0: // the sender, who has played nowhere yet
+		return HistoryPage{}, nil
+	}
+	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
+	if players[0].ID != senderPlayer(a) {
+		n.Name = ranking.Name{Player: players[0].ID} // also of somebody who plays in other groups only
+	}
+	return n, err
 }

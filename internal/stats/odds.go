@@ -1,8 +1,11 @@
 package stats
 
 import (
+	"context"
 	"math"
+	"slices"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -32,55 +35,130 @@ type OddsPlayer struct {
 // Teams says how players can be divided into two teams, and the odds of these.
 type Teams struct {
 	Odds
-	Split  Split `json:"split"`  // of the players as they were named
-	Number int   `json:"number"` // of the split, from 1 for the most even one
-	Of     int   `json:"of"`     // how many there are
+	Split  ladder.Split `json:"split"`  // of the players as they were named
+	Number int          `json:"number"` // of the split, from 1 for the most even one
+	Of     int          `json:"of"`     // how many there are
 	// Picked are the players whom the unclear names of the command mean.
 	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
 var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer, Alone: true})
 
-// OddsQuery asks for the odds of a match between two sides.
-type OddsQuery struct{ Sides ranking.Sides }
+// OddsCommand is /odds: it asks an OddsQuestion.
+type OddsCommand struct{ ofPeople }
 
-func (q OddsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.AskAboutMatch(q.Sides, func(l ranking.Ladder, sides [2][]ranking.Contestant) notice.Notice {
-		if len(sides[0]) != len(sides[1]) && !l.UnevenTeamsAllowed {
-			return ranking.Refusal{Code: ranking.UnevenTeams}
-		}
-		return oddsOf(l, sides)
-	})
+func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	m, err := command.ParseSides(said, said.Sender, said.Reply, names(said, a))
+	if n := unclearLineup(said, err); n != nil {
+		return nil, n
+	}
+	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}}, nil
 }
 
-// TeamsQuery asks for the k-th most even teams of from MinSplit to MaxSplit players, who are all on the first side. K is from 1 to Splits.
-type TeamsQuery struct {
-	Players ranking.Sides
+// unclearLineup says what is wrong with the players that a command names, nil if nothing is.
+func unclearLineup(said command.Command, err error) notice.Notice {
+	if n := unclearName(said, err); n != nil {
+		return n
+	}
+	if form, malformed := ranking.WrongFormOf(said, err); malformed {
+		return form
+	}
+	return nil
+}
+
+// OddsQuestion asks for the odds of a match between two sides.
+type OddsQuestion struct {
+	ofPeople
+	Sides [2][]command.Person
+}
+
+func (q OddsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (notice.Notice, error) {
+	sides, refusal := contestantsOf(a, q.Sides)
+	switch {
+	case refusal != nil:
+		return refusal, nil
+	case len(sides[0]) != len(sides[1]) && !a.Ladder.UnevenTeamsAllowed:
+		return ranking.Refusal{Code: ranking.UnevenTeams}, nil
+	}
+	return oddsOf(a.Ladder, sides), nil
+}
+
+// TeamsCommand is /teams, or a button below its answer: it asks a TeamsQuestion.
+type TeamsCommand struct {
+	ofPeople
+	K int // as in a TeamsQuestion; 0 for what is typed
+}
+
+func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	players, err := command.ParsePlayers(said, said.Sender, names(said, a))
+	switch n := unclearLineup(said, err); {
+	case t.K > 0 && (n != nil || t.K > ladder.Splits(len(players))):
+		return nil, ranking.Refusal{Code: ranking.UnknownButton}
+	case n != nil:
+		return nil, n
+	}
+	return TeamsQuestion{Players: players, K: max(1, t.K)}, nil
+}
+
+// TeamsQuestion asks for the k-th most even teams of from ladder.MinSplit to ladder.MaxSplit
+// players. K is from 1 to ladder.Splits.
+type TeamsQuestion struct {
+	ofPeople
+	Players []command.Person
 	K       int
-	Picked  []ladder.PlayerID // the players whom the unclear names of the command mean
 }
 
-func (q TeamsQuery) inquiry(*Service, ranking.Origin) ranking.Inquiry {
-	return ranking.AskAboutMatch(q.Players, func(l ranking.Ladder, sides [2][]ranking.Contestant) notice.Notice {
-		all := sides[0]
-		if len(all)%2 != 0 && !l.UnevenTeamsAllowed {
-			return ranking.Refusal{Code: ranking.OddPlayers}
+func (q TeamsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (notice.Notice, error) {
+	sides, refusal := contestantsOf(a, [2][]command.Person{q.Players})
+	all := sides[0]
+	switch {
+	case refusal != nil:
+		return refusal, nil
+	case len(all)%2 != 0 && !a.Ladder.UnevenTeamsAllowed:
+		return ranking.Refusal{Code: ranking.OddPlayers}, nil
+	}
+	ratings := make([]int, len(all))
+	for i, c := range all {
+		ratings[i] = c.standing.Elo
+	}
+	split := ladder.EvenSplit(ratings, q.K)
+	return Teams{
+		Odds: oddsOf(a.Ladder, ladder.Divide(split, all)), Split: split, Number: q.K, Of: ladder.Splits(len(all)), Picked: a.Origin.Said.Picked,
+	}, nil
+}
+
+// contestant is somebody in a match that is yet to be played.
+type contestant struct {
+	name     ranking.Name
+	standing ladder.Standing // that of a newcomer for somebody who has never played in the ladder
+}
+
+// contestantsOf returns the people of two sides as they would play, or why they cannot. Nobody
+// becomes a player by that.
+func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]contestant, refusal notice.Notice) {
+	var playing []ranking.Known
+	for side := range people {
+		for _, who := range people[side] {
+			shown, k := a.Find(who)
+			if shown.MayBeBot() && !k.IsAccount() {
+				return sides, ranking.Refusal{Code: ranking.NotAPerson, Name: shown.Username}
+			}
+			if slices.ContainsFunc(playing, k.IsSame) {
+				return sides, ranking.Refusal{Code: ranking.SamePlayer}
+			}
+			playing = append(playing, k)
+			sides[side] = append(sides[side], contestant{ranking.NameOf(shown, k), k.StandingIn(a.Ladder)})
 		}
-		ratings := make([]int, len(all))
-		for i, c := range all {
-			ratings[i] = c.Standing.Elo
-		}
-		split := EvenSplit(ratings, q.K)
-		return Teams{Odds: oddsOf(l, Divide(split, all)), Split: split, Number: q.K, Of: Splits(len(all)), Picked: q.Picked}
-	})
+	}
+	return sides, nil
 }
 
 // oddsOf returns the odds of a match that ends as narrowly as it can.
-func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
+func oddsOf(l ranking.Ladder, sides [2][]contestant) Odds {
 	var standings [2][]ladder.Standing
 	for i, side := range sides {
 		for _, c := range side {
-			standings[i] = append(standings[i], c.Standing)
+			standings[i] = append(standings[i], c.standing)
 		}
 	}
 	n := Odds{
@@ -92,7 +170,7 @@ func oddsOf(l ranking.Ladder, sides [2][]ranking.Contestant) Odds {
 	}
 	for i, side := range sides {
 		for _, c := range side {
-			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.Name, Elo: c.Standing.Elo, New: c.IsNew()})
+			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.name, Elo: c.standing.Elo, New: c.standing.Played == 0})
 		}
 	}
 	for winner, score := range []ladder.Score{{A: 1}, {B: 1}, {}} {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -165,61 +166,78 @@ func pairingOf(other ladder.PlayerID, t *ladder.Tally) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: t.Played, Won: t.Won, Drawn: t.Drawn, Lost: t.Lost}
 }
 
-// PersonQuery asks for the standing and the history of a person in the group, who may be the sender. Nobody has none.
-type PersonQuery struct{ Who ranking.Meant }
+// PersonCommand is /stats in a group: it asks a PersonQuestion.
+type PersonCommand struct{ ofPeople }
 
-func (q PersonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(q.Who, func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		if len(players) == 0 {
-			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
-		}
-		if players[0].ID == 0 { // the sender, who has played nowhere yet
-			return PlayerStanding{}, nil
-		}
-		return s.player(ctx, o, l, players[0].ID, players[0].UserID)
-	})
+func (PersonCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	who, unclear := meantPeople(said, a, 1, a.Origin.Sender)
+	return PersonQuestion{Who: who}, unclear
 }
 
-// PlayerQuery asks for the standing and the history of a player.
-type PlayerQuery struct{ Player ladder.PlayerID }
-
-func (q PlayerQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.AskAbout(ranking.Only(*o.Sender), func(ctx context.Context, l ranking.Ladder, players []ranking.Player) (notice.Notice, error) {
-		if players[0].ID == q.Player {
-			return s.player(ctx, o, l, q.Player, o.Sender.ID)
-		}
-		return s.player(ctx, o, l, q.Player, 0)
-	})
+// PersonQuestion asks for the standing and the history of a person in the group, who may be the
+// sender. Nobody has none.
+type PersonQuestion struct {
+	ofPeople
+	Who []command.Person // at most one
 }
 
-// player reads the standing and the history of a player. user is the player's account, 0 for an unclaimed player and for any other than the
-// sender.
-func (s *Service) player(
-	ctx context.Context, o ranking.Origin, l ranking.Ladder, player ladder.PlayerID, user ladder.UserID,
-) (notice.Notice, error) {
-	history, err := s.store.Player(ctx, l.ID, player, o.SentAt)
+func (q PersonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	players, refusal := playersOf(a, q.Who)
+	switch {
+	case refusal != nil:
+		return refusal, nil
+	case len(players) == 0:
+		return ranking.Refusal{Code: ranking.NobodyToShow}, nil
+	case players[0].ID == 0: // the sender, who has played nowhere yet
+		return PlayerStanding{}, nil
+	}
+	return s.player(ctx, a, players[0].ID)
+}
+
+// PlayerQuestion asks for the standing and the history of a player.
+type PlayerQuestion struct {
+	ofNobody
+	Player ladder.PlayerID
+}
+
+func (q PlayerQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	return s.player(ctx, a, q.Player)
+}
+
+// player reads the standing and the history of a player.
+func (s *Service) player(ctx context.Context, a ranking.Asked, player ladder.PlayerID) (notice.Notice, error) {
+	history, err := s.store.Player(ctx, a.Ladder.ID, player, a.Origin.SentAt)
 	if err != nil {
 		return nil, fmt.Errorf("read the history of a player: %w", err)
 	}
 	n := history.View()
-	if o.Sender == nil || user != o.Sender.ID {
+	if player != senderPlayer(a) {
 		n.Other, n.Name = true, ranking.Name{Player: player}
 	}
 	return n, nil
 }
 
-// StandingsQuery asks for the sender's standings in all groups.
-type StandingsQuery struct{}
+// senderPlayer returns the player who asks, 0 for an anonymous admin and for somebody who is none.
+func senderPlayer(a ranking.Asked) ladder.PlayerID {
+	if a.Origin.Sender == nil {
+		return 0
+	}
+	if _, k := a.Find(*a.Origin.Sender); k.IsPlayer() {
+		return k.Player.ID
+	}
+	return 0
+}
 
-func (StandingsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, _ ranking.Where) (notice.Notice, error) {
-		if o.Sender == nil {
-			return ranking.Refusal{Code: ranking.NobodyToShow}, nil
-		}
-		n, err := s.store.Standings(ctx, *o.Sender, MaxGroups, o.SentAt)
-		if err != nil {
-			return nil, fmt.Errorf("read standings: %w", err)
-		}
-		return n, nil
-	})
+// StandingsQuestion asks for the sender's standings in all groups.
+type StandingsQuestion struct{ ofNobody }
+
+func (StandingsQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	if a.Origin.Sender == nil {
+		return ranking.Refusal{Code: ranking.NobodyToShow}, nil
+	}
+	n, err := s.store.Standings(ctx, *a.Origin.Sender, MaxGroups, a.Origin.SentAt)
+	if err != nil {
+		return nil, fmt.Errorf("read standings: %w", err)
+	}
+	return n, nil
 }

@@ -19,8 +19,49 @@ const (
 	MaxPlaces = 20
 )
 
-// RankingQuery asks for a part of the group's ranking.
-type RankingQuery struct {
+// RankingCommand is /ranking, as in "/ranking", "/ranking 2", "/ranking all", "/ranking month",
+// "/ranking season 2", "/ranking 2025", "/top 3" and "/elo @bob".
+type RankingCommand struct{ Season SeasonCommand }
+
+// IsAbout implements ranking.Question.
+func (RankingCommand) IsAbout(said command.Command) bool {
+	q := command.ParseQuestion(said)
+	isFiller := q.Who.Name != "" && command.IsFiller(q.Who.Name) // "/ranking padel" where the only ranking is that of padel
+	return said.AboutSeason().Name != command.NameSeason && !isFiller && (q.Who != command.Person{} || q.Span == command.Year)
+}
+
+func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
+	if about := said.AboutSeason(); about.Name == command.NameSeason {
+		return r.Season.meant(about, a)
+	}
+	switch q := command.ParseQuestion(said); {
+	case r.IsAbout(said):
+		return PersonCommand{}.meant(said, a)
+	case q.Who != command.Person{}:
+		return RankingQuestion{Page: 1}, nil
+	case q.Unknown != "":
+		return nil, ranking.Unexpected(said, q.Unknown)
+	case q.Span != "" && q.Span != command.All:
+		return GainQuestion{Span: q.Span}, nil
+	case q.Number > 0 && said.Written == NameTop:
+		return RankingQuestion{Places: q.Number, All: q.Span == command.All}, nil
+	case q.Number > maxPage && q.Span == "":
+		return SeasonQuestion{Number: q.Number}, nil
+	default:
+		return RankingQuestion{Page: max(q.Number, 1), All: q.Span == command.All}, nil
+	}
+}
+
+// NameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard
+// 2", have that of a page.
+const NameTop = "top"
+
+// maxPage is the highest number of a page that can be typed: 2025 is the season of that name.
+const maxPage = 999
+
+// RankingQuestion asks for a part of the ladder's ranking as it is at the time of the question.
+type RankingQuestion struct {
+	ofNobody
 	Page   int  // number of the page, from 1; the last page if there are fewer
 	Places int  // how many of the first rows instead of a page, 0 for a page
 	All    bool // also players who have not played for long
@@ -89,25 +130,25 @@ type Row struct {
 // Played returns the number of the player's matches.
 func (r Row) Played() int { return r.Won + r.Drawn + r.Lost }
 
-// inquiry asks for the ranking as it is at the time of the question.
-func (q RankingQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
+func (q RankingQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
 	q.Places = min(q.Places, MaxPlaces)
-	asker := o.Sender
-	if o.Button != "" { // anybody may press it
+	asker := a.Origin.Sender
+	if a.Origin.Button != "" { // anybody may press it
 		asker = nil
 		if q.Asker != 0 {
 			asker = &command.Person{ID: q.Asker}
 		}
 	}
-	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		n, err := s.store.Ranking(ctx, here.ID, asker, q, o.SentAt.In(here.Zone))
-		if err != nil {
-			return nil, fmt.Errorf("read ranking: %w", err)
-		}
-		n.Title = o.Chat.Title
-		if asker != nil {
-			n.Asker = asker.ID
-		}
-		return n, nil
-	})
+	n, err := s.store.Ranking(ctx, a.Ladder.ID, asker, q, now(a))
+	if err != nil {
+		return nil, fmt.Errorf("read ranking: %w", err)
+	}
+	n.Title = a.Origin.Chat.Title
+	if asker != nil {
+		n.Asker = asker.ID
+	}
+	return n, nil
 }
+
+// now returns when a question was asked, in the time zone of the chat.
+func now(a ranking.Asked) time.Time { return a.Origin.SentAt.In(a.Display.Zone()) }

@@ -51,19 +51,28 @@ type RivalryOf struct {
 	Pairing
 }
 
-// RecordsQuery asks for the records of all time, or of the current month.
-type RecordsQuery struct{ Span command.Span }
+// RecordsCommand is /records, as in "/records" and "/records month".
+type RecordsCommand struct{ ofNobody }
 
-func (q RecordsQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, here ranking.Where) (notice.Notice, error) {
-		month, _ := timesOf(q.Span, o.SentAt.In(here.Zone))
-		n, err := s.records(ctx, here.ID, month, o.SentAt)
-		if err != nil {
-			return nil, err
-		}
-		n.Title = o.Chat.Title
-		return n, nil
-	})
+func (RecordsCommand) meant(said command.Command, _ ranking.Asked) (Question, notice.Notice) {
+	q := command.ParseQuestion(said)
+	if q != (command.Question{Span: q.Span}) || q.Span != "" && q.Span != command.All && q.Span != command.Month {
+		return nil, ranking.Unexpected(said, said.FirstWord())
+	}
+	return RecordsQuestion{Span: q.Span}, nil
+}
+
+// RecordsQuestion asks for the records of all time, or of the current month.
+type RecordsQuestion struct {
+	ofNobody
+	Span command.Span
+}
+
+func (q RecordsQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	month, _ := timesOf(q.Span, now(a))
+	n, err := s.records(ctx, a.Ladder.ID, month, a.Origin.SentAt)
+	n.Title = a.Origin.Chat.Title
+	return n, err
 }
 
 // records reads the records of the month that begins then, or for zero those of all time.

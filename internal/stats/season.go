@@ -5,8 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/ranking"
@@ -140,25 +143,45 @@ type SeasonResult struct {
 // LastSeason is the number of the season that was the last to end.
 const LastSeason = -1
 
-// SeasonQuery asks for a season of the ladder.
-type SeasonQuery struct {
+// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise is what is said
+// of all else.
+type SeasonCommand struct {
+	ofNobody
+	Otherwise notice.Notice
+}
+
+func (c SeasonCommand) meant(said command.Command, _ ranking.Asked) (Question, notice.Notice) {
+	words := said.Unquoted()
+	switch {
+	case len(words) == 0:
+		return SeasonQuestion{}, nil
+	case len(words) == 1 && strings.EqualFold(words[0], "last"):
+		return SeasonQuestion{Number: LastSeason}, nil
+	case len(words) == 1:
+		if number, err := strconv.ParseUint(strings.TrimPrefix(words[0], "#"), 10, 31); err == nil && number > 0 {
+			return SeasonQuestion{Number: int(number)}, nil
+		}
+	}
+	return nil, c.Otherwise
+}
+
+// SeasonQuestion asks for a season of the ladder.
+type SeasonQuestion struct {
+	ofNobody
 	Number int // as in SeasonStore
 }
 
-func (q SeasonQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, at ranking.Where) (notice.Notice, error) {
-		n, err := s.store.Season(ctx, at.Ladder.ID, q.Number)
-		if err != nil {
-			return nil, fmt.Errorf("read a season: %w", err)
-		}
-		switch {
-		case n.Number == 0 && q.Number == 0: // the group is new
-			return SeasonTable{Title: o.Chat.Title, Number: 1}, nil
-		case n.Number == 0:
-			return ranking.Refusal{Code: ranking.NoSuchSeason, Number: max(0, q.Number)}, nil
-		}
-		return n.short(), nil
-	})
+func (q SeasonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	n, err := s.store.Season(ctx, a.Ladder.ID, q.Number)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read a season: %w", err)
+	case n.Number == 0 && q.Number == 0: // the group is new
+		return SeasonTable{Title: a.Origin.Chat.Title, Number: 1}, nil
+	case n.Number == 0:
+		return ranking.Refusal{Code: ranking.NoSuchSeason, Number: max(0, q.Number)}, nil
+	}
+	return n.short(), nil
 }
 
 // SeasonEnd returns how a season ended, with the names of its players. object is what identifies the message that tells it.
@@ -249,17 +272,25 @@ func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	return all
 }
 
-// AllTimeQuery asks for what people have achieved in all seasons of the ladder.
-type AllTimeQuery struct{}
+// AllTimeCommand is /alltime: it asks for what people have achieved in all seasons of the ladder.
+type AllTimeCommand struct{ ofNobody }
 
-func (AllTimeQuery) inquiry(s *Service, o ranking.Origin) ranking.Inquiry {
-	return ranking.Ask(func(ctx context.Context, at ranking.Where) (notice.Notice, error) {
-		results, err := s.store.SeasonResults(ctx, at.Ladder.ID)
-		if err != nil {
-			return nil, fmt.Errorf("read all seasons: %w", err)
-		}
-		n := AllSeasonsOf(results)
-		n.Title = o.Chat.Title
-		return n, nil
-	})
+func (q AllTimeCommand) meant(said command.Command, _ ranking.Asked) (Question, notice.Notice) {
+	if word := said.FirstWord(); word != "" {
+		return nil, ranking.Unexpected(said, word)
+	}
+	return AllTimeQuestion{}, nil
+}
+
+// AllTimeQuestion asks for what people have achieved in all seasons of the ladder.
+type AllTimeQuestion struct{ ofNobody }
+
+func (AllTimeQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	results, err := s.store.SeasonResults(ctx, a.Ladder.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read all seasons: %w", err)
+	}
+	n := AllSeasonsOf(results)
+	n.Title = a.Origin.Chat.Title
+	return n, nil
 }

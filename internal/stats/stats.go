@@ -8,6 +8,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
 
@@ -19,7 +20,7 @@ type Store interface {
 	// Ranking returns a part of a ladder's ranking as it is now, with those who have not paused for so long that the ladder's rules leave
 	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
 	// be nil. now is in the time zone of the chat, in which the day begins with whose places those of now are compared.
-	Ranking(ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuery, now time.Time) (RankingPage, error)
+	Ranking(ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board with that object. now is as for Ranking.
 	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)
 	// Player returns a player's standing and history in a ladder, with the place in the ranking as it is now.
@@ -39,27 +40,56 @@ type Store interface {
 	SeasonStore
 }
 
-// Answerer commits the answer to a question, as ranking.Service does.
-type Answerer interface {
-	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
-}
-
-// Service answers questions.
-type Service struct {
-	store    Store
-	answerer Answerer
-}
+// Service answers questions. It is the ranking.Answerer.
+type Service struct{ store Store }
 
 // NewService returns a service that reads from the store.
-func NewService(store Store, answerer Answerer) *Service { return &Service{store, answerer} }
+func NewService(store Store) *Service { return &Service{store} }
 
-// Query is what is asked for.
-type Query interface {
-	// inquiry returns the question: who it is about, and how its answer is read.
-	inquiry(s *Service, o ranking.Origin) ranking.Inquiry
+var _ ranking.Answerer = (*Service)(nil)
+
+// Question is a ranking.Question that this package answers.
+type Question interface {
+	ranking.Question
+	// answer reads the answer.
+	answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error)
 }
 
-// Show answers a question: that of a message with a message, and that of a pressed button in the message with the button.
-func (s *Service) Show(ctx context.Context, o ranking.Origin, q Query) error {
-	return s.answerer.Do(ctx, o, q.inquiry(s, o))
+// Answer implements ranking.Answerer.
+func (s *Service) Answer(ctx context.Context, q ranking.Question, a ranking.Asked) (notice.Notice, error) {
+	return q.(Question).answer(ctx, s, a)
+}
+
+// ofNobody is a question that a command does not ask about people whom it names. Others embed it.
+type ofNobody struct{}
+
+// IsAbout implements ranking.Question.
+func (ofNobody) IsAbout(command.Command) bool { return false }
+
+// ofPeople is a question about people whom a command may name. Others embed it.
+type ofPeople struct{}
+
+// IsAbout implements ranking.Question.
+func (ofPeople) IsAbout(command.Command) bool { return true }
+
+// Typed is a question as somebody types it: what it asks depends on the words of the command, and on
+// who is in the group.
+type Typed struct{ Form }
+
+// Form is the form of a typed question, one for each command.
+type Form interface {
+	ranking.Question
+	// meant returns the question that a command asks, or the notice that says why that is not clear.
+	meant(said command.Command, a ranking.Asked) (Question, notice.Notice)
+}
+
+// Meant returns the question that a command asks, or the notice that says why that is not clear.
+func (t Typed) Meant(a ranking.Asked) (Question, notice.Notice) { return t.meant(a.Origin.Said, a) }
+
+func (t Typed) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
+	q, unclear := t.Meant(a)
+	if unclear != nil {
+		return unclear, nil
+	}
+	return q.answer(ctx, s, a)
 }

@@ -96,13 +96,13 @@ func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now tim
 
 // readRows reads who is in a ranking, and who has not played for long.
 func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *WebRanking) (err error) {
-	if n.RankingPage, err = s.store.Ranking(ctx, in, nil, RankingQuery{Places: webRows}, now); err != nil {
+	if n.RankingPage, err = s.store.Ranking(ctx, in, nil, RankingQuestion{Places: webRows}, now); err != nil {
 		return fmt.Errorf("read a ranking: %w", err)
 	}
 	if n.Hidden == 0 {
 		return nil
 	}
-	all, err := s.store.Ranking(ctx, in, nil, RankingQuery{Places: webRows, All: true}, now)
+	all, err := s.store.Ranking(ctx, in, nil, RankingQuestion{Places: webRows, All: true}, now)
 	if err != nil {
 		return fmt.Errorf("read who has not played for long: %w", err)
 	}

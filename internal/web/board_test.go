@@ -81,7 +81,7 @@ func newClubAt(t *testing.T, now func() time.Time) *club {
 	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid()`)
 	c.group = dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT group_id FROM matches LIMIT 1`)
 	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(), func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
-	c.views = stats.NewService(pgstats.NewStore(pool, pool), nil)
+	c.views = stats.NewService(pgstats.NewStore(pool, pool))
 	c.board, c.links, c.stop = c.serve(now)
 	c.url = c.links.Link(c.boardOf(c.group))
 	return c
@@ -371,8 +371,7 @@ func TestCut(t *testing.T) {
 	web := func(value string) step {
 		return func(ctx context.Context, s *ranking.Service, o ranking.Origin) error {
 			setting, _ := ranking.FindSetting(ranking.SettingWeb)
-			isAdmin := func(context.Context) (bool, error) { return true, nil }
-			return s.Do(ctx, o, ranking.ChangeSetting{Setting: setting, Value: value, IsAdmin: isAdmin})
+			return s.Do(dbtest.AsAdmin(ctx), o, ranking.ChangeSetting{Setting: setting, Value: value})
 		}
 	}
 	removed := func(ctx context.Context, s *ranking.Service, o ranking.Origin) error { return s.BotRemoved(ctx, o) }
@@ -574,7 +573,7 @@ func FuzzBoard(f *testing.F) {
 	links := web.NewLinks("", botToken)
 	proxies, err := web.ReadProxies("10.0.0.0/9")
 	dbtest.Must(f, err)
-	board := web.NewBoard(stats.NewService(pgstats.NewStore(pool, pool), nil), links, proxies, time.Now, slog.New(slog.DiscardHandler))
+	board := web.NewBoard(stats.NewService(pgstats.NewStore(pool, pool)), links, proxies, time.Now, slog.New(slog.DiscardHandler))
 	for _, route := range web.RoutePaths() {
 		if route != "events" {
 			f.Add(fill(route, map[string]any{"player": 1, "other": 2, "season": 1}), "ladder=1&month=2026-05&player=1&older=5&newer=7&period=all&tv=1", "gzip", "10.0.0.1")

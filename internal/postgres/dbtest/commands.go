@@ -11,9 +11,38 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Service returns a service on a store, with retries as in production.
-func Service(store ranking.Store) *ranking.Service {
-	return ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+// Service returns a service on a store, with retries as in production. It answers no questions.
+func Service(store ranking.Store) *ranking.Service { return Answering(store, nil) }
+
+// Answering returns a service like Service that answers questions.
+func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service {
+	return ranking.NewService(store, answerer, Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+}
+
+// IsAdmin says whether a sender is an admin.
+type IsAdmin func(context.Context) (bool, error)
+
+// Admins are those for whom the context of the call says so: nobody, unless it comes from WithAdmin.
+type Admins struct{}
+
+type adminKey struct{}
+
+// WithAdmin returns a context in which Admins ask isAdmin whether the sender is one.
+func WithAdmin(ctx context.Context, isAdmin IsAdmin) context.Context {
+	return context.WithValue(ctx, adminKey{}, isAdmin)
+}
+
+// AsAdmin returns a context in which the sender is an admin.
+func AsAdmin(ctx context.Context) context.Context {
+	return WithAdmin(ctx, func(context.Context) (bool, error) { return true, nil })
+}
+
+// IsAdmin implements ranking.Admins.
+func (Admins) IsAdmin(ctx context.Context, _ ranking.ExternalChatID, _ ladder.UserID) (bool, error) {
+	if isAdmin, ok := ctx.Value(adminKey{}).(IsAdmin); ok {
+		return isAdmin(ctx)
+	}
+	return false, nil
 }
 
 // SentAt is when the commands here were sent: recent enough to be answered.
@@ -21,15 +50,12 @@ var SentAt = time.Now().Truncate(time.Second)
 
 // By is the origin of a command that a person sends in the club.
 func By(key string, sender command.Person) ranking.Origin {
-	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, ReplyTo: 7, Thread: 8}
+	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, Place: ranking.Place{ReplyTo: 7, Thread: 8}}
 }
 
 // Number is an amendment of the match with that number, by a person without admin rights.
 func Number(n int) ranking.Amendment {
-	return ranking.Amendment{
-		Match:   ranking.MatchRef{Number: n},
-		IsAdmin: func(context.Context) (bool, error) { return false, nil },
-	}
+	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
 }
 
 // Singles is a report of a match of one against one.
@@ -39,7 +65,7 @@ func Singles(a, b command.Person, scores ...ladder.Score) command.Match {
 
 // Reported is a message that reports matches.
 func Reported(reports ...command.Match) ranking.ReadReport {
-	return ranking.ReadReport{Read: func([]command.Person) ranking.Reading { return ranking.Reading{Reports: reports} }}
+	return ranking.ReadReport{Reading: &ranking.Reading{Reports: reports}}
 }
 
 // Record makes Bob report a match.

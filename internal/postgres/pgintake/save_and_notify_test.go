@@ -42,12 +42,12 @@ func TestSaveAndNotify(t *testing.T) {
 	unknown := ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "New"}
 	retitled := ranking.Chat{ID: dbtest.Club.ID, Kind: ranking.Group}
 	for i, o := range []ranking.Origin{
-		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, ReplyTo: 7, Thread: 8},
-		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, ReplyTo: 7, Thread: 8}, // the update fails again
+		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, Place: ranking.Place{ReplyTo: 7, Thread: 8}},
+		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, Place: ranking.Place{ReplyTo: 7, Thread: 8}}, // the update fails again
 		{Key: "m:2", Chat: private, SentAt: sent},
-		{Key: "m:3", Chat: unknown, SentAt: sent, ReplyTo: 9},
-		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, ReplyTo: 9, Thread: 1}, // an earlier id
-		{Key: "c:5", Chat: dbtest.Club, Sender: &dbtest.Bob, SentAt: sent, Button: "5", ReplyTo: 9},
+		{Key: "m:3", Chat: unknown, SentAt: sent, Place: ranking.Place{ReplyTo: 9}},
+		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, Place: ranking.Place{ReplyTo: 9, Thread: 1}}, // an earlier id
+		{Key: "c:5", Chat: dbtest.Club, Sender: &dbtest.Bob, SentAt: sent, Press: ranking.Press{Button: "5"}, Place: ranking.Place{ReplyTo: 9}},
 	} {
 		dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal))
 	}

@@ -107,7 +107,7 @@ func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 	finished := make(chan struct{})
 	for i, chat := range []ranking.Chat{club, annex} {
 		store := pgranking.NewStore(w.Pool, dbtest.Ignore)
-		s := ranking.NewService(store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		s := ranking.NewService(store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 		instances.Go(func() error {
 			for round := range starts[i] {
 				people := []command.Person{alice, bob, carol, {ID: ladder.UserID(100 + round), Username: fmt.Sprint("new_", round)}}

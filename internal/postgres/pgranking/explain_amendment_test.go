@@ -42,11 +42,6 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return err
 		}, Want: -1}
 	}
-	admin := func(n int) ranking.Amendment {
-		t := dbtest.Number(n)
-		t.IsAdmin = func(context.Context) (bool, error) { return true, nil }
-		return t
-	}
 	s := dbtest.Service(store)
 	pressed := func(key string) ranking.Origin {
 		o := in(club, key, known)
@@ -69,7 +64,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return s.Do(ctx, in(club, "answer", known), ranking.Say{Notice: ranking.Refusal{}})
 		}, Want: 3 + 6 + 1},
 		{Name: "ask", Run: func(ctx context.Context) error {
-			return s.Do(ctx, in(club, "ask", known), ranking.UndoMatch{Amendment: admin(40)})
+			return s.Do(dbtest.AsAdmin(ctx), in(club, "ask", known), ranking.UndoMatch{Amendment: dbtest.Number(40)})
 		}, Want: 2 + 4 + 3 + 1 + 1},
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: "undo_prompt"}
@@ -83,8 +78,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: 3 + 2},
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
-			return s.Do(ctx, pressed("undo"), ranking.PromptAnswer{
-				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.Choice(0), IsAdmin: admin(40).IsAdmin,
+			return s.Do(dbtest.AsAdmin(ctx), pressed("undo"), ranking.PromptAnswer{
+				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.Choice(0),
 			})
 		}, Want: -1},
 		{Name: "timer", Run: func(ctx context.Context) error {
@@ -98,11 +93,10 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		}, Want: -1},
 		find("last undone", 40, &known, ranking.MatchRef{LastUndone: true}),
 		{Name: "restore", Run: func(ctx context.Context) error { // without the number
-			restore := admin(0)
-			return s.Do(ctx, in(club, "restore", known), ranking.RestoreMatch{Amendment: restore})
+			return s.Do(dbtest.AsAdmin(ctx), in(club, "restore", known), ranking.RestoreMatch{Amendment: dbtest.Number(0)})
 		}, Want: 2 + 5 + 2 + 8 + 1 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
-			return s.Do(ctx, in(club, "fix", known), ranking.FixMatch{Amendment: admin(41), Scores: []ladder.Score{{A: 1, B: 3}}})
+			return s.Do(dbtest.AsAdmin(ctx), in(club, "fix", known), ranking.FixMatch{Amendment: dbtest.Number(41), Scores: []ladder.Score{{A: 1, B: 3}}})
 		}, Want: 2 + 4 + 2 + 9 + 1 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
 			id := dbtest.Value[ladder.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)

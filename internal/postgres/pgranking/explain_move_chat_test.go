@@ -42,7 +42,7 @@ func TestNoMoveScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, dbtest.Ladder(t, plain, late.ID), &alice, stats.RankingQuery{Page: 2}, time.Now())
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, dbtest.Ladder(t, plain, late.ID), &alice, stats.RankingQuestion{Page: 2}, time.Now())
 			if len(got.Rows) != stats.PageRows {
 				t.Errorf("read %+v", got)
 			}

@@ -2,7 +2,6 @@ package pgranking_test
 
 import (
 	"context"
-	"log/slog"
 	"testing"
 	"time"
 
@@ -38,8 +37,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 			t.Parallel()
 			pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool
 			store := pgranking.NewStore(pool, dbtest.Ignore)
-			service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
-			for _, c := range everyKind(service, stats.NewService(pgstats.NewStore(pool, pool), service)) {
+			for _, c := range everyKind(dbtest.Answering(store, stats.NewService(pgstats.NewStore(pool, pool)))) {
 				if c.before != nil {
 					if err := c.before(t.Context()); err != nil {
 						t.Fatalf("before %s: %v", c.name, err)
@@ -76,7 +74,7 @@ type action struct {
 }
 
 // everyKind returns commands of all kinds; each can be done after those before it.
-func everyKind(s *ranking.Service, questions *stats.Service) []action {
+func everyKind(s *ranking.Service) []action {
 	origin := func(key string, sender *command.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}
 	}
@@ -91,17 +89,14 @@ func everyKind(s *ranking.Service, questions *stats.Service) []action {
 	named.Username = "zoe"
 	upgraded := club
 	upgraded.ID = -1000
-	isAdmin := func(context.Context) (bool, error) { return true, nil }
 	return []action{
 		{name: "record", before: record("before", aliceBeatsBob), run: record("record", aliceBeatsBob)},
 		{name: "newcomer", run: record("newcomer", against(carol))},
 		{name: "undo", run: func(ctx context.Context) error {
-			return s.Do(ctx, origin("undo", &alice), ranking.UndoMatch{
-				Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}, IsAdmin: isAdmin},
-			})
+			return s.Do(dbtest.AsAdmin(ctx), origin("undo", &alice), ranking.UndoMatch{Amendment: dbtest.Number(1)})
 		}},
 		{name: "ranking", run: func(ctx context.Context) error {
-			return questions.Show(ctx, origin("ranking", &bob), stats.RankingQuery{Page: 1})
+			return s.Do(ctx, origin("ranking", &bob), ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 		}},
 		{name: "merge", before: func(ctx context.Context) error {
 			if err := s.Do(ctx, origin("join", &zoe), ranking.Join{}); err != nil {

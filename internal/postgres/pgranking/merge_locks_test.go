@@ -132,7 +132,7 @@ func TestMergesAtOnce(t *testing.T) {
 	var n atomic.Int64
 	var instances errgroup.Group
 	for i := range 6 {
-		s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []command.Person{renamed, robert}[i%2])
 		instances.Go(func() error { return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}) })
 	}
@@ -159,7 +159,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	pairs := [][2]command.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
-	s := ranking.NewService(w.Store, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+	s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
 	var work errgroup.Group
 	for i, chat := range []ranking.Chat{club, annex} {
 		for _, reporter := range []command.Person{bob, carol} {

@@ -136,25 +136,23 @@ func (w *world) mustBeOneChat(t *testing.T) {
 // and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(*world, *ranking.Service, ranking.Origin) error{
-		"match": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+	for name, do := range map[string]func(*ranking.Service, ranking.Origin) error{
+		"match": func(s *ranking.Service, o ranking.Origin) error {
 			return s.Do(context.Background(), o, dbtest.Reported(dbtest.Singles(bob, carol, ladder.Score{A: 3, B: 1})))
 		},
-		"join": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+		"join": func(s *ranking.Service, o ranking.Origin) error {
 			return s.Do(context.Background(), o, ranking.Join{})
 		},
-		"ranking": func(w *world, s *ranking.Service, o ranking.Origin) error {
-			return stats.NewService(pgstats.NewStore(w.Pool, w.Pool), s).Show(context.Background(), o, stats.RankingQuery{Page: 1})
+		"ranking": func(s *ranking.Service, o ranking.Origin) error {
+			return s.Do(context.Background(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 		},
-		"undo": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+		"undo": func(s *ranking.Service, o ranking.Origin) error {
 			return s.Do(context.Background(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}})
 		},
-		"rules": func(_ *world, s *ranking.Service, o ranking.Origin) error {
+		"rules": func(s *ranking.Service, o ranking.Origin) error {
 			o.Button, o.Pressed = o.Key, 55
 			k, _ := ranking.FindSetting("k")
-			return s.Do(context.Background(), o, ranking.ChangeSetting{
-				Setting: k, Value: "16", IsAdmin: func(context.Context) (bool, error) { return true, nil },
-			})
+			return s.Do(dbtest.AsAdmin(context.Background()), o, ranking.ChangeSetting{Setting: k, Value: "16"})
 		},
 	} {
 		for gone, chat := range map[string]ranking.Chat{"the newer goes": dbtest.Upgraded, "the older goes": club} {
@@ -169,7 +167,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 				}
 				left := dbtest.Value[int](t, w.Pool, `SELECT id FROM groups WHERE last_match_number = 1`)
 				store := &late{Store: w.Store, then: func() { w.move(t) }}
-				dbtest.Must(t, do(w, dbtest.Service(store), in(chat, "3", map[bool]command.Person{true: bob, false: zoe}[name == "undo"])))
+				dbtest.Must(t, do(dbtest.Answering(store, stats.NewService(pgstats.NewStore(w.Pool, w.Pool))), in(chat, "3", map[bool]command.Person{true: bob, false: zoe}[name == "undo"])))
 				got := dbtest.Value[string](t, w.Pool, `
 					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
 					    WHERE g.chat_id = o.chat_id))

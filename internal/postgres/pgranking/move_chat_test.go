@@ -298,7 +298,7 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, club.ID), nil, stats.RankingQuery{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, club.ID), nil, stats.RankingQuestion{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

@@ -49,8 +49,8 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	store := under(pgranking.NewStore(pool, dbtest.Ignore), pool)
-	service := ranking.NewService(store, slog.New(slog.DiscardHandler), ranking.Settings{})
-	questions := stats.NewService(pgstats.NewStore(pool, pool), service)
+	questions := stats.NewService(pgstats.NewStore(pool, pool))
+	service := ranking.NewService(store, questions, dbtest.Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{})
 	origin := func(key string) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: &carol, SentAt: time.Unix(1_700_000_000, 0)}
 	}
@@ -98,10 +98,10 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 		{"page", func(key string) error {
 			o := origin(key)
 			o.Button, o.Pressed = key, 7
-			return questions.Show(t.Context(), o, stats.RankingQuery{Page: 1, Asker: carol.ID})
+			return service.Do(t.Context(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1, Asker: carol.ID}})
 		}, 2 + 1},
 		{"ranking", func(key string) error {
-			return questions.Show(t.Context(), origin(key), stats.RankingQuery{Page: 1})
+			return service.Do(t.Context(), origin(key), ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 		}, 2 + 1},
 		{"join", func(key string) error { return service.Do(t.Context(), origin(key), ranking.Join{}) }, 2},
 		{"answer", func(key string) error {
@@ -113,9 +113,7 @@ func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *
 			k, _ := ranking.FindSetting("k")
 			value := k.Choices[settings%len(k.Choices)]
 			settings++
-			return service.Do(t.Context(), o, ranking.ChangeSetting{
-				Setting: k, Value: value, IsAdmin: func(context.Context) (bool, error) { return true, nil },
-			})
+			return service.Do(dbtest.AsAdmin(t.Context()), o, ranking.ChangeSetting{Setting: k, Value: value})
 		}, 2},
 		{"delivered again", func(string) error { return record("warm match 1") }, 2},
 	}

@@ -14,7 +14,7 @@ import (
 
 // Board implements stats.Store.
 func (s *Store) Board(ctx context.Context, in ladder.ID, object string, now time.Time) (stats.Board, error) {
-	page, err := s.Ranking(ctx, in, nil, stats.RankingQuery{Places: stats.BoardRows}, now)
+	page, err := s.Ranking(ctx, in, nil, stats.RankingQuestion{Places: stats.BoardRows}, now)
 	if err != nil {
 		return stats.Board{}, err
 	}

@@ -120,7 +120,7 @@ func matchesRead(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 // viewsOfGroup are the views that are about nobody.
 func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all []view) {
 	now := time.Now()
-	for name, q := range map[string]stats.RankingQuery{
+	for name, q := range map[string]stats.RankingQuestion{
 		"the first page": {Page: 1}, "a late page": {Page: 90}, "a page of all": {Page: 90, All: true}, "the first places": {Places: 20},
 	} {
 		want := 3
@@ -237,7 +237,7 @@ func viewsOfPlayer(
 		}, Want: want}, matches})
 	}
 	check("the own row of a ranking", 4, 850, func(ctx context.Context) (bool, error) {
-		n, err := store.Ranking(ctx, viewedLadder, &who, stats.RankingQuery{Page: 2}, now)
+		n, err := store.Ranking(ctx, viewedLadder, &who, stats.RankingQuestion{Page: 2}, now)
 		return len(n.Rows) > 0 && hasPlayed, err
 	})
 	check("the page", 2, own, func(ctx context.Context) (bool, error) {

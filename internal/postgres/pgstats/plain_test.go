@@ -118,7 +118,7 @@ func (c *club) compare() {
 	}
 	a, b := l.members[c.draw("a", 0, len(l.members)-1)], l.members[c.draw("b", 0, len(l.members)-1)]
 	ctx := c.t.Context()
-	page, err := c.store.Ranking(ctx, in, nil, stats.RankingQuery{Places: stats.MaxPlaces}, c.now)
+	page, err := c.store.Ranking(ctx, in, nil, stats.RankingQuestion{Places: stats.MaxPlaces}, c.now)
 	c.compareView(l.ranking(c.now), page.Rows, err)
 	history, err := c.store.Player(ctx, in, ladder.PlayerID(a.Player), c.now)
 	c.compareView(l.player(a), history.View(), err)

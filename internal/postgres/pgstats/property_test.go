@@ -43,7 +43,7 @@ func TestAnyViews(t *testing.T) {
 		id := clubs.Add(1)
 		c := &club{
 			t: t, rt: rt, pool: pool, id: id,
-			Service: ranking.NewService(pgranking.NewStore(pool, dbtest.Ignore), slog.New(slog.DiscardHandler),
+			Service: ranking.NewService(pgranking.NewStore(pool, dbtest.Ignore), nil, dbtest.Admins{}, slog.New(slog.DiscardHandler),
 				ranking.Settings{ResultsPerMinute: -1, UndoWindow: 1_000 * time.Hour}),
 			store: pgstats.NewStore(pool, pool),
 			chats: []ranking.ExternalChatID{ranking.ExternalChatID(-1_000*id - 1), ranking.ExternalChatID(-1_000*id - 2)},
@@ -76,7 +76,7 @@ func (c *club) send(command func(ctx context.Context, o ranking.Origin) error) {
 	c.keys++
 	sender := c.person(0, true)
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
-	err := command(c.t.Context(), ranking.Origin{
+	err := command(dbtest.AsAdmin(c.t.Context()), ranking.Origin{
 		Key: fmt.Sprintf("%d:%d", c.id, c.keys), Chat: ranking.Chat{ID: chat, Kind: ranking.Group, Title: "Club"}, Sender: &sender, SentAt: c.now,
 	})
 	if err != nil {
@@ -111,9 +111,7 @@ func (c *club) score(most int) ladder.Score {
 }
 
 func (c *club) amendment() ranking.Amendment {
-	return ranking.Amendment{
-		Match: ranking.MatchRef{Number: c.draw("match", 1, 25)}, IsAdmin: func(context.Context) (bool, error) { return true, nil },
-	}
+	return dbtest.Number(c.draw("match", 1, 25))
 }
 
 func (c *club) undo(*rapid.T) {

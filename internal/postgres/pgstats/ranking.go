@@ -61,7 +61,7 @@ func (r rankedRow) row(before map[ladder.PlayerID]int) stats.Row {
 
 // Ranking implements stats.Store.
 func (s *Store) Ranking(
-	ctx context.Context, in ladder.ID, asker *command.Person, q stats.RankingQuery, now time.Time,
+	ctx context.Context, in ladder.ID, asker *command.Person, q stats.RankingQuestion, now time.Time,
 ) (stats.RankingPage, error) {
 	number, size := q.Page, stats.PageRows
 	if q.Places > 0 {

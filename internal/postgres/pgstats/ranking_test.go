@@ -69,7 +69,7 @@ func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row,
 }
 
 // pageOf is a part of a ranking as a plain calculation.
-func pageOf(members []member, matches, days, asker int, q stats.RankingQuery) stats.RankingPage {
+func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion) stats.RankingPage {
 	rows, placed, hidden := rankingOf(members, matches, days, q.All)
 	n := stats.RankingPage{
 		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches, HideDays: days, Unplaced: placed == 0,
@@ -134,7 +134,7 @@ func TestAnyRanking(t *testing.T) {
 				i+1, m.Elo, played, m.Won, m.Drawn, m.Lost, now.AddDate(0, 0, -m.Days), m.Left)
 		}
 		for range 8 {
-			q := stats.RankingQuery{All: rapid.Bool().Draw(rt, "all"), Page: rapid.IntRange(1, 6).Draw(rt, "page")}
+			q := stats.RankingQuestion{All: rapid.Bool().Draw(rt, "all"), Page: rapid.IntRange(1, 6).Draw(rt, "page")}
 			if rapid.IntRange(0, 3).Draw(rt, "top") == 0 {
 				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
 			}

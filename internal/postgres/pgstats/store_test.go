@@ -37,7 +37,7 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
 		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), nil, stats.RankingQuery{Page: 20}, time.Time{})
+		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), nil, stats.RankingQuestion{Page: 20}, time.Time{})
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}

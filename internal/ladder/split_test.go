@@ -1,4 +1,4 @@
-package stats_test
+package ladder_test
 
 import (
 	"cmp"
@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"elobot/internal/ladder"
 	"elobot/internal/rapidtest"
-	"elobot/internal/stats"
 )
 
 func TestMain(m *testing.M) {
@@ -70,13 +70,13 @@ func TestEvenSplit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rating := rapid.OneOf(rapid.IntRange(0, 10_000), rapid.SampledFrom([]int{0, 1500, 1501, 10_000}))
-		ratings := rapid.SliceOfN(rating, stats.MinSplit, 9).Draw(t, "ratings")
+		ratings := rapid.SliceOfN(rating, ladder.MinSplit, 9).Draw(t, "ratings")
 		want := divisions(ratings)
-		if n := stats.Splits(len(ratings)); n != len(want) {
+		if n := ladder.Splits(len(ratings)); n != len(want) {
 			t.Fatalf("there are %d ways to divide %d players, want %d", n, len(ratings), len(want))
 		}
 		for i, w := range want {
-			split := stats.EvenSplit(ratings, i+1)
+			split := ladder.EvenSplit(ratings, i+1)
 			var team []int
 			for player := range ratings {
 				if split.Has(player) {
@@ -86,7 +86,7 @@ func TestEvenSplit(t *testing.T) {
 			if !slices.Equal(team, w.team) {
 				t.Fatalf("%v: number %d is %v, want %v", ratings, i+1, team, w.team)
 			}
-			if same, ok := stats.SplitOf(int(split), len(ratings)); !ok || same != split {
+			if same, ok := ladder.SplitOf(int(split), len(ratings)); !ok || same != split {
 				t.Fatalf("%d is no split of %d players", split, len(ratings))
 			}
 		}
@@ -103,11 +103,11 @@ func TestSplitOf(t *testing.T) {
 		{0, 4, false}, {-1, 4, false}, {0b0110, 4, false}, {0b0001, 4, false}, {0b0111, 4, false}, {0b10001, 4, false}, {0b1111, 5, false},
 		{0b11, 3, false}, {1<<11 - 1, 21, false}, {1 << 40, 20, false},
 	} {
-		if _, ok := stats.SplitOf(tc.number, tc.players); ok != tc.want {
+		if _, ok := ladder.SplitOf(tc.number, tc.players); ok != tc.want {
 			t.Errorf("%b of %d players: %t", tc.number, tc.players, ok)
 		}
 	}
-	if n := stats.Splits(20); n != 92_378 {
+	if n := ladder.Splits(20); n != 92_378 {
 		t.Errorf("there are %d ways to divide 20 players", n)
 	}
 }
@@ -120,7 +120,7 @@ func BenchmarkEvenSplit(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("players=%d", players), func(b *testing.B) {
 			for b.Loop() {
-				stats.EvenSplit(ratings, 1)
+				ladder.EvenSplit(ratings, 1)
 			}
 		})
 	}

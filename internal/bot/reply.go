@@ -1,0 +1,41 @@
+package bot
+
+import (
+	"context"
+	"strings"
+
+	"elobot/internal/command"
+	"elobot/internal/ranking"
+)
+
+// reply handles a message that is no command: it may reply to a question of the bot, which is
+// recognized by its buttons. All other messages are ignored.
+func (r *Router) reply(ctx context.Context, req request) error {
+	m := req.message
+	standsFor := func(name string) request {
+		return newRequest(m, req.origin, command.Text(name, m.Text, m.commandEntities(), r.self.Username))
+	}
+	wizard := ranking.ReplyToWizard{Opponent: -1}
+	for _, data := range r.buttonsBelow(m.replied()) {
+		c, args, _ := findCallback(data)
+		switch c.Code {
+		case ladderCode: // a FirstLadderPrompt: what is the group's only ladder called?
+			first := strings.Join(command.Command{Args: m.Text}.Unquoted(), " ")
+			return r.do(ctx, standsFor(nameLadder).origin, ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first})
+		case askedCode: // a FixPrompt: what is the right score?
+			return r.dispatch(ctx, standsFor(command.NameFix))
+		case promptCode: // a wizard: who is the opponent, and what is the score?
+			ref, option, _ := promptOf(data)
+			wizard.Wizard = ref
+			if score, ok := option.(ranking.ScoreAgainst); ok {
+				wizard.Opponent = score.Opponent
+			}
+		}
+	}
+	if wizard.Wizard.ID == 0 || req.origin.Sender == nil {
+		return nil
+	}
+	req = standsFor(command.NameMatch)
+	req.origin.Pressed = m.replied().ID
+	return r.rankings.Do(ctx, req.origin, wizard)
+}

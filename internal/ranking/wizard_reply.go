@@ -1,0 +1,122 @@
+package ranking
+
+import (
+	"errors"
+	"slices"
+
+	"elobot/internal/command"
+)
+
+// ReplyToWizard answers a PromptWizard with what the command says: the name of the opponent, the
+// score, or both. Unless the wizard is open and asks the sender, the message is no command.
+type ReplyToWizard struct {
+	Wizard PromptRef
+	// Opponent is whom the replied message asks about the score against, as a Choice of the wizard;
+	// negative for nobody.
+	Opponent Choice
+}
+
+func (r ReplyToWizard) plan(s *Service, c call) call {
+	if c.asked == nil {
+		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), isReply: true, by: c.Sender})
+	}
+	wizard := c.asked.prompt.Wizard
+	if 0 <= r.Opponent && int(r.Opponent) < len(wizard.Opponents) {
+		c.Said.Reply = &wizard.Opponents[r.Opponent]
+	}
+	option, malformed := wizard.AnswerOf(c.Said, c.asked.everybody)
+	if malformed != nil {
+		return Say{Notice: malformed, Malformed: commandMatch}.plan(s, c)
+	}
+	return PromptAnswer{Prompt: r.Wizard, Option: option}.planWizard(s, c)
+}
+
+// AnswerOf returns the answer to a wizard that somebody typed.
+func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person) (o PromptOption, malformed Notice) {
+	if r.HasTeams() {
+		typed, err := command.ParseScores(said)
+		if form, malformed := WrongFormOf(said, err); malformed {
+			return nil, form
+		}
+		return command.Reading{{A: r.Teams[0], B: r.Teams[1], Scores: typed}}, nil
+	}
+	report, unclear, err := certainReport(said, everybody)
+	switch {
+	case unclear != nil:
+		return *unclear, nil
+	case err == nil:
+		return report.Readings[0], nil
+	}
+	if said.Reply == nil {
+		if o = opponentAlone(said, everybody); o != nil {
+			return o, nil
+		}
+	}
+	form, _ := WrongFormOf(said, err)
+	return nil, form
+}
+
+// certainReport reads a report that has one reading, or returns the name that does not tell who is
+// the sender's opponent.
+func certainReport(said command.Command, everybody []command.Person) (command.Report, *UnclearOpponent, error) {
+	report, err := command.ParseMatchOf(said, everybody)
+	unclear := unclearOpponent(report, err, said.Sender)
+	if err == nil {
+		_, err = command.Certain(report)
+	}
+	return report, unclear, err
+}
+
+// opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
+func opponentAlone(said command.Command, everybody []command.Person) PromptOption {
+	said.Args += " 1:0"
+	report, unclear, err := certainReport(said, everybody)
+	switch {
+	case unclear != nil:
+		unclear.Score = nil
+		return *unclear
+	case err != nil:
+		return nil
+	}
+	if opponent, ok := opponentOf(report.Readings[0], said.Sender); ok {
+		return opponent
+	}
+	return nil
+}
+
+// unclearOpponent returns the name in a result that does not tell who is the sender's opponent, nil
+// if there is none.
+func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
+	var form *command.FormError
+	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {
+		return &UnclearOpponent{Doubt: command.DoubtUnknownName, Word: form.Detail}
+	}
+	if report.Doubt != command.DoubtName && report.Doubt != command.DoubtUnknownName {
+		return nil
+	}
+	u := &UnclearOpponent{Doubt: report.Doubt, Word: report.Word}
+	for _, reading := range report.Readings {
+		opponent, ok := opponentOf(reading, sender)
+		if !ok {
+			continue
+		}
+		if !slices.ContainsFunc(u.People, opponent.IsSame) {
+			u.People = append(u.People, opponent)
+		}
+		if scores := reading[0].Scores; u.Score == nil && len(scores) == 1 && scores[0].HasPoints() {
+			u.Score = &scores[0]
+		}
+	}
+	if len(u.People) == 0 {
+		return nil
+	}
+	return u
+}
+
+// opponentOf returns the only opponent of the sender, who plays alone. ok is false if the matches
+// are others, or of another day, which an opponent does not tell.
+func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
+	m := reading[0]
+	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].ID == sender.ID
+	return m.B[0], isAlone && len(reading) == 1 && m.When == command.When{}
+}
