@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// keepCalling calls the store until the context ends, with pauses that call returns. It reports the first of several errors in a row.
+// keepCalling calls the store until the context ends, with pauses that call returns. It reports the
+// first of several errors in a row.
 func keepCalling(ctx context.Context, call func(context.Context) (pause time.Duration, err error), report func(error)) {
 	failing := false
 	for {

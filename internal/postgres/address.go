@@ -60,7 +60,8 @@ func isUnescaped(url string) bool {
 func withoutURL(err error) error {
 	failed := func(step string) bool { // only the text of a pgx error says which step failed
 		parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
-		return ok && parse.Unwrap() != nil && strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
+		return ok && parse.Unwrap() != nil &&
+			strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
 	}
 	switch {
 	case failed("failed to configure TLS"):
@@ -83,7 +84,8 @@ func Address(config *pgx.ConnConfig) string {
 // hidden replaces the user in errors.
 const hidden = "…"
 
-// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees the error. It does nothing else.
+// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees
+// the error. It does nothing else.
 type discreet struct{ multitracer.Tracer }
 
 // TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.

@@ -71,7 +71,8 @@ func Translate(err error) error {
 		meaning = outbox.ErrLeaseLost
 	case code == pgerrcode.LockNotAvailable:
 		meaning = ranking.ErrLocked
-	case code == pgerrcode.QueryCanceled, code == transactionTimeout, code == "" && errors.Is(err, context.DeadlineExceeded):
+	case code == pgerrcode.QueryCanceled, code == transactionTimeout,
+		code == "" && errors.Is(err, context.DeadlineExceeded):
 		meaning = ranking.ErrTimeout
 	default:
 		return err

@@ -46,7 +46,7 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 		return err
 	case errors.Is(err, ErrTooNew):
 		return ErrTooNew
-	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable: // another instance is committing its version
+	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable: // another instance is about to commit
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
 	case at.version == at.newest && !at.dirty:
@@ -78,8 +78,8 @@ type progress struct {
 	dirty           bool // the step to the version is unfinished
 }
 
-// progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the files do not know how to migrate the database,
-// and with ErrNoSchema if it has no version.
+// progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the files do
+// not know how to migrate the database, and with ErrNoSchema if it has no version.
 func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progress, err error) {
 	first, newest, err := versions(files)
 	if err != nil {

@@ -14,9 +14,10 @@ import (
 var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL changes between transactions: " +
 	"elobot needs a direct connection to PostgreSQL or a pooler in session mode (PgBouncer: pool_mode = session)")
 
-// poolingOrder is the order in which two connections are asked for their server session. The first two questions detect a pooler that hands
-// out the session used last. The next two detect one that hands out all sessions in turn, however many it has. A busy pooler may hand out
-// the same sessions again by chance, hence the last two.
+// poolingOrder is the order in which two connections are asked for their server session. The first
+// two questions detect a pooler that hands out the session used last. The next two detect one that
+// hands out all sessions in turn, however many it has. A busy pooler may hand out the same sessions
+// again by chance, hence the last two.
 var poolingOrder = [...]int{0, 1, 1, 0, 0, 1}
 
 // checkPooling returns ErrTransactionPooling unless each of two connections has a server session of its own and keeps it. It returns

@@ -42,7 +42,8 @@ var purges = []string{
 	     AND (state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = outbox.id) IS NULL)`),
 	deleteFrom("prompts", "id", `closed_at < now() - `+Interval(EditLifetime)),
 	// Callback answers are shown for a moment only. However many there are, few are kept.
-	deleteFrom("outbox", "id", `action = 'callback_answer' AND finished_at < now() - interval '1 hour' AND state <> 'dead'`),
+	deleteFrom("outbox", "id", `action = 'callback_answer' AND state <> 'dead'
+	     AND finished_at < now() - interval '1 hour'`),
 	// Notices that are set aside for a newer release are in no lane, so expire them here.
 	expire(`outbox o WHERE o.deferred_at <= 'infinity'`),
 	// The lane of a parked chat is advanced once a day or never again, so the same goes for its
@@ -54,14 +55,17 @@ func deleteFrom(table, key, condition string) string {
 	return fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $1)`, table, key, condition)
 }
 
-// expire returns the statement that expires rows o of the outbox after their deadline. Without a deadline they expire after the week for
-// which sent rows are kept. So do results, because the chat is notified of how many have expired.
+// expire returns the statement that expires rows o of the outbox after their deadline. Without a
+// deadline they expire after the week for which sent rows are kept. So do results, because the chat
+// is notified of how many have expired.
 func expire(rows string) string {
 	return `
-		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
+		UPDATE outbox
+		SET state = 'expired', finished_at = now(), last_error = coalesce(last_error, 'too late'), supersede_key = NULL
 		WHERE id IN (
 		    SELECT o.id FROM ` + rows + ` AND o.finished_at IS NULL
-		      AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `' OR o.created_at < now() - ` + Interval(EditLifetime) + `)
+		      AND (o.expires_at <= now() AND o.kind <> '` + matchKind + `'
+		           OR o.created_at < now() - ` + Interval(EditLifetime) + `)
 		    LIMIT $1)`
 }
 

@@ -65,7 +65,9 @@ func NewClient(token, serverURL string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make Bot API client: address or token: %w", withoutURL(err))
 	}
-	return &Client{pool: pool, clock: new(clock.Remote), secret: secret, server: u.Scheme + "://" + u.Host, base: base}, nil
+	return &Client{
+		pool: pool, clock: new(clock.Remote), secret: secret, server: u.Scheme + "://" + u.Host, base: base,
+	}, nil
 }
 
 // Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.

@@ -211,7 +211,9 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 // open returns a group whose board a token opens. Otherwise it fails with stats.ErrNotThere.
 func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (*stats.WebGroup, error) {
 	key := pageKey{group: group, version: b.live.version(group)}
-	g, err := keep(ctx, b, b.groups, key, func(ctx context.Context) (*stats.WebGroup, error) { return b.views.WebGroup(ctx, group) })
+	g, err := keep(ctx, b, b.groups, key, func(ctx context.Context) (*stats.WebGroup, error) {
+		return b.views.WebGroup(ctx, group)
+	})
 	if err == nil && !b.links.opens(token, g.WebBoard) {
 		return nil, stats.ErrNotThere
 	}

@@ -103,7 +103,8 @@ func outcomes(r outbox.Result) []outcome {
 	first := outcome{
 		ID: m.Row.ID, Attempts: m.Row.Attempts, State: stateOfFirst(r), First: true,
 		SentTo: m.ExternalChat, MessageID: r.MessageID, Fingerprint: r.Fingerprint, Language: m.Language, Covered: n,
-		Reason: reason(r), Pause: pause(r), Deferred: isFailure(r, outbox.Unsupported), Failed: isFailure(r, outbox.Failed),
+		Reason: reason(r), Pause: pause(r),
+		Deferred: isFailure(r, outbox.Unsupported), Failed: isFailure(r, outbox.Failed),
 	}
 	rows := []outcome{first}
 	if m.Action != outbox.Send {

@@ -40,7 +40,8 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c
 		WHERE h.lane <> ` + setAsideLane + ` AND (h.lane = ` + answersLane + ` OR NOT ` + postgres.Parked + `)`
-	return postgres.Collect(ctx, s.pool, "find waiting lanes", pgx.RowToStructByName[outbox.Backlog], sql, bounds.MaxWaiting)
+	return postgres.Collect(ctx, s.pool, "find waiting lanes", pgx.RowToStructByName[outbox.Backlog], sql,
+		bounds.MaxWaiting)
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting

@@ -78,8 +78,8 @@ func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	return turns, nil
 }
 
-// write sends a batch under the lease. what says for its error what it does. Batches that were abandoned without an answer are terminated
-// first: they must not take what this one takes.
+// write sends a batch under the lease. what says for its error what it does. Batches that were
+// abandoned without an answer are terminated first: they must not take what this one takes.
 func (s *Store) write(ctx context.Context, epoch int64, what string, queue func(*pgx.Batch)) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)
