@@ -8,12 +8,6 @@ import (
 	"elobot/internal/release"
 )
 
-func aboutFeature() feature {
-	return feature{
-		commands: []Command{{Name: "about", Where: Everywhere, Handle: about}},
-	}
-}
-
 // About says which bot this is, which release and edition of the time zones it runs with, and where
 // its source is. What is not known is empty.
 type About struct {

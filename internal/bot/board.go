@@ -17,16 +17,6 @@ import (
 
 const restCode = "a" // all
 
-func boardFeature() feature {
-	return feature{
-		commands: []Command{{Name: "board", Where: InGroups, Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true}},
-		callbacks: []Callback{
-			// the board must stay, so the rest is a message of its own
-			posting(restCode, "board", func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
-		},
-	}
-}
-
 // Views reads what messages show whose content is made when they are sent.
 type Views interface {
 	// Board returns what a board shows. object is what identifies its message in the chat. now is in the time zone of the chat.

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
+	"elobot/internal/stats"
 )
 
 // Callback is a command that people give with a button. The data of a button is a version, the code
@@ -68,6 +70,40 @@ func ladderOf(data string) ladder.ID {
 	return ladder
 }
 
+// callbacks returns the callbacks of all buttons.
+func callbacks() []Callback {
+	return []Callback{
+		{Code: promptCode, Command: "prompt", Handle: pressPrompt},
+		{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},
+		{Code: askedCode, Command: command.NameUndo, Handle: pressingCard(undo)},
+		{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restore)},
+		{Code: fixCode, Command: command.NameFix, Handle: pressFix},
+		{Code: settingCode, Command: "settings", Handle: pressSetting},
+		pageButton(pickCode, "question", parseIDs, pick),
+		pageButton(teamsCode, command.NameTeams, parseTeams, turnTeams),
+		pageButton(reportCode, command.NameTeams, parseTeams, reportTeams),
+		pageButton(renameCode, nameLadder, anyName, pressRename),
+		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
+		pageButton(seasonCode, nameSeason, parseStart, pressStart),
+		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
+		asking(pageCode, "ranking", parsePage),
+		asking(playerCode, "stats", ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
+		asking(againstCode, "h2h", ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
+			return stats.AgainstSenderQuestion{Player: p}
+		})),
+		asking(recordsCode, "records", parsePeriod),
+		asking(matchesCode, "matches", parseMatches),
+		asking(historyCode, "history", parseHistory),
+		asking(chartCode, "chart", parseChart),
+		// a page cannot become a picture and turn back, so the chart is a message of its own
+		posting(postChartCode, "chart", ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
+			return stats.PlayerChartQuestion{Player: p}
+		})),
+		// the board must stay, so the rest is a message of its own
+		posting(restCode, "board", func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
+	}
+}
+
 // findCallback returns the callback of a button and its arguments.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
@@ -75,7 +111,7 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 	}
 	data, _, _ = strings.Cut(data, ladderMark)
 	head, args, _ := strings.Cut(data, ":")
-	for _, c := range tables().callbacks {
+	for _, c := range callbacks() {
 		if head == callbackVersion+c.Code {
 			return c, args, true
 		}

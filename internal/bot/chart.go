@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"elobot/internal/chart"
-	"elobot/internal/ladder"
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
@@ -18,25 +17,6 @@ const (
 	chartCode     = "g" // graph
 	postChartCode = "o" // open
 )
-
-func chartFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: "chart", Aliases: []string{"graph", "plot"},
-			Where: InGroups, Handle: does(ranking.Ask{Question: stats.Typed{Form: stats.ChartCommand{}}, Posts: true}), Topic: aboutStatistics, OfLadder: true,
-		}},
-		callbacks: []Callback{
-			asking(chartCode, "chart", func(args string) (stats.SameChartQuestion, bool) {
-				n, ok := parseChart(args)
-				return stats.SameChartQuestion{Chart: n}, ok
-			}),
-			// a page cannot become a picture and turn back, so the chart is a message of its own
-			posting(postChartCode, "chart", ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
-				return stats.PlayerChartQuestion{Player: p}
-			})),
-		},
-	}
-}
 
 // The axes of a chart in the data of buttons.
 const (
@@ -54,26 +34,23 @@ func chartData(n stats.Chart) string {
 }
 
 // parseChart reads the arguments that chartData writes. ok is false for all others.
-func parseChart(args string) (n stats.Chart, ok bool) {
+func parseChart(args string) (q stats.SameChartQuestion, ok bool) {
 	period, rest, _ := strings.Cut(args, ":")
 	axis, ids, _ := strings.Cut(rest, ":")
-	n.Period, n.ByMatch = stats.Period(period), axis == axisMatch
+	q.Period, q.ByMatch = stats.Period(period), axis == axisMatch
 	players, ok := parseIDs(ids)
 	for _, p := range players {
-		n.Players = append(n.Players, ranking.Name{Player: p})
+		q.Players = append(q.Players, ranking.Name{Player: p})
 	}
-	known := ok && slices.Contains(stats.Periods(), n.Period) && len(n.Players) <= stats.MaxCharted
-	return n, known && chartData(n) == callbackData(chartCode, args)
+	known := ok && slices.Contains(stats.Periods(), q.Period) && len(q.Players) <= stats.MaxCharted
+	return q, known && chartData(q.Chart) == callbackData(chartCode, args)
 }
 
 // ChartOf returns the chart that a button shows; ok is false if it shows none.
 func ChartOf(data string) (n stats.Chart, ok bool) {
-	data, _, _ = strings.Cut(data, ladderMark)
-	args, ok := argsOf(chartCode, data)
-	if !ok {
-		return stats.Chart{}, false
-	}
-	return parseChart(args)
+	args, isChart := argsOf(chartCode, data)
+	q, ok := parseChart(args)
+	return q.Chart, isChart && ok
 }
 
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})

@@ -241,7 +241,7 @@ func TestChartData(t *testing.T) {
 	}
 	data := chartData(four)
 	args, ok := argsOf(chartCode, data)
-	if got, read := parseChart(args); !ok || !read || fmt.Sprint(got) != fmt.Sprint(four) {
+	if got, read := parseChart(args); !ok || !read || fmt.Sprint(got.Chart) != fmt.Sprint(four) {
 		t.Errorf("%q is read as %+v", data, got)
 	}
 	for _, args := range []string{

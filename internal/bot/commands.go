@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-telegram/bot/models"
 
@@ -17,12 +16,12 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. Dispatch, help, menus and docs/commands.md come from the commands of the features;
-// the texts about a command are in [english.command].
+// Command is a command that people give with a message. It works in groups. Dispatch, help, menus and docs/commands.md come from the
+// commands; the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
-	Where   Where
+	Private bool // it works in private chats too
 	Handle  Handler
 	Topic   helpTopic // where /help lists it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
@@ -45,68 +44,39 @@ func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typ
 // hasHelp is true if the command has a help text of its own, besides its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
-// Where is a set of kinds of chats.
-type Where uint8
-
-// The kinds of chats in which a command works.
-const (
-	InGroups Where = 1 << iota
-	InPrivate
-	Everywhere = InGroups | InPrivate
-)
-
-// feature is something that the bot does for people: its commands, and the buttons that belong to it. It is in one file, with the words
-// that it shows.
-type feature struct {
-	commands  []Command
-	callbacks []Callback
-}
-
-// features returns all features, in the order of the help.
-func features() []feature {
-	return []feature{
-		startFeature(),
-		resultsFeature(),
-		promptsFeature(),
-		peopleFeature(),
-		rankingFeature(),
-		playerFeature(),
-		headToHeadFeature(),
-		recordsFeature(),
-		matchesFeature(),
-		chartFeature(),
-		oddsFeature(),
-		amendmentFeature(),
-		joinFeature(),
-		settingsFeature(),
-		ladderFeature(),
-		seasonFeature(),
-		boardFeature(),
-		webFeature(),
-		helpFeature(),
-		aboutFeature(),
+// commands returns all commands, in the order of the help.
+func commands() []Command {
+	return []Command{
+		{Name: "start", Private: true, Handle: start},
+		{Name: command.NameMatch, Handle: does(ranking.ReadReport{}), Topic: aboutResults, Short: true, OfLadder: true,
+			Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"}},
+		{Name: "ranking", Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: stats.RankingCommand{Season: seasonForm}}}),
+			Aliases: []string{stats.NameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
+			Topic:   aboutStatistics, Short: true, OfLadder: true},
+		{Name: "stats", Aliases: []string{stats.NameMe, "rating", "profile"}, Private: true, Handle: player,
+			Topic: aboutStatistics, Short: true, OfLadder: true},
+		{Name: "h2h", Aliases: []string{"vs", "versus"}, Handle: asks(stats.HeadToHeadCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "records", Handle: asks(stats.RecordsCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "matches", Aliases: []string{"games", "results"}, Handle: matches, Topic: aboutStatistics, OfLadder: true},
+		{Name: "history", Handle: asks(stats.HistoryCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "chart", Aliases: []string{"graph", "plot"}, Topic: aboutStatistics, OfLadder: true,
+			Handle: does(ranking.Ask{Question: stats.Typed{Form: stats.ChartCommand{}}, Posts: true})},
+		{Name: command.NameOdds, Handle: asks(stats.OddsCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: command.NameTeams, Handle: asks(stats.TeamsCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: command.NameUndo, Handle: amending(undo), Topic: aboutCorrections, Short: true},
+		{Name: command.NameRestore, Handle: amending(restore), Topic: aboutCorrections},
+		{Name: command.NameFix, Handle: fixOrMove, Topic: aboutCorrections},
+		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
+		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
+		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
+		{Name: nameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "alltime", Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "board", Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true},
+		{Name: "web", Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics},
+		{Name: nameHelp, Private: true, Handle: help, Topic: aboutSettings},
+		{Name: "about", Private: true, Handle: about},
 	}
 }
-
-// commands returns the commands of all features. Callers must not change it.
-func commands() []Command { return tables().commands }
-
-// tables returns the commands and the callbacks of all features. They are put together when they are first needed, because handlers read
-// them too: a variable's initial value must not refer to itself.
-func tables() feature {
-	makeTables.Do(func() {
-		for _, f := range features() {
-			allFeatures.commands = append(allFeatures.commands, f.commands...)
-			allFeatures.callbacks = append(allFeatures.callbacks, f.callbacks...)
-		}
-	})
-	return allFeatures
-}
-
-var (
-	makeTables  sync.Once
-	allFeatures feature
-)
 
 // parsed returns a handler that parses the arguments of a command that reports or amends a match, and
 // answers the command if they are malformed.
@@ -163,7 +133,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 		op = unknownCommand(req, private || said.Addressed, r.self.Username)
 	case c.hasHelp() && said.WantsHelp():
 		op = ranking.Say{Notice: Help{Topic: c.Name, Private: private}}
-	case private && c.Where&InPrivate == 0:
+	case private && !c.Private:
 		op = ranking.Say{Notice: GroupOnly{Command: c.Name}}
 	default:
 		said.Name, said.OfLadder = c.Name, c.OfLadder
@@ -206,22 +176,25 @@ func Menus() []telegram.Menu {
 
 // menusIn returns the menus of members, of admins and of private chats in one language.
 func menusIn(w words, code string) []telegram.Menu {
-	members := telegram.Menu{Scope: telegram.GroupMembers, Language: code}
-	admins := telegram.Menu{Scope: telegram.GroupAdmins, Language: code}
-	private := telegram.Menu{Scope: telegram.PrivateChats, Language: code}
-	for _, name := range memberMenu {
-		members.Commands = append(members.Commands, models.BotCommand{Command: name, Description: w.menuLine(name, InGroups)})
-	}
-	admins.Commands = slices.Clone(members.Commands)
-	for _, name := range adminMenu {
-		admins.Commands = append(admins.Commands, models.BotCommand{Command: name, Description: w.menuLine(name, InGroups)})
-	}
+	var private []string
 	for _, c := range commands() {
-		if c.Where&InPrivate != 0 {
-			private.Commands = append(private.Commands, models.BotCommand{Command: c.Name, Description: w.menuLine(c.Name, InPrivate)})
+		if c.Private {
+			private = append(private, c.Name)
 		}
 	}
-	return []telegram.Menu{members, admins, private}
+	return []telegram.Menu{
+		{Scope: telegram.GroupMembers, Language: code, Commands: w.menu(memberMenu, false)},
+		{Scope: telegram.GroupAdmins, Language: code, Commands: w.menu(slices.Concat(memberMenu, adminMenu), false)},
+		{Scope: telegram.PrivateChats, Language: code, Commands: w.menu(private, true)},
+	}
+}
+
+// menu returns commands as a menu has them.
+func (w words) menu(names []string, private bool) (all []models.BotCommand) {
+	for _, name := range names {
+		all = append(all, models.BotCommand{Command: name, Description: w.menuLine(name, private)})
+	}
+	return all
 }
 
 // GroupOnly says that a command needs a group.

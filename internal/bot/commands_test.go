@@ -20,14 +20,7 @@ func commandsPage() string {
 	markdown := strings.NewReplacer("<b>", "**", "</b>", "**", "<code>", "`", "</code>", "`", "\n\n", "\n\n", "\n", "  \n")
 	for _, c := range commands() {
 		b.WriteString("\n## /" + c.Name + "\n\n")
-		switch c.Where {
-		case InGroups:
-			b.WriteString("In groups.")
-		case InPrivate:
-			b.WriteString("In a private chat with the bot.")
-		case Everywhere:
-			b.WriteString("In groups, and in a private chat with the bot.")
-		}
+		b.WriteString("In groups" + map[bool]string{true: ", and in a private chat with the bot"}[c.Private] + ".")
 		for i, alias := range c.Aliases {
 			b.WriteString([]string{" Also ", ", "}[min(i, 1)] + "`/" + alias + "`")
 		}
@@ -38,7 +31,7 @@ func commandsPage() string {
 		if c.hasHelp() {
 			b.WriteString(markdown.Replace(wordsFor("").Text("commands."+c.Name+".help", nil)) + "\n")
 		} else {
-			b.WriteString(wordsFor("").menuLine(c.Name, InGroups) + ".\n")
+			b.WriteString(wordsFor("").menuLine(c.Name, false) + ".\n")
 		}
 	}
 	b.WriteString("\n## Other names\n\nThey work when typed, with and without accents. With other letters than a to z, " +
@@ -107,8 +100,8 @@ func TestCommandTable(t *testing.T) {
 	var names []string
 	for _, c := range commands() {
 		names = append(append(names, c.Name), c.Aliases...)
-		if c.Where == 0 || c.Handle == nil {
-			t.Errorf("/%s works nowhere, or does nothing", c.Name)
+		if c.Handle == nil {
+			t.Errorf("/%s does nothing", c.Name)
 		}
 		if got := wordsFor("").Has("commands." + c.Name + ".help"); got != c.hasHelp() {
 			t.Errorf("/%s has a help: %t, want %t", c.Name, got, c.hasHelp())
@@ -129,7 +122,7 @@ func TestCommandTable(t *testing.T) {
 	}
 	for _, menu := range [][]string{memberMenu, adminMenu} {
 		for _, name := range menu {
-			if c, ok := findCommand(name); !ok || c.Name != name || c.Where&InGroups == 0 {
+			if c, ok := findCommand(name); !ok || c.Name != name {
 				t.Errorf("a menu of groups has /%s", name)
 			}
 		}
@@ -138,7 +131,7 @@ func TestCommandTable(t *testing.T) {
 		t.Errorf("the menus have %d commands for members, and %d more for admins", len(memberMenu), len(adminMenu))
 	}
 	var codes []string
-	for _, c := range tables().callbacks {
+	for _, c := range callbacks() {
 		codes = append(codes, c.Code)
 	}
 	slices.Sort(codes)

@@ -1,26 +1,11 @@
 package bot
 
 import (
-	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/stats"
 )
 
 const againstCode = "v" // versus
-
-func headToHeadFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: "h2h", Aliases: []string{"vs", "versus"},
-			Where: InGroups, Handle: asks(stats.HeadToHeadCommand{}), Topic: aboutStatistics, OfLadder: true,
-		}},
-		callbacks: []Callback{
-			asking(againstCode, "h2h", ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
-				return stats.AgainstSenderQuestion{Player: p}
-			})),
-		},
-	}
-}
 
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {

@@ -16,21 +16,6 @@ const (
 	helpCode = "i" // information
 )
 
-func helpFeature() feature {
-	return feature{
-		commands: []Command{{Name: nameHelp, Where: Everywhere, Handle: help, Topic: aboutSettings}},
-		callbacks: []Callback{
-			pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
-		},
-	}
-}
-
-func startFeature() feature {
-	return feature{
-		commands: []Command{{Name: "start", Where: Everywhere, Handle: start}},
-	}
-}
-
 // Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
 // private chat.
 type Help struct {
@@ -209,9 +194,9 @@ func (w words) topicPage(t helpTopic) string {
 // usage returns the lines about a command in a list.
 func (w words) usage(c Command) string { return w.Text("commands."+c.Name+".usage", nil) }
 
-// menuLine returns what a command's menu says in a kind of chat, as plain text.
-func (w words) menuLine(name string, where Where) string {
-	if id := "commands." + name + ".private_menu"; where == InPrivate && w.Has(id) {
+// menuLine returns what the menu of groups or of private chats says about a command, as plain text.
+func (w words) menuLine(name string, private bool) string {
+	if id := "commands." + name + ".private_menu"; private && w.Has(id) {
 		return w.Text(id, nil)
 	}
 	return w.Text("commands."+name+".menu", nil)

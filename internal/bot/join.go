@@ -2,12 +2,6 @@ package bot
 
 import "elobot/internal/ranking"
 
-func joinFeature() feature {
-	return feature{
-		commands: []Command{{Name: "join", Where: InGroups, Handle: does(ranking.Join{}), Topic: aboutResults}},
-	}
-}
-
 var _ = shows(view[ranking.Joined]{text: words.joined, line: words.joined, personal: true, ofLadder: true})
 
 func (w words) joined(n ranking.Joined) string {

@@ -14,16 +14,6 @@ const (
 	renameCode = "rn"
 )
 
-func ladderFeature() feature {
-	return feature{
-		commands: []Command{{Name: nameLadder, Where: InGroups, Handle: typedLadder, Topic: aboutSettings}},
-		callbacks: []Callback{
-			pageButton(renameCode, nameLadder, anyName, pressRename),
-			pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
-		},
-	}
-}
-
 // typedLadder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none",
 // "/ladder rename padel tennis" and "/ladder archive padel".
 func typedLadder(_ *Router, req request) ranking.Operation {

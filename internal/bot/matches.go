@@ -17,19 +17,6 @@ const (
 	historyCode = "h"
 )
 
-func matchesFeature() feature {
-	return feature{
-		commands: []Command{
-			{Name: "matches", Aliases: []string{"games", "results"}, Where: InGroups, Handle: matches, Topic: aboutStatistics, OfLadder: true},
-			{Name: "history", Where: InGroups, Handle: asks(stats.HistoryCommand{}), Topic: aboutStatistics, OfLadder: true},
-		},
-		callbacks: []Callback{
-			asking(matchesCode, "matches", parseMatches),
-			asking(historyCode, "history", parseHistory),
-		},
-	}
-}
-
 // matches handles /matches. Who reports a result with it means /match.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}

@@ -18,19 +18,6 @@ const (
 	reportCode = "w" // wizard
 )
 
-func oddsFeature() feature {
-	return feature{
-		commands: []Command{
-			{Name: command.NameOdds, Where: InGroups, Handle: asks(stats.OddsCommand{}), Topic: aboutStatistics, OfLadder: true},
-			{Name: command.NameTeams, Where: InGroups, Handle: asks(stats.TeamsCommand{}), Topic: aboutStatistics, OfLadder: true},
-		},
-		callbacks: []Callback{
-			pageButton(teamsCode, command.NameTeams, parseTeams, turnTeams),
-			pageButton(reportCode, command.NameTeams, parseTeams, reportTeams),
-		},
-	}
-}
-
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
 // their data; they are those of the /teams that the message replies to, in the same order.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {

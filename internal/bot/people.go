@@ -13,10 +13,6 @@ import (
 
 const pickCode = "k"
 
-func peopleFeature() feature {
-	return feature{callbacks: []Callback{pageButton(pickCode, "question", parseIDs, pick)}}
-}
-
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
 // unclearPeople says why it is not clear who a question is about.

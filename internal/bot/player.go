@@ -13,18 +13,6 @@ import (
 
 const playerCode = "s" // stats
 
-func playerFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: "stats", Aliases: []string{stats.NameMe, "rating", "profile"},
-			Where: Everywhere, Handle: player, Topic: aboutStatistics, Short: true, OfLadder: true,
-		}},
-		callbacks: []Callback{
-			asking(playerCode, "stats", ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
-		},
-	}
-}
-
 // player handles "/stats", "/stats @bobby" and "/me".
 func player(_ *Router, req request) ranking.Operation {
 	switch {

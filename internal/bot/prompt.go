@@ -15,14 +15,6 @@ import (
 
 const promptCode = "q"
 
-func promptsFeature() feature {
-	return feature{
-		callbacks: []Callback{
-			{Code: promptCode, Command: "prompt", Handle: pressPrompt},
-		},
-	}
-}
-
 // promptData returns the data of a button that answers a prompt. Without a tag, the button is unknown.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"

@@ -15,18 +15,6 @@ import (
 
 const pageCode = "p"
 
-func rankingFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: "ranking", Aliases: []string{stats.NameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
-			Where: InGroups, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: stats.RankingCommand{Season: seasonForm}}}), Topic: aboutStatistics, Short: true, OfLadder: true,
-		}},
-		callbacks: []Callback{
-			asking(pageCode, "ranking", parsePage),
-		},
-	}
-}
-
 // turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page
 // is of a release that had no such buttons.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {

@@ -10,15 +10,6 @@ import (
 
 const recordsCode = "e"
 
-func recordsFeature() feature {
-	return feature{
-		commands: []Command{{Name: "records", Where: InGroups, Handle: asks(stats.RecordsCommand{}), Topic: aboutStatistics, OfLadder: true}},
-		callbacks: []Callback{
-			asking(recordsCode, "records", parsePeriod),
-		},
-	}
-}
-
 // parsePeriod reads the period of records. ok is false for all others.
 func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	q.Span = command.Span(args)

@@ -8,15 +8,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-func resultsFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: command.NameMatch, Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"},
-			Where: InGroups, Handle: does(ranking.ReadReport{}), Topic: aboutResults, Short: true, OfLadder: true,
-		}},
-	}
-}
-
 var _ = shows(view[ranking.NotRecorded]{text: words.notRecorded})
 
 // notRecorded lists as many rejected results as fit into a message, and counts the others.

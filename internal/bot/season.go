@@ -22,18 +22,6 @@ const (
 	seasonCode = "ns" // new season
 )
 
-func seasonFeature() feature {
-	return feature{
-		commands: []Command{
-			{Name: nameSeason, Where: InGroups, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
-			{Name: "alltime", Where: InGroups, Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
-		},
-		callbacks: []Callback{
-			pageButton(seasonCode, nameSeason, parseStart, pressStart),
-		},
-	}
-}
-
 // seasonForm is the form of a question about a season.
 var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: nameSeason}}
 

@@ -15,14 +15,8 @@ import (
 // settingCode is the code of the buttons below the settings.
 const settingCode = "c" // choice
 
-func settingsFeature() feature {
-	return feature{
-		commands: []Command{{
-			Name: "settings", Aliases: []string{"language"},
-			Where: InGroups, Handle: does(ranking.TypedSettings{Languages: languages()}), Topic: aboutSettings, OfLadder: true,
-		}},
-		callbacks: []Callback{{Code: settingCode, Command: "settings", Handle: pressSetting}},
-	}
+func typedSettings(*Router, request) ranking.Operation {
+	return ranking.TypedSettings{Languages: languages()}
 }
 
 // languages returns the words for the languages of the bot, each with the tag of the language: a

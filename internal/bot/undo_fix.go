@@ -21,22 +21,6 @@ const (
 	askedCode   = "uf" // as undoCode, below a FixPrompt
 )
 
-func amendmentFeature() feature {
-	return feature{
-		commands: []Command{
-			{Name: command.NameUndo, Where: InGroups, Handle: amending(undo), Topic: aboutCorrections, Short: true},
-			{Name: command.NameRestore, Where: InGroups, Handle: amending(restore), Topic: aboutCorrections},
-			{Name: command.NameFix, Where: InGroups, Handle: fixOrMove, Topic: aboutCorrections},
-		},
-		callbacks: []Callback{
-			{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},
-			{Code: askedCode, Command: command.NameUndo, Handle: pressingCard(undo)},
-			{Code: restoreCode, Command: command.NameRestore, Handle: pressingCard(restore)},
-			{Code: fixCode, Command: command.NameFix, Handle: pressFix},
-		},
-	}
-}
-
 func undo(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
 
 func restore(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }

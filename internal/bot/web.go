@@ -8,12 +8,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-func webFeature() feature {
-	return feature{
-		commands: []Command{{Name: "web", Where: InGroups, Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics}},
-	}
-}
-
 // webLinks makes the links of web boards. A link is made when it is sent, and stored nowhere.
 type webLinks struct {
 	link    func(ranking.WebBoard) string // nil if the host has no address for them

@@ -349,7 +349,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	if got := payloads(c.press(nil, prompt, prompt.buttons[1][0].data)); !strings.HasPrefix(got, "ladder_list ") {
 		t.Errorf("the cancelled new name leads to %s", got)
 	}
-	for _, callback := range tables().callbacks {
+	for _, callback := range callbacks() {
 		if !codes[callback.Code] {
 			t.Errorf("no button of %s (%s) was pressed", callback.Command, callback.Code)
 		}
