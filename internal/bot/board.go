@@ -129,11 +129,11 @@ func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	if !b.On {
 		return nil
 	}
-	rows := w.webButton(b.Web)
+	rest := ""
 	if b.HasMore() {
-		rows = append([][]button{{{text: w.Text("button.rest", nil), data: callbackData(restCode, "")}}}, rows...)
+		rest = callbackData(restCode, "")
 	}
-	return rows
+	return [][]button{{{text: w.Text("button.rest", nil), data: rest}}, w.webButton(b.Web)}
 }
 
 // board shows the ranking, and if it is true no more, when it was.

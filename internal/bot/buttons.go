@@ -1,15 +1,25 @@
 package bot
 
-import (
-	"unicode/utf8"
-)
+import "slices"
 
-// button is a button below a message.
+// button is a button below a message. One that does nothing is left out.
 type button struct {
-	text string
-	data string // what a press sends to the bot; empty for a button that copies, opens the web, or adds the bot to a group
-	copy string // what a press copies
-	web  string // the link of the web board that a press opens
+	text    string
+	data    string // what a press sends to the bot
+	copy    string // what a press copies
+	web     string // the link of the web board that a press opens
+	invites bool   // a press adds the bot to a group
+}
+
+// usable returns rows of buttons without those that do nothing, and without the rows that are empty then.
+func usable(rows [][]button) (all [][]button) {
+	for _, row := range rows {
+		row = slices.DeleteFunc(row, func(b button) bool { return b == button{text: b.text} })
+		if len(row) > 0 {
+			all = append(all, row)
+		}
+	}
+	return all
 }
 
 // chosenMark is before the label of the choice that is in force.
@@ -23,30 +33,22 @@ func choice(label string, chosen bool) string {
 	return label
 }
 
-// maxCopied is how many characters a button can copy.
-const maxCopied = 256
-
-// copyButton returns a button that copies a corrected command, none if there is no such command.
+// copyButton returns a button that copies a corrected command.
 func copyButton(text string, w words) [][]button {
-	if text == "" || utf8.RuneCountInString(text) > maxCopied {
-		return nil
-	}
 	return [][]button{{{text: w.Text("button.copy", nil), copy: text}}}
 }
 
 // inviteButton returns the button that adds the bot to a group.
 func inviteButton(w words) [][]button {
-	return [][]button{{{text: w.Text("button.add_to_group", nil)}}}
+	return [][]button{{{text: w.Text("button.add_to_group", nil), invites: true}}}
 }
 
 // undoes returns the number of the match that a button of the message undoes, or 0.
 func (o outgoing) undoes() int {
-	for _, row := range o.buttons {
-		for _, b := range row {
-			if _, ok := argsOf(undoCode, b.data); ok {
-				card, _ := parseCardData(b.data)
-				return card.number
-			}
+	for _, b := range slices.Concat(o.buttons...) {
+		if _, ok := argsOf(undoCode, b.data); ok {
+			card, _ := parseCardData(b.data)
+			return card.number
 		}
 	}
 	return 0

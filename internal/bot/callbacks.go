@@ -232,20 +232,9 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the row with the buttons that show the pages before and after this one, none for a page that has neither. The data of a
-// button is empty if there is no such page.
-func turnRow(before, after string) [][]button {
-	var row []button
-	if before != "" {
-		row = append(row, button{text: "‹", data: before})
-	}
-	if after != "" {
-		row = append(row, button{text: "›", data: after})
-	}
-	if row == nil {
-		return nil
-	}
-	return [][]button{row}
+// turnRow returns the buttons that show the pages before and after this one. The data of a button is empty if there is no such page.
+func turnRow(before, after string) []button {
+	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }
 
 // parseID reads the number of a player, a person or a match, in the form that strconv.FormatInt writes. 0 stands for none.

@@ -82,10 +82,8 @@ func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(clea
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	var rows [3][]button // four periods have no room in one
 	add := func(row int, label string, shown stats.Chart) {
-		if data := chartData(shown); data != "" {
-			chosen := shown.Period == n.Period && shown.ByMatch == n.ByMatch
-			rows[row] = append(rows[row], button{text: choice(w.Text("button."+label, nil), chosen), data: data})
-		}
+		chosen := shown.Period == n.Period && shown.ByMatch == n.ByMatch
+		rows[row] = append(rows[row], button{text: choice(w.Text("button."+label, nil), chosen), data: chartData(shown)})
 	}
 	for i, period := range stats.Periods() {
 		shown := n
@@ -96,9 +94,6 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	byDate.ByMatch, byMatch.ByMatch = false, true
 	add(2, "chart_by_date", byDate)
 	add(2, "chart_by_match", byMatch)
-	if rows[0] == nil {
-		return nil
-	}
 	return rows[:]
 }
 

@@ -144,7 +144,7 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 				continue
 			case b.web != "":
 				shown.URL = b.web
-			case b.data == "":
+			case b.invites:
 				shown.URL = s.self.AddToGroupLink()
 			}
 			shownRow = append(shownRow, shown)

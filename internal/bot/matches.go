@@ -32,7 +32,7 @@ func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
 	if n.Older {
 		after = matchTurnData(stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Number)})
 	}
-	return turnRow(before, after)
+	return [][]button{turnRow(before, after)}
 }
 
 // historyButtons returns the buttons that show the pages before and after one, and how the player is doing.
@@ -48,7 +48,7 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 		after = historyData(stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
 	}
 	player := []button{{text: w.Text("button.stats", nil), data: playerData(playerCode, n.Name.Player)}}
-	return append(turnRow(before, after), player)
+	return [][]button{turnRow(before, after), player}
 }
 
 // matchTurnData returns the data of a button for a page of a group's matches. Other views may have one for the first page.

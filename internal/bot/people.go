@@ -38,9 +38,8 @@ func (w words) whoMeant(n stats.WhoMeant) string {
 // message that they reply to.
 func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
 	for _, name := range n.People {
-		if data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player))); data != "" {
-			rows = append(rows, []button{{text: w.personLabel(name, false), data: data}})
-		}
+		data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player)))
+		rows = append(rows, []button{{text: w.personLabel(name, false), data: data}})
 	}
 	return rows
 }

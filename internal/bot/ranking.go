@@ -26,7 +26,7 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	if n.Page > 0 && first <= last && last < n.Total {
 		after = pageData(stats.RankingQuestion{Page: n.Page + 1, Asker: n.Asker, All: n.All})
 	}
-	return append(turnRow(before, after), w.webButton(n.Web)...)
+	return [][]button{turnRow(before, after), w.webButton(n.Web)}
 }
 
 // allSuffix ends the data of a button for a ranking with those who have not played for long.

@@ -338,10 +338,8 @@ func (w words) whichPrompt(n ranking.WhichPrompt) string {
 var _ = shows(view[ranking.FixOffer]{text: words.fixOffer, buttons: fixOfferButtons})
 
 func fixOfferButtons(n ranking.FixOffer, _ outbox.Item, w words) [][]button {
-	if data := fixData(cardButton{n.Number, n.Changes, n.Tag}, n.Score, n.Sets, n.Exchanged); data != "" {
-		return [][]button{{{text: w.fixTo(n.Score, n.Sets), data: data}}}
-	}
-	return nil
+	data := fixData(cardButton{n.Number, n.Changes, n.Tag}, n.Score, n.Sets, n.Exchanged)
+	return [][]button{{{text: w.fixTo(n.Score, n.Sets), data: data}}}
 }
 
 func (w words) fixOffer(n ranking.FixOffer) string {
@@ -382,12 +380,10 @@ var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winner
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
 	// the loser so far comes second on the card
-	if data := fixData(cardButton{n.Number, n.Changes, n.Tag}, scoreOf(n.Sides), n.Sets, true); data != "" {
-		name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
-		winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)
-		return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}
-	}
-	return nil
+	data := fixData(cardButton{n.Number, n.Changes, n.Tag}, scoreOf(n.Sides), n.Sets, true)
+	name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
+	winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)
+	return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}
 }
 
 // winnerOffer asks whether the loser of a match has won it.

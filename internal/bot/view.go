@@ -130,7 +130,7 @@ func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 		out.table = v.table(w, n)
 	}
 	if v.buttons != nil {
-		out.buttons = v.buttons(n, item, w)
+		out.buttons = usable(v.buttons(n, item, w))
 	}
 	return out
 }

@@ -33,13 +33,9 @@ func (w words) webLink(board *ranking.WebBoard) string {
 	return w.web(ranking.WebBoard{Group: board.Group, Salt: salt})
 }
 
-// webButton returns a row with the button that opens a web board, nothing if there is none.
-func (w words) webButton(board *ranking.WebBoard) [][]button {
-	link := w.webLink(board)
-	if link == "" {
-		return nil
-	}
-	return [][]button{{{text: w.Text("button.web", nil), web: link}}}
+// webButton returns a row with the button that opens a web board, if there is one.
+func (w words) webButton(board *ranking.WebBoard) []button {
+	return []button{{text: w.Text("button.web", nil), web: w.webLink(board)}}
 }
 
 // webLink returns the link of the web board that a button of the message opens, nothing if there is
