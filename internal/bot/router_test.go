@@ -193,7 +193,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	case ranking.ReadReport:
 		return f.report(o)
 	case ranking.StartTeamWizard:
-		players, err := command.ParsePlayers(o.Said, o.Said.Sender, command.NewNames(f.everybody(o)).Picking(o.Said.Picked))
+		players, err := command.ParsePlayers(o.Said, command.NewNames(f.everybody(o)))
 		split, ok := ladder.SplitOf(op.Split, len(players))
 		if err != nil || !ok {
 			return f.Do(ctx, o, ranking.Say{Notice: ranking.Refusal{Code: ranking.UnknownButton}})

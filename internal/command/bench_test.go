@@ -86,7 +86,7 @@ func BenchmarkNames(b *testing.B) {
 		b.Run(text, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if r, err := command.ParseMatch(c, sender(), nil, names); err != nil {
+				if r, err := command.ParseMatch(by(c, sender(), nil), names); err != nil {
 					b.Fatal(r, err)
 				}
 			}

@@ -36,9 +36,9 @@ func TestReportsProperty(t *testing.T) {
 // matches.
 func checkReports(t rapid.TB, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
-	plain, plainErr := command.ParseMatch(c, from, reply, nil)
+	plain, plainErr := command.ParseMatch(by(c, from, reply), nil)
 	checkReport(t, plain, plainErr)
-	report, err := command.ParseMatch(c, from, reply, group("Bob/bob/Big Bob/Alice @alice/Me/Win/A/007/Bob 2/Jean-Luc"))
+	report, err := command.ParseMatch(by(c, from, reply), group("Bob/bob/Big Bob/Alice @alice/Me/Win/A/007/Bob 2/Jean-Luc"))
 	checkReport(t, report, err)
 	if !c.MayNamePlayers() && (!reflect.DeepEqual(plain, report) || fmt.Sprint(plainErr) != fmt.Sprint(err)) {
 		t.Fatalf("%q names nobody, but reads as %+v, %v with names, else as %+v, %v", c.Args, report, err, plain, plainErr)
@@ -75,7 +75,7 @@ func checkCanonical(t rapid.TB, want command.Match) {
 	if !ok {
 		t.Fatalf("%q is no command", m.text)
 	}
-	report, err := command.ParseMatch(c, command.Person{}, nil, nil)
+	report, err := command.ParseMatch(by(c, command.Person{}, nil), nil)
 	if err != nil {
 		t.Fatalf("%q: %v, %+v; it says %+v", m.text, err, err, want)
 	}

@@ -36,7 +36,7 @@ type Command struct {
 	// The rest is not in the text: Parse leaves it empty.
 	OfLadder bool              // the first words of the arguments may name the ladder that it is about
 	Sender   Person            // who wrote the message, zero for an anonymous admin
-	Reply    *Person           // the person who wrote the message that it replies to, nil for none
+	Reply    *Person           // who wrote the message that it replies to, nil for nobody; of a bot, IsBot must be set
 	Picked   []ladder.PlayerID // whom the first unclear names in a question mean
 }
 

@@ -13,15 +13,15 @@ import (
 
 // Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
 // a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
-func Correct(c Command, sender Person, reply *Person, names *Names, err error) (text string, ok bool) {
+func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	t := c.text()
 	return correct(t.written, err, func(written string) (string, error) {
 		t.written = written
-		report, err := newParser(c, sender, reply).parseNames(t, names)
+		report, err := newParser(c).parseNames(t, names)
 		if err != nil || report.Doubt != DoubtNone || len(report.Readings[0]) > 1 {
 			return "", err
 		}
-		return report.Readings[0][0].command(sender, c.Ladder), nil
+		return report.Readings[0][0].command(c.Sender, c.Ladder), nil
 	})
 }
 

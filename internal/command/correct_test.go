@@ -37,12 +37,12 @@ func TestCorrect(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is no command", text)
 		}
-		_, err := command.ParseMatch(c, sender(), nil, names)
+		_, err := command.ParseMatch(by(c, sender(), nil), names)
 		if err == nil {
 			t.Errorf("%s is not malformed", text)
 			continue
 		}
-		if got, _ := command.Correct(c, sender(), nil, names, err); got != want {
+		if got, _ := command.Correct(by(c, sender(), nil), names, err); got != want {
 			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
 		}
 	}
@@ -58,8 +58,8 @@ func TestCorrectInALadder(t *testing.T) {
 	} {
 		c, _ := parseHabit(text)
 		c = c.WithoutWords(1)
-		_, err := command.ParseMatch(c, sender(), nil, nil)
-		if got, _ := command.Correct(c, sender(), nil, nil, err); got != want {
+		_, err := command.ParseMatch(by(c, sender(), nil), nil)
+		if got, _ := command.Correct(by(c, sender(), nil), nil, err); got != want {
 			t.Errorf("%s: %v: %q, want %q", text, err, got, want)
 		}
 	}

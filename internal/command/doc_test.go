@@ -131,11 +131,11 @@ func describe(c command.Command) string {
 		number(n)
 	case command.NameOdds:
 		var m command.Match
-		m, err = command.ParseSides(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"}, nil)
+		m, err = command.ParseSides(by(c, command.Person{Username: "sam"}, &command.Person{Username: "rita"}), nil)
 		parts = append(parts, describeMatch(command.Match{A: m.A}), "–", describeMatch(command.Match{A: m.B}))
 	case command.NameTeams:
 		var people []command.Person
-		people, err = command.ParsePlayers(c, command.Person{Username: "sam"}, nil)
+		people, err = command.ParsePlayers(by(c, command.Person{Username: "sam"}, nil), nil)
 		parts = append(parts, describeMatch(command.Match{A: people}))
 	case command.NameFix:
 		var f command.Fix

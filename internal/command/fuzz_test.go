@@ -69,7 +69,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 		checkNumbers(t, c.Args, 0, got.Scores)
 	} else {
 		checkFormError(t, err)
-		checkCorrected(t, "/")(command.Correct(c, from, reply, nil, err))
+		checkCorrected(t, "/")(command.Correct(by(c, from, reply), nil, err))
 		if got.A != nil || got.B != nil || got.Self || got.Scores != nil {
 			t.Fatalf("%+v with error %v", got, err)
 		}

@@ -115,7 +115,7 @@ func parseHabit(text string) (command.Command, bool) {
 
 // describeReadings returns what a report of sam means: all readings and the doubt, or the reason of the refusal.
 func describeReadings(c command.Command, reply *command.Person, names *command.Names) string {
-	report, err := command.ParseMatch(c, sender(), reply, names)
+	report, err := command.ParseMatch(by(c, sender(), reply), names)
 	if err != nil {
 		var form *command.FormError
 		if !errors.As(err, &form) {

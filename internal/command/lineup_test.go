@@ -84,7 +84,7 @@ func TestParseSides(t *testing.T) {
 		"@elobot":              "bot @elobot",
 		"@a1 vs @b1 vs @carol": "free_for_all",
 	} {
-		m, err := command.ParseSides(read(t, "/odds "+args), sender(), nil, clubNames())
+		m, err := command.ParseSides(by(read(t, "/odds "+args), sender(), nil), clubNames())
 		got := lineup(m.A) + " – " + lineup(m.B)
 		if err != nil {
 			got = fault(err)
@@ -94,11 +94,11 @@ func TestParseSides(t *testing.T) {
 		}
 	}
 	rita := &command.Person{ID: 11, Name: "Rita"}
-	m, err := command.ParseSides(read(t, "/odds"), sender(), rita, nil)
+	m, err := command.ParseSides(by(read(t, "/odds"), sender(), rita), nil)
 	if err != nil || lineup(m.A) != "Sam S." || lineup(m.B) != "Rita" {
 		t.Errorf("in reply: %v, %v", m, err)
 	}
-	_, err = command.ParseSides(read(t, "/odds @bob"), command.Person{}, nil, nil)
+	_, err = command.ParseSides(by(read(t, "/odds @bob"), command.Person{}, nil), nil)
 	if fault(err) != "name_both_players" {
 		t.Errorf("of an anonymous admin: %v", err)
 	}
@@ -129,7 +129,7 @@ func TestParsePlayers(t *testing.T) {
 		"@alice @bob @carol dan":      "several are dan: Dan+Dan",
 		"@alice @bob @carol @elobot":  "bot @elobot",
 	} {
-		people, err := command.ParsePlayers(read(t, "/teams "+args), sender(), clubNames())
+		people, err := command.ParsePlayers(by(read(t, "/teams "+args), sender(), nil), clubNames())
 		got := lineup(people)
 		if err != nil {
 			got = fault(err)
@@ -138,10 +138,10 @@ func TestParsePlayers(t *testing.T) {
 			t.Errorf("%q: %q, want %q", args, got, want)
 		}
 	}
-	if people, err := command.ParsePlayers(read(t, "/teams "+many(20)), sender(), nil); err != nil || len(people) != 20 {
+	if people, err := command.ParsePlayers(by(read(t, "/teams "+many(20)), sender(), nil), nil); err != nil || len(people) != 20 {
 		t.Errorf("twenty people: %v, %v", people, err)
 	}
-	if _, err := command.ParsePlayers(read(t, "/teams me @alice @bob @carol"), command.Person{}, nil); fault(err) != "players" {
+	if _, err := command.ParsePlayers(by(read(t, "/teams me @alice @bob @carol"), command.Person{}, nil), nil); fault(err) != "players" {
 		t.Errorf("an anonymous admin among them: %v", err)
 	}
 }
@@ -168,7 +168,7 @@ func TestParseScores(t *testing.T) {
 func checkLineups(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	for _, names := range []*command.Names{nil, clubNames()} {
-		m, err := command.ParseSides(c, from, reply, names)
+		m, err := command.ParseSides(by(c, from, reply), names)
 		if a, b := m.A, m.B; err == nil {
 			checkLineup(t, slices.Concat(a, b))
 			if len(a) == 0 || len(b) == 0 || max(len(a), len(b)) > command.MaxTeam {
@@ -177,7 +177,7 @@ func checkLineups(t *testing.T, c command.Command, from command.Person, reply *c
 		} else {
 			checkLineupError(t, err)
 		}
-		people, err := command.ParsePlayers(c, from, names)
+		people, err := command.ParsePlayers(by(c, from, nil), names)
 		if err == nil {
 			checkLineup(t, people)
 			if len(people) < command.MinPlayers || len(people) > command.MaxPlayers || len(people) < len(c.Mentions) {

@@ -39,15 +39,14 @@ type Report struct {
 	Word     string // the name that is in doubt, or the score that may be a total, or empty
 }
 
-// ParseMatch reads the arguments of /match, /won, /lost and /draw. sender is the zero Person if unknown (an anonymous admin). reply is the
-// author of the message replied to, nil if there is none; its IsBot must be set for bots, including this one. A mention of the sender or of
-// the author yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
-func ParseMatch(c Command, sender Person, reply *Person, names *Names) (Report, error) {
-	answers := reply != nil && !reply.IsBot && c.SaysWhoWon() // /won in reply to the opponent says it all
+// ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of the author of the message that it replies to
+// yields that Person. names are the players of the group; nil if none can be meant by a plain name. Every error is a *FormError.
+func ParseMatch(c Command, names *Names) (Report, error) {
+	answers := c.Reply != nil && !c.Reply.IsBot && c.SaysWhoWon() // /won in reply to the opponent says it all
 	if c.Args == "" && !answers {
 		return Report{}, formError(ReasonEmpty, "")
 	}
-	p, t := newParser(c, sender, reply), c.text()
+	p, t := newParser(c), c.text()
 	t.written = listNumber.ReplaceAllString(t.written, "$1")
 	t.written = gaveUp.ReplaceAllString(t.written, "ret")
 	t, day := t.withoutDates(names)
@@ -124,9 +123,9 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 // the report cannot be read otherwise.
 func ParseMatchOf(c Command, everybody []Person) (Report, error) {
 	if !c.LikelyNamesPlayers() {
-		if report, err := ParseMatch(c, c.Sender, c.Reply, nil); err == nil && report.Doubt != DoubtLine {
+		if report, err := ParseMatch(c, nil); err == nil && report.Doubt != DoubtLine {
 			return report, nil
 		}
 	}
-	return ParseMatch(c, c.Sender, c.Reply, NewNames(everybody))
+	return ParseMatch(c, NewNames(everybody))
 }

@@ -321,7 +321,7 @@ func TestPast(t *testing.T) {
 		"/match @bob 3:1 вчера\n@carol 3:2": {true, false}, "/match @bob 3:1 today": {false},
 	} {
 		c, _ := parseDoc(text)
-		report, err := command.ParseMatch(c, sender(), nil, nil)
+		report, err := command.ParseMatch(by(c, sender(), nil), nil)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 			continue
@@ -334,4 +334,10 @@ func TestPast(t *testing.T) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
+}
+
+// by returns a command as somebody sends it, in reply to somebody or to nobody.
+func by(c command.Command, sender command.Person, reply *command.Person) command.Command {
+	c.Sender, c.Reply = sender, reply
+	return c
 }

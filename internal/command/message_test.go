@@ -128,7 +128,7 @@ func label(p command.Person) string {
 
 // parseOne returns the match that a report means.
 func parseOne(c command.Command, from command.Person, reply *command.Person) (command.Match, error) {
-	report, err := command.ParseMatch(c, from, reply, nil)
+	report, err := command.ParseMatch(by(c, from, reply), nil)
 	if err != nil {
 		return command.Match{}, err
 	}

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"elobot/internal/ladder"
-
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -20,17 +18,9 @@ const (
 // Names are the names by which the players of a group can be meant. They may be used concurrently.
 type Names struct {
 	people  []Person
-	byName  map[string][]int  // folded names, first names and usernames to indexes of people
-	former  map[string][]int  // former usernames to indexes of people
-	longest int               // the number of atoms of the longest name
-	picked  []ladder.PlayerID // the players whom the first unclear names of a question mean
-}
-
-// Picking returns the names for a question whose first unclear names mean these players.
-func (n *Names) Picking(players []ladder.PlayerID) *Names {
-	picking := *n
-	picking.picked = players
-	return &picking
+	byName  map[string][]int // folded names, first names and usernames to indexes of people
+	former  map[string][]int // former usernames to indexes of people
+	longest int              // the number of atoms of the longest name
 }
 
 // NewNames returns the names, the first names and the usernames of people.

@@ -232,7 +232,7 @@ func TestNamed(t *testing.T) {
 		{ID: 9, Username: "Sam", Name: "Sam", Player: 1}, {ID: 11, Name: "Rita", Player: 2}, {ID: 12, Name: "Bob", Player: 3},
 		{ID: 13, Username: "alice", Player: 4},
 	})
-	report, err := command.ParseMatch(c, sender(), &command.Person{ID: 11, Name: "Rita R."}, names)
+	report, err := command.ParseMatch(by(c, sender(), &command.Person{ID: 11, Name: "Rita R."}), names)
 	m, err2 := command.Certain(report)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)

@@ -26,13 +26,13 @@ func (e *NameError) Error() string {
 // ParsePeople reads whom a question is about, in order: people who are mentioned, players who are meant by name, and the sender by a word such
 // as "me". If it names nobody, that is the author of the message that it replies to. All other words mean nothing here. The arguments may be
 // missing as in ParseMatch. Every error is a *NameError.
-func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Person, error) {
+func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
-	t, err := names.resolve(c.text(), func(n plainName) bool { return !meaningOf(n.word).isSender() })
+	p := newParser(c)
+	t, err := p.resolve(c.text(), names, func(n plainName) bool { return !meaningOf(n.word).isSender() })
 	if err != nil {
 		return nil, err
 	}
-	p := newParser(c, sender, reply)
 	var people []Person
 	for _, w := range t.words() {
 		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" { // nobody is called so
@@ -42,15 +42,15 @@ func ParsePeople(c Command, sender Person, reply *Person, names *Names) ([]Perso
 			people = append(people, p.personOf(w))
 		}
 	}
-	if people == nil && reply != nil {
-		people = []Person{*reply}
+	if people == nil && c.Reply != nil {
+		people = []Person{*c.Reply}
 	}
 	return people, nil
 }
 
 // resolve returns the text with the people whom the names in it mean that uses selects. It fails with a *NameError if one is not clear.
-func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
-	found, picked := n.find(t, true), n.picked
+func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
+	found, picked := names.find(t, true), p.picked
 	for i := range found {
 		name := &found[i]
 		if !uses(*name) {
@@ -58,9 +58,9 @@ func (n *Names) resolve(t text, uses func(plainName) bool) (text, error) {
 		}
 		maybe := name.people
 		if len(maybe) == 0 {
-			maybe = n.near(foldName(name.word))
+			maybe = names.near(foldName(name.word))
 		}
-		isPicked := func(p Person) bool { return len(picked) > 0 && p.Player == picked[0] }
+		isPicked := func(one Person) bool { return len(picked) > 0 && one.Player == picked[0] }
 		switch at := slices.IndexFunc(maybe, isPicked); {
 		case len(name.people) == 1:
 		case at >= 0:
@@ -79,10 +79,10 @@ const (
 )
 
 // ParseSides reads a match without its score: who plays against whom, as in "@bob", "@alice @bob"
-// and "@alice @bob vs @carol @dave", and when. sender, reply and names are those of ParseMatch, and
-// so are the people that it returns. Every error is a *FormError or a *NameError.
-func ParseSides(c Command, sender Person, reply *Person, names *Names) (m Match, err error) {
-	p := newParser(c, sender, reply)
+// and "@alice @bob vs @carol @dave", and when. names are those of ParseMatch, and so are the people that
+// it returns. Every error is a *FormError or a *NameError.
+func ParseSides(c Command, names *Names) (m Match, err error) {
+	p := newParser(c)
 	t, day := c.text().withoutDates(names)
 	err = p.lineup(t, names, func(l line) (err error) {
 		m, err = p.players(l)
@@ -92,10 +92,11 @@ func ParseSides(c Command, sender Person, reply *Person, names *Names) (m Match,
 	return m, err
 }
 
-// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named. sender and names are those of ParseMatch.
-// Every error is a *FormError or a *NameError.
-func ParsePlayers(c Command, sender Person, names *Names) (people []Person, err error) {
-	p := newParser(c, sender, nil)
+// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named.
+// names are those of ParseMatch. Every error is a *FormError or a *NameError.
+func ParsePlayers(c Command, names *Names) (people []Person, err error) {
+	c.Reply = nil // its author has no part
+	p := newParser(c)
 	err = p.lineup(c.text(), names, func(l line) error {
 		switch count := len(l.people); {
 		case len(l.all(versus)) > 0:
@@ -122,7 +123,7 @@ func (p parser) lineup(t text, names *Names, use func(line) error) error {
 
 // lineupOf reads the people in a text with the names that it uses.
 func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
-	t, err := names.resolve(t, uses)
+	t, err := p.resolve(t, names, uses)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func peopleOf(t *testing.T, c command.Command, players string, reply *command.Pe
 	if players != "" {
 		names = group(players)
 	}
-	people, err := command.ParsePeople(c, command.Person{ID: 7, Username: "sam", Name: "Sam"}, reply, names)
+	people, err := command.ParsePeople(by(c, command.Person{ID: 7, Username: "sam", Name: "Sam"}, reply), names)
 	all := func(people []command.Person) string {
 		var names []string
 		for _, p := range people {

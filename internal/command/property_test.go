@@ -81,7 +81,7 @@ func TestParseMatchProperty(t *testing.T) {
 		if !ok {
 			t.Fatalf("%q: no command", m.text)
 		}
-		report, err := command.ParseMatch(c, from, &replied, nil)
+		report, err := command.ParseMatch(by(c, from, &replied), nil)
 		if err != nil {
 			t.Fatalf("%q: %v, %+v", m.text, err, err)
 		}

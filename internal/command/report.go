@@ -11,15 +11,16 @@ import (
 // parser reads a report.
 type parser struct {
 	sender, replied Person
-	said            meaning // what the name of the command says about the sender: won, lost, drew, or unknown
-	isOpen          bool    // who won is open, whatever the words say
+	picked          []ladder.PlayerID // whom the first unclear names in a question mean
+	said            meaning           // what the name of the command says about the sender: won, lost, drew, or unknown
+	isOpen          bool              // who won is open, whatever the words say
 }
 
 // newParser returns a parser of the arguments of a command.
-func newParser(c Command, sender Person, reply *Person) parser {
-	p := parser{sender: sender, said: commandOutcomes[c.Written]}
-	if reply != nil {
-		p.replied = *reply
+func newParser(c Command) parser {
+	p := parser{sender: c.Sender, said: commandOutcomes[c.Written], picked: c.Picked}
+	if c.Reply != nil {
+		p.replied = *c.Reply
 	}
 	return p
 }

@@ -81,9 +81,9 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 		people = append(people, command.Person{ID: ladder.UserID(100 + i), Username: p.Username, Name: p.Name, Player: ladder.PlayerID(i + 1)})
 	}
 	names := command.NewNames(people)
-	report, err := command.ParseMatch(c, sender, nil, names)
+	report, err := command.ParseMatch(by(c, sender, nil), names)
 	if err != nil {
-		if text, ok := command.Correct(c, sender, nil, names, err); ok {
+		if text, ok := command.Correct(by(c, sender, nil), names, err); ok {
 			return "lossy", text
 		}
 		return "refused", err.Error()

@@ -53,9 +53,9 @@ func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 		t.Fatalf("%s is no command", sentence)
 	}
 	alice, names := command.Person{ID: 1, Username: "alice", Name: "Alice"}, group("Bob/Carol/Дима/Аня")
-	report, err := command.ParseMatch(c, alice, nil, names)
+	report, err := command.ParseMatch(by(c, alice, nil), names)
 	if err != nil {
-		if text, ok := command.Correct(c, alice, nil, names, err); ok {
+		if text, ok := command.Correct(by(c, alice, nil), names, err); ok {
 			return "lossy offer", text
 		}
 		return "refused", err.Error()

@@ -21,14 +21,14 @@ type Reading struct {
 // ReadingOf returns what a result says. If names is nil, only people who are mentioned are read; a
 // group without players has names, but none that is known.
 func ReadingOf(c command.Command, names *command.Names) Reading {
-	report, err := command.ParseMatch(c, c.Sender, c.Reply, names)
+	report, err := command.ParseMatch(c, names)
 	switch {
 	case err != nil:
 		form, _ := WrongFormOf(c, err)
-		form.Corrected, _ = command.Correct(c, c.Sender, c.Reply, names, err)
+		form.Corrected, _ = command.Correct(c, names, err)
 		reading := Reading{Malformed: form}
 		if form.Reason == command.ReasonNoScore {
-			if m, err := command.ParseSides(c, c.Sender, c.Reply, names); err == nil {
+			if m, err := command.ParseSides(c, names); err == nil {
 				reading.Unscored = &m
 			}
 		}

@@ -118,8 +118,8 @@ type StartTeamWizard struct{ Split int }
 func (w StartTeamWizard) plan(_ *Service, c call) call {
 	c = c.with(job{name: "start wizard", bucket: RatePress})
 	read := func(everybody []command.Person) operation {
-		names := command.NewNames(everybody).Picking(c.Said.Picked)
-		players, err := command.ParsePlayers(c.Said, c.Said.Sender, names)
+		names := command.NewNames(everybody)
+		players, err := command.ParsePlayers(c.Said, names)
 		split, valid := ladder.SplitOf(w.Split, len(players))
 		if err != nil || !valid {
 			return answer{people: senderOf(c.Origin), notice: Refusal{Code: UnknownButton}}

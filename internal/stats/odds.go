@@ -48,7 +48,7 @@ var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer
 type OddsCommand struct{ ofPeople }
 
 func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
-	m, err := command.ParseSides(said, said.Sender, said.Reply, names(said, a))
+	m, err := command.ParseSides(said, command.NewNames(a.EverybodyThere()))
 	if n := unclearLineup(said, err); n != nil {
 		return nil, n
 	}
@@ -90,7 +90,7 @@ type TeamsCommand struct {
 }
 
 func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
-	players, err := command.ParsePlayers(said, said.Sender, names(said, a))
+	players, err := command.ParsePlayers(said, command.NewNames(a.EverybodyThere()))
 	switch n := unclearLineup(said, err); {
 	case t.K > 0 && (n != nil || t.K > ladder.Splits(len(players))):
 		return nil, ranking.Refusal{Code: ranking.UnknownButton}

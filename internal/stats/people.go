@@ -52,11 +52,10 @@ const NameMe = "me"
 // else the author of the message that it replies to, or else the one that is given, if any.
 func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()
-	reply := said.Reply
 	if said.Written == NameMe { // that is the sender
-		reply = nil
+		said.Reply = nil
 	}
-	named, err := command.ParsePeople(said, said.Sender, reply, names(said, a))
+	named, err := command.ParsePeople(said, command.NewNames(a.EverybodyThere()))
 	switch unclear := unclearName(said, err); {
 	case span != "" && span != command.All:
 		return nil, ranking.WrongForm{Command: said.Name, Reason: command.ReasonSpan, Detail: command.Excerpt(said.Typed())}
@@ -84,11 +83,6 @@ func numberIn(args string) string {
 		}
 	}
 	return ""
-}
-
-// names returns the names by which a question can mean players, with the picked ones.
-func names(said command.Command, a ranking.Asked) *command.Names {
-	return command.NewNames(a.EverybodyThere()).Picking(said.Picked)
 }
 
 // unclearName says whom a question may mean if a name in it does not tell, or that nobody is called
