@@ -122,7 +122,7 @@ func (w words) matchMoved(n ranking.MatchMoved) string {
 		name  string
 		moved ranking.Moved
 	}{{n.From, n.Moved}, {n.To, n.Into}} {
-		text += "\n\n<b>" + showText(ladder.name) + "</b>\n" + strings.TrimSuffix(w.movements(ladder.moved), "\n")
+		text += "\n\n<b>" + showText(ladder.name) + "</b>\n" + w.movements(ladder.moved)
 	}
 	return text
 }

@@ -44,14 +44,11 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	if n.Undone {
 		return "<s>" + w.outcome(n.Sides, n.Sets, games) + "</s>\n" + notes(match, w.undoneBy(n))
 	}
-	var b strings.Builder
-	b.WriteString(w.outcome(n.Sides, n.Sets, games) + "\n")
-	for _, side := range n.Sides {
-		writeRatings(&b, side.Players)
+	lines := slices.Concat([]string{w.outcome(n.Sides, n.Sets, games)}, movesOf(n.Sides[0].Players), movesOf(n.Sides[1].Players))
+	if celebration := w.celebration(n.Celebration); celebration != "" {
+		lines = append(lines, celebration)
 	}
-	b.WriteString(w.celebration(n.Celebration))
-	b.WriteString(notes(append([]string{match}, w.remarks(n)...)...))
-	return b.String()
+	return strings.Join(append(lines, notes(append([]string{match}, w.remarks(n)...)...)), "\n")
 }
 
 // remarks says who is new in a match that counts, who has reported it, and what it was corrected from.
@@ -171,36 +168,33 @@ func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) s
 }
 
 // movements returns the rating changes, one per line.
-func (w words) movements(m ranking.Moved) string {
-	if isUnchanged(m) {
-		return w.Text("moved.none", nil) + "\n"
+func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratings), "\n", "\n") }
+
+// movementsLine returns the rating changes in one line.
+func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
+
+// moves returns so many rating changes at most with a text between two of them, and another one between them and what else there is to say.
+func (w words) moves(m ranking.Moved, most int, between, beside string) string {
+	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
+		return w.Text("moved.none", nil)
 	}
-	var b strings.Builder
+	var parts []string
 	if m.Season > 0 {
-		b.WriteString(w.movedInSeason(m) + "\n")
+		parts = append(parts, w.Text("moved.in_season", args{"Season": w.seasonName(m.Season, "")}))
 	}
-	writeRatings(&b, m.Ratings)
-	if m.Others > 0 {
-		b.WriteString(w.Plural("moved.others", m.Others, nil) + "\n")
+	shown := m.Ratings[:min(len(m.Ratings), most)]
+	parts = append(parts, strings.Join(movesOf(shown), between))
+	if others := m.Others + len(m.Ratings) - len(shown); others > 0 {
+		parts = append(parts, w.Plural("moved.others", others, nil))
 	}
-	return b.String()
+	return strings.Join(parts, beside)
 }
 
-// movedInSeason introduces the rating changes of a season that is over.
-func (w words) movedInSeason(m ranking.Moved) string {
-	return w.Text("moved.in_season", args{"Season": w.seasonName(m.Season, "")})
-}
-
-// isUnchanged is true if no rating has changed.
-func isUnchanged(m ranking.Moved) bool {
-	changed := func(r ranking.RatingChange) bool { return r.Before != r.After }
-	return m.Others == 0 && !slices.ContainsFunc(m.Ratings, changed)
-}
-
-func writeRatings(b *strings.Builder, ratings []ranking.RatingChange) {
+func movesOf(ratings []ranking.RatingChange) (all []string) {
 	for _, r := range ratings {
-		b.WriteString(movement(r) + "\n")
+		all = append(all, movement(r))
 	}
+	return all
 }
 
 func movement(r ranking.RatingChange) string {
@@ -244,25 +238,18 @@ func (w words) numberList(numbers []int) string {
 	}
 }
 
-// celebration says what is special about a match, on a line of its own. It is empty for a kind of a newer release.
+// celebration says what is special about a match. It is empty for a kind of a newer release.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
 	}
 	// above them, the card has already named all players
 	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
-	switch c.Kind {
-	case ladder.NewNumberOne:
-		return w.Text("celebration.number_one", args{"Name": names}) + "\n"
-	case ladder.UpsetOfMonth:
-		return w.Text("celebration.upset", args{"Names": names, "Points": c.Number}) + "\n"
-	case ladder.PersonalBest:
-		return w.Text("celebration.best", args{"Name": names, "Rating": c.Number}) + "\n"
-	case ladder.WinningStreak:
-		return w.Text("celebration.streak", args{"Name": names, "Wins": c.Number}) + "\n"
-	default:
+	id := "celebration." + string(c.Kind)
+	if !w.Has(id) {
 		return ""
 	}
+	return w.Text(id, args{"Name": names, "Names": names, "Points": c.Number, "Rating": c.Number, "Wins": c.Number})
 }
 
 // maxLineRatings is how many rating changes a line lists; the others are only counted.
@@ -271,15 +258,10 @@ const maxLineRatings = 4
 func (w words) matchLine(n ranking.MatchRecorded) string {
 	number, games := w.matchNumber(n.Number), brackets(html.EscapeString(n.Games))
 	if n.Undone {
-		return strings.Join([]string{number, "<s>" + w.outcomeLine(n.Sides, w.plainSide, games) + "</s>", w.Text("note.undone", nil)}, " · ")
+		return strings.Join([]string{number, "<s>" + w.outcomeText(n.Sides, "_line", w.plainSide, games) + "</s>", w.Text("note.undone", nil)}, " · ")
 	}
-	line := []string{number, w.outcomeLine(n.Sides, w.ratedSide, games)}
+	line := []string{number, w.outcomeText(n.Sides, "_line", w.ratedSide, games)}
 	return strings.Join(append(line, w.remarks(n)...), " · ")
-}
-
-// outcomeLine says in a line who won, with the score and what comes after it.
-func (w words) outcomeLine(sides [2]ranking.Side, show func(ranking.Side) string, after string) string {
-	return w.outcomeText(sides, "_line", show, after)
 }
 
 // plainSide returns the players of a side.
@@ -303,26 +285,6 @@ func (w words) ratedSide(s ranking.Side) string {
 			changes = w.Text("moved.range", args{"Least": signed(least), "Most": signed(most)})
 		}
 		text += " (" + changes + ")"
-	}
-	return text
-}
-
-// movementsLine returns the rating changes in one line.
-func (w words) movementsLine(m ranking.Moved) string {
-	if isUnchanged(m) {
-		return w.Text("moved.none", nil)
-	}
-	shown := m.Ratings[:min(len(m.Ratings), maxLineRatings)]
-	moves := make([]string, len(shown))
-	for i, r := range shown {
-		moves[i] = movement(r)
-	}
-	text := strings.Join(moves, ", ")
-	if m.Season > 0 {
-		text = w.movedInSeason(m) + " " + text
-	}
-	if others := m.Others + len(m.Ratings) - len(shown); others > 0 {
-		text += " " + w.Plural("moved.others", others, nil)
 	}
 	return text
 }

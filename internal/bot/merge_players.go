@@ -9,7 +9,7 @@ import (
 var _ = shows(view[ranking.PlayersMerged]{text: words.playersMerged, line: words.playersMergedLine, ofLadder: true})
 
 func (w words) playersMerged(n ranking.PlayersMerged) string {
-	return strings.TrimSuffix(strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n"), "\n")
+	return strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n")
 }
 
 // mergedPlayers says which two players turned out to be one, and which matches were undone for that.

@@ -229,7 +229,7 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 // amended says who undid or restored a match, and how the ratings have changed.
 func (w words) amended(what string, n ranking.MatchUndone) string {
 	return w.Text(what+".card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
-		w.movements(n.Moved) + notes(w.textBy("note."+what+"_by", n.By, nil))
+		w.movements(n.Moved) + "\n" + notes(w.textBy("note."+what+"_by", n.By, nil))
 }
 
 func (w words) amendedLine(what string, n ranking.MatchUndone) string {
@@ -274,37 +274,31 @@ func (w words) undoDropped(n ranking.UndoDropped) string {
 var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine, ofLadder: true})
 
 func (w words) matchFixed(n ranking.MatchFixed) string {
-	was := w.was(n)
-	switch {
-	case n.Before != nil:
-		was = w.Text("note.was", args{"Score": w.namedResult(*n.Before)})
-	case n.Was.Score != scoreOf(n.Sides):
-	case len(n.Was.Sets) == 0:
-		was = w.Text("note.was_without_sets", args{"Score": writtenScore(n.Was.Score)})
-	default:
-		was = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
+	sets := w.Text("note.was_without_sets", args{"Score": writtenScore(n.Was.Score)})
+	if len(n.Was.Sets) > 0 {
+		sets = w.Text("note.was", args{"Score": showSets(n.Was.Sets)})
 	}
-	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, was)}
-	return strings.TrimSuffix(w.textBy("fixed.card_by", n.By, with)+"\n"+w.movements(n.Moved), "\n")
+	with := args{"Number": n.Number, "Outcome": w.outcome(n.Sides, n.Sets, w.was(n, sets))}
+	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was says what the score of a corrected match was.
-func (w words) was(n ranking.MatchFixed) string {
-	if score := scoreOf(n.Sides); !hasPoints(n.Was.Score) && outcomeOf(n.Was.Score) == outcomeOf(score) {
+// was says what the score of a corrected match was. sets says what its sets were, for a match with the same score.
+func (w words) was(n ranking.MatchFixed, sets string) string {
+	switch score := scoreOf(n.Sides); {
+	case n.Before != nil:
+		return w.Text("note.was", args{"Score": w.namedResult(*n.Before)})
+	case n.Was.Score == score:
+		return sets
+	case !hasPoints(n.Was.Score) && outcomeOf(n.Was.Score) == outcomeOf(score):
 		return w.Text("note.score_added", nil)
+	default:
+		return w.Text("note.was", args{"Score": w.scoreAlone(n.Was.Score)})
 	}
-	return w.Text("note.was", args{"Score": w.scoreAlone(n.Was.Score)})
 }
 
 func (w words) fixedLine(n ranking.MatchFixed) string {
-	was := w.Text("note.sets_corrected", nil)
-	switch {
-	case n.Before != nil:
-		was = w.Text("note.was", args{"Score": w.namedResult(*n.Before)})
-	case n.Was.Score != scoreOf(n.Sides):
-		was = w.was(n)
-	}
-	with := args{"Number": n.Number, "Outcome": w.outcomeLine(n.Sides, w.plainSide, brackets(was))}
+	was := brackets(w.was(n, w.Text("note.sets_corrected", nil)))
+	with := args{"Number": n.Number, "Outcome": w.outcomeText(n.Sides, "_line", w.plainSide, was)}
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
