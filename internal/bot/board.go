@@ -36,15 +36,15 @@ func (s *Sender) WithViews(v Views) *Sender {
 // viewTimeout limits the read of what a message shows, and the wait for other pictures: other chats wait for the send slot.
 const viewTimeout = 2 * time.Second
 
-// readBoard reads what a board shows. A failure to read is no attempt to send.
-func (s *Sender) readBoard(ctx context.Context, m outbox.Message) (stats.Board, error) {
+// readView reads what a message shows. A failure to read is no attempt to send.
+func readView[V any](ctx context.Context, read func(context.Context) (V, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
-	b, err := s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
+	v, err := read(ctx)
 	if err != nil {
-		return stats.Board{}, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
+		return v, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
 	}
-	return b, nil
+	return v, nil
 }
 
 // boardMessage renders a board. As long as it is on, it has a mark by which it can be found.

@@ -13,6 +13,7 @@ import (
 
 	"elobot/internal/crashpoint"
 	"elobot/internal/outbox"
+	"elobot/internal/stats"
 	"elobot/internal/telegram"
 )
 
@@ -24,7 +25,9 @@ const lookEvery = 50 * time.Minute
 // If that one is unknown or gone, it edits the chat's pinned message if that is marked as the same
 // object. Otherwise it sends a new message and pins it.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	board, err := s.readBoard(ctx, m)
+	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
+		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
+	})
 	switch {
 	case err != nil:
 		return outbox.Receipt{}, err

@@ -186,7 +186,7 @@ func (w words) allTime(n stats.AllSeasons) string {
 // tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has
 // changed, there is another one.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	n, err := s.readSeason(ctx, m)
+	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) { return s.views.SeasonEnd(ctx, m.Object) })
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
@@ -212,15 +212,4 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 	sent, err := s.deliver(ctx, draft{message: m, out: out})
 	receipt.MessageID = sent.MessageID
 	return receipt, err
-}
-
-// readSeason reads how the season of a message ended. A failure to read is no attempt to send.
-func (s *Sender) readSeason(ctx context.Context, m outbox.Message) (stats.SeasonEnd, error) {
-	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
-	defer cancel()
-	n, err := s.views.SeasonEnd(ctx, m.Object)
-	if err != nil {
-		return n, &outbox.Failure{Kind: outbox.Unreachable, Err: err}
-	}
-	return n, nil
 }
