@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,12 +89,8 @@ func (h *DeadLetterHandler) recipient(
 		o = u.EditedMessage.asEdit(o)
 	}
 	o.Update = letter.Update.ID
-	switch o.Chat.Kind {
-	case ranking.Private, ranking.Group, ranking.Supergroup:
-		return o, n, ok && o.Chat.ID != 0
-	default:
-		return o, n, false
-	}
+	known := []ranking.ChatKind{ranking.Private, ranking.Group, ranking.Supergroup}
+	return o, n, ok && o.Chat.ID != 0 && slices.Contains(known, o.Chat.Kind)
 }
 
 // commandOrigin returns the origin of a command, and its text. The entities of a damaged message may be missing; then
@@ -120,10 +117,7 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 // headLength returns the length in bytes of the command that a text begins with, the bot's name included.
 func headLength(text string) int {
 	isBreak := func(r rune) bool { return strings.ContainsRune(" \t\r\n\u00a0", r) }
-	if i := strings.IndexFunc(text, isBreak); i >= 0 {
-		return i
-	}
-	return len(text)
+	return len(text) - len(strings.TrimLeftFunc(text, func(r rune) bool { return !isBreak(r) }))
 }
 
 // CommandFailed says that a command could not be handled because of a fault of the bot.

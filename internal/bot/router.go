@@ -104,14 +104,7 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 
 // isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.
 func (m *message) isFromPerson() bool {
-	switch {
-	case !m.isWritten():
-		return false
-	case m.SenderChat != nil:
-		return m.isAnonymousAdmin()
-	default:
-		return !m.From.IsBot
-	}
+	return m.isWritten() && (m.isAnonymousAdmin() || m.SenderChat == nil && !m.From.IsBot)
 }
 
 // isFromChannel is true if a member of the group wrote this message as a channel. Telegram does not say who it is.
@@ -121,8 +114,8 @@ func (m *message) isFromChannel() bool {
 
 // isWritten is true if this message was written in its chat, which is no channel: not forwarded, and not sent via a bot.
 func (m *message) isWritten() bool {
-	isForward := m.IsAutomaticForward || bool(m.ForwardOrigin)
-	return m.From != nil && !bool(m.ViaBot) && !isForward && m.Chat.Type != "channel"
+	isForward := m.IsAutomaticForward || m.ForwardOrigin != nil
+	return m.From != nil && m.ViaBot == nil && !isForward && m.Chat.Type != "channel"
 }
 
 // isAnonymousAdmin is true if an admin writes as the group itself. Telegram does not say who it is.

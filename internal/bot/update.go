@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,15 +79,6 @@ type callbackQuery struct {
 	Data    string   `json:"data"`
 }
 
-// present reports that a field is present, whatever its value.
-type present bool
-
-// UnmarshalJSON implements json.Unmarshaler. A null counts as absent.
-func (p *present) UnmarshalJSON(value []byte) error {
-	*p = string(value) != "null"
-	return nil
-}
-
 type message struct {
 	update             int64           // the id of its update, 0 if that shows it only as one that is replied to
 	ID                 int64           `json:"message_id"` // 0 for an ephemeral one
@@ -98,8 +90,8 @@ type message struct {
 	Date               int64           `json:"date"`
 	EditDate           int64           `json:"edit_date"`
 	Chat               chat            `json:"chat"`
-	ViaBot             present         `json:"via_bot"`
-	ForwardOrigin      present         `json:"forward_origin"`
+	ViaBot             any             `json:"via_bot"`
+	ForwardOrigin      any             `json:"forward_origin"`
 	IsAutomaticForward bool            `json:"is_automatic_forward"`
 	ReplyTo            *message        `json:"reply_to_message"`
 	ForumTopicCreated  json.RawMessage `json:"forum_topic_created"`
@@ -156,25 +148,11 @@ type chatMember struct {
 
 // isIn is true if somebody is in the chat. With an unknown status, both isIn and isOut are false.
 func (m chatMember) isIn() bool {
-	switch m.Status {
-	case "creator", "administrator", "member":
-		return true
-	case "restricted":
-		return m.IsMember
-	default:
-		return false
-	}
+	return slices.Contains([]string{"creator", "administrator", "member"}, m.Status) || m.Status == "restricted" && m.IsMember
 }
 
 func (m chatMember) isOut() bool {
-	switch m.Status {
-	case "left", "kicked":
-		return true
-	case "restricted":
-		return !m.IsMember
-	default:
-		return false
-	}
+	return m.Status == "left" || m.Status == "kicked" || m.Status == "restricted" && !m.IsMember
 }
 
 // isGroupLife is true if this is a service message: the group was renamed, or somebody joined or left.
@@ -213,14 +191,7 @@ func languageTag(code string) string {
 // migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old chat and the
 // first one of the new chat. People cannot forge them. ok is false for all other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
-	switch here := ranking.ExternalChatID(m.Chat.ID); {
-	case here == 0:
-		return 0, 0, false
-	case m.MigrateTo != 0:
-		return here, ranking.ExternalChatID(m.MigrateTo), true
-	case m.MigrateFrom != 0:
-		return ranking.ExternalChatID(m.MigrateFrom), here, true
-	default:
-		return 0, 0, false
-	}
+	from = ranking.ExternalChatID(cmp.Or(m.MigrateFrom, m.Chat.ID))
+	to = ranking.ExternalChatID(cmp.Or(m.MigrateTo, m.Chat.ID))
+	return from, to, m.Chat.ID != 0 && from != to
 }
