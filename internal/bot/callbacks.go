@@ -86,21 +86,21 @@ func callbacks() []Callback {
 		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
 		pageButton(seasonCode, nameSeason, parseStart, pressStart),
 		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
-		asking(pageCode, "ranking", parsePage),
-		asking(playerCode, "stats", ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
-		asking(againstCode, "h2h", ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
+		asking(pageCode, "ranking", false, parsePage),
+		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
+		asking(againstCode, "h2h", false, ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
 			return stats.AgainstSenderQuestion{Player: p}
 		})),
-		asking(recordsCode, "records", parsePeriod),
-		asking(matchesCode, "matches", parseMatches),
-		asking(historyCode, "history", parseHistory),
-		asking(chartCode, "chart", parseChart),
+		asking(recordsCode, "records", false, parsePeriod),
+		asking(matchesCode, "matches", false, parseMatches(matchesCode)),
+		asking(historyCode, "history", false, parseMatches(historyCode)),
+		asking(chartCode, "chart", false, parseChart),
 		// a page cannot become a picture and turn back, so the chart is a message of its own
-		posting(postChartCode, "chart", ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
+		asking(postChartCode, "chart", true, ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
 			return stats.PlayerChartQuestion{Player: p}
 		})),
 		// the board must stay, so the rest is a message of its own
-		posting(restCode, "board", func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
+		asking(restCode, "board", true, func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
-	if q.ID == "" || q.From == nil || q.From.IsBot || !q.hasChat() {
+	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil || q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) { // updates may come out of order after all
@@ -178,17 +178,6 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 		o.Command = c.Command
 	}
 	return o, true
-}
-
-// hasChat is true if the button was pressed in a chat that the bot can write to.
-func (q *callbackQuery) hasChat() bool {
-	return q.Message != nil && q.Message.Chat.ID != 0 && q.Message.Chat.Type != "channel"
-}
-
-// wholeNumber reads a number of PostgreSQL's type integer, in the form that strconv.Itoa writes.
-func wholeNumber(text string) (n int, ok bool) {
-	long, err := strconv.ParseInt(text, 10, 32)
-	return int(long), err == nil && long >= 0 && strconv.Itoa(int(long)) == text
 }
 
 // pageButton returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
@@ -212,15 +201,10 @@ func pageButton[A any](code, command string, parse func(args string) (A, bool), 
 }
 
 // asking returns the callback of the buttons that show the answer to another question, as pageButton
-// does.
-func asking[Q ranking.Question](code, command string, parse func(args string) (Q, bool)) Callback {
-	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation { return ranking.Ask{Question: q} })
-}
-
-// posting is asking for a question whose answer is a message of its own.
-func posting[Q ranking.Question](code, command string, parse func(args string) (Q, bool)) Callback {
+// does, or post it as a message of its own.
+func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
-		return ranking.Ask{Question: q, Posts: true}
+		return ranking.Ask{Question: q, Posts: posts}
 	})
 }
 

@@ -1,7 +1,8 @@
 package bot
 
 import (
-	"cmp"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -27,10 +28,10 @@ func matches(_ *Router, req request) ranking.Operation {
 func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
 	var before, after string
 	if n.Newer {
-		before = matchTurnData(stats.Paging{Key: int64(n.Rows[0].Number), Newer: true})
+		before = matchesData(matchesCode, stats.MatchesQuestion{At: stats.Paging{Key: int64(n.Rows[0].Number), Newer: true}})
 	}
 	if n.Older {
-		after = matchTurnData(stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Number)})
+		after = matchesData(matchesCode, stats.MatchesQuestion{At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Number)}})
 	}
 	return [][]button{turnRow(before, after)}
 }
@@ -42,73 +43,46 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	}
 	var before, after string
 	if n.Newer {
-		before = historyData(stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
+		before = matchesData(historyCode, stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
 	}
 	if n.Older {
-		after = historyData(stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
+		after = matchesData(historyCode, stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
 	}
 	player := []button{{text: w.Text("button.stats", nil), data: playerData(playerCode, n.Name.Player)}}
 	return [][]button{turnRow(before, after), player}
 }
 
-// matchTurnData returns the data of a button for a page of a group's matches. Other views may have one for the first page.
-func matchTurnData(at stats.Paging) string {
-	return callbackData(matchesCode, cmp.Or(showPaging(at), firstPage))
-}
-
-// firstPage is the first page of a group's matches in the data of a button.
-const firstPage = "0"
-
-// showPaging writes a page in the data of a button: nothing for the first one, else the match before or after which it comes.
-func showPaging(at stats.Paging) string {
-	switch {
-	case at.Key == 0:
-		return ""
-	case at.Newer:
-		return "n" + strconv.FormatInt(at.Key, 10)
-	default:
-		return "o" + strconv.FormatInt(at.Key, 10)
-	}
-}
-
-// parsePaging reads what showPaging writes. ok is false for all else.
-func parsePaging(args string) (at stats.Paging, ok bool) {
-	if args == "" {
-		return at, true
-	}
-	at.Newer = args[0] == 'n'
-	at.Key, ok = parseID[int64](args[1:])
-	return at, ok && at.Key > 0 && (at.Newer || args[0] == 'o')
-}
-
-// parseMatches reads the arguments that matchTurnData writes. ok is false for all others, and for numbers that no match can have.
-func parseMatches(args string) (q stats.MatchesQuestion, ok bool) {
-	if args == firstPage {
-		return q, true
-	}
-	if q.At, ok = parsePaging(args); ok && q.At.Key > 0 {
-		_, ok = wholeNumber(args[1:])
-	}
-	return q, ok && q.At.Key > 0
-}
-
-// historyData returns the data of a button for a page of a player's matches. Other views may have one for the first page.
-func historyData(q stats.MatchesQuestion) string {
+// matchesData returns the data of a button for a page of a player's matches, as in 1h:7 and 1h:7:o5, or
+// of those of the group, as in 1m:0 and 1m:o5. Other views may have one for the first page.
+func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
-	if paging := showPaging(q.At); paging != "" {
-		args += ":" + paging
+	if q.At.Key != 0 {
+		args += fmt.Sprintf(":%s%d", pageSigns[q.At.Newer], q.At.Key)
 	}
-	return callbackData(historyCode, args)
+	if code == matchesCode {
+		args = strings.TrimPrefix(args, "0:")
+	}
+	return callbackData(code, args)
 }
 
-// parseHistory reads the arguments that historyData writes. ok is false for all others.
-func parseHistory(args string) (q stats.MatchesQuestion, ok bool) {
-	player, paging, isPaged := strings.Cut(args, ":")
-	if q.Player, ok = parsePlayer(player); !ok || isPaged && paging == "" {
-		return q, false
+// pageSigns stand in front of a match in the data of a button: those before it are newer.
+var pageSigns = map[bool]string{true: "n", false: "o"}
+
+// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false for all others, and for numbers that no
+// match can have.
+func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
+	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
+	return func(args string) (q stats.MatchesQuestion, ok bool) {
+		var sign rune
+		if code == matchesCode {
+			_, _ = fmt.Sscanf(args, "%c%d", &sign, &q.At.Key)
+		} else {
+			_, _ = fmt.Sscanf(args, "%d:%c%d", &q.Player, &sign, &q.At.Key)
+		}
+		q.At.Newer = string(sign) == pageSigns[true]
+		isOne := q.Player > 0 || code == matchesCode
+		return q, isOne && 0 <= q.At.Key && q.At.Key <= most && matchesData(code, q) == callbackData(code, args)
 	}
-	q.At, ok = parsePaging(paging)
-	return q, ok
 }
 
 var _ = shows(view[stats.MatchPage]{text: words.matchPage, table: words.matchTable, buttons: matchButtons})

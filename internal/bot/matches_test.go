@@ -74,16 +74,17 @@ func TestHistoryData(t *testing.T) {
 	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
 		for _, newer := range []bool{false, key > 0} {
 			want := stats.MatchesQuestion{Player: math.MaxInt64, At: stats.Paging{Key: key, Newer: newer}}
-			args, _ := argsOf(historyCode, historyData(want))
-			if got, ok := parseHistory(args); !ok || got != want {
-				t.Errorf("%q says %+v, %t", historyData(want), got, ok)
+			args, _ := argsOf(historyCode, matchesData(historyCode, want))
+			if got, ok := parseMatches(historyCode)(args); !ok || got != want {
+				t.Errorf("%q says %+v, %t", matchesData(historyCode, want), got, ok)
 			}
 			if key > math.MaxInt32 {
 				continue
 			}
-			args, _ = argsOf(matchesCode, matchTurnData(want.At))
-			if got, ok := parseMatches(args); !ok || got.At != want.At {
-				t.Errorf("%q says %+v, %t", matchTurnData(want.At), got, ok)
+			want.Player = 0
+			args, _ = argsOf(matchesCode, matchesData(matchesCode, want))
+			if got, ok := parseMatches(matchesCode)(args); !ok || got != want {
+				t.Errorf("%q says %+v, %t", matchesData(matchesCode, want), got, ok)
 			}
 		}
 	}
@@ -95,14 +96,14 @@ func FuzzHistoryTurn(f *testing.F) {
 		f.Add(args)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		if turn, ok := parseHistory(args); ok && len(args) < maxData/2 && historyData(turn) != callbackData(historyCode, args) {
+		if turn, ok := parseMatches(historyCode)(args); ok && len(args) < maxData/2 && matchesData(historyCode, turn) != callbackData(historyCode, args) {
 			t.Errorf("%q is read as %+v", args, turn)
 		}
-		if q, ok := parseMatches(args); ok && matchTurnData(q.At) != callbackData(matchesCode, args) {
+		if q, ok := parseMatches(matchesCode)(args); ok && matchesData(matchesCode, q) != callbackData(matchesCode, args) {
 			t.Errorf("%q is read as %+v", args, q)
 		}
-		if n, ok := parseCount(args); ok && fmt.Sprint(n) != args {
-			t.Errorf("%q is read as %d", args, n)
+		if teams, ok := parseTeams(args); ok && teamsData(teamsCode, teams.number, teams.picked) != callbackData(teamsCode, args) {
+			t.Errorf("%q is read as %+v", args, teams)
 		}
 	})
 }

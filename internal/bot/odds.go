@@ -1,6 +1,8 @@
 package bot
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,17 +50,10 @@ func teamsData(code string, number int, picked []ladder.PlayerID) string {
 
 // parseTeams reads the arguments that teamsData writes. ok is false for all others.
 func parseTeams(args string) (t someTeams, ok bool) {
-	number, ids, several := strings.Cut(args, ":")
-	if t.number, ok = parseCount(number); ok && several {
-		t.picked, ok = parseIDs(ids)
-	}
-	return t, ok
-}
-
-// parseCount reads a positive number.
-func parseCount(args string) (n int, ok bool) {
-	n, ok = wholeNumber(args)
-	return n, ok && n > 0
+	_, ids, _ := strings.Cut(args, ":")
+	_, _ = fmt.Sscanf(args, "%d", &t.number)
+	t.picked, _ = parseIDs(ids)
+	return t, 0 < t.number && t.number <= math.MaxInt32 && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
 }
 
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are

@@ -43,7 +43,7 @@ func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	}
 	return [][]button{
 		{
-			{text: w.Text("button.matches", nil), data: historyData(stats.MatchesQuestion{Player: n.Name.Player})},
+			{text: w.Text("button.matches", nil), data: matchesData(historyCode, stats.MatchesQuestion{Player: n.Name.Player})},
 			{text: w.Text("button.against_you", nil), data: playerData(againstCode, n.Name.Player)},
 		},
 		{{text: w.Text("button.chart", nil), data: playerData(postChartCode, n.Name.Player)}},
@@ -108,18 +108,14 @@ func (w words) player(n stats.PlayerStanding) string {
 	}
 	head := []string{w.whereStands(n)}
 	if s := n.Season; s != nil {
-		head = append(head, w.seasonNote(*s))
+		since := w.Text("records.since", args{"Date": w.Date(s.Since)})
+		head = append(head, notes(capitalized(w.seasonName(s.Number, s.Name)), since))
 	}
 	last := matchLines(w.playedMatches(n.Last))
 	if last != nil {
 		last = append([]string{w.Text("me.last", nil)}, last...)
 	}
 	return paragraphs(append(head, w.factLines(w.playerFacts(n))...), last, w.factLines(w.othersFacts(n)))
-}
-
-// seasonNote says which season figures are of.
-func (w words) seasonNote(s stats.PlayerSeason) string {
-	return notes(capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)}))
 }
 
 // whereStands says which place a player has, or why none.

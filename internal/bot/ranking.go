@@ -3,11 +3,11 @@ package bot
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -41,15 +41,11 @@ func pageData(q stats.RankingQuestion) string {
 	return callbackData(pageCode, args)
 }
 
-// parsePage reads the arguments that pageData writes. ok is false for all others.
+// parsePage reads the arguments that pageData writes. ok is false for all others, and for a number that is too large for a page.
 func parsePage(args string) (q stats.RankingQuestion, ok bool) {
-	args, q.All = strings.CutSuffix(args, allSuffix)
-	page, asker, _ := strings.Cut(args, ":")
-	if q.Page, ok = parseCount(page); !ok {
-		return q, false
-	}
-	q.Asker, ok = parseID[ladder.UserID](asker)
-	return q, ok
+	q.All = strings.HasSuffix(args, allSuffix)
+	_, _ = fmt.Sscanf(args, "%d:%d", &q.Page, &q.Asker)
+	return q, 0 < q.Page && q.Page <= math.MaxInt32 && q.Asker >= 0 && pageData(q) == callbackData(pageCode, args)
 }
 
 // mine marks the line of who asked for a ranking, whoever turns its pages.

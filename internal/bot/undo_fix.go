@@ -3,6 +3,7 @@ package bot
 import (
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,14 +123,8 @@ func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b
 
 // parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
 func parseCardArgs(args string) (b cardButton, ok bool) {
-	number, rest, _ := strings.Cut(args, ":")
-	changes, tag, _ := strings.Cut(rest, ":")
-	b.tag = ranking.MatchTag(tag)
-	if b.number, ok = wholeNumber(number); !ok || b.number == 0 {
-		return cardButton{}, false
-	}
-	b.changes, ok = wholeNumber(changes)
-	return b, ok && b.args() == args
+	_, _ = fmt.Sscanf(args, "%d:%d:%s", &b.number, &b.changes, &b.tag)
+	return b, 0 < b.number && b.number <= math.MaxInt32 && 0 <= b.changes && b.changes <= math.MaxInt32 && b.args() == args
 }
 
 // parseCardData reads the data of a button below a card. ok is false for all others.
