@@ -7,20 +7,8 @@ import (
 	"time"
 
 	"elobot/internal/command"
-	"elobot/internal/notice"
 	"elobot/internal/ranking"
 )
-
-// GroupLife is the part of the ranking service that handles changes of groups and their members. Its calls are idempotent, like those of
-// commands.
-type GroupLife interface {
-	BotAdded(ctx context.Context, o ranking.Origin, greeting notice.Notice) error
-	BotBack(ctx context.Context, o ranking.Origin) error
-	BotRemoved(ctx context.Context, o ranking.Origin) error
-	Renamed(ctx context.Context, o ranking.Origin) error
-	MembersSeen(ctx context.Context, o ranking.Origin) error
-	MemberLeft(ctx context.Context, o ranking.Origin, who command.Person) error
-}
 
 // WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it handles the
 // change. It must be called before the first update is handled.
@@ -37,7 +25,7 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	o := u.origin("bot")
 	switch {
-	case !u.Chat.isKnownKind():
+	case u.Chat.ID == 0, !u.Chat.isGroup() && u.Chat.Type != string(ranking.Private): // the bot cannot write to it
 		return nil
 	case u.New.isOut():
 		return r.rankings.BotRemoved(ctx, o)

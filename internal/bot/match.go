@@ -56,7 +56,7 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
 	case count <= maxNewNames:
-		all = append(all, w.Plural("note.new_named", count, args{"Names": nameList(n.NewPlayers)}))
+		all = append(all, w.Plural("note.new_named", count, args{"Names": strings.Join(namesAs(n.NewPlayers, showName), ", ")}))
 	default:
 		all = append(all, w.Plural("note.new_counted", count, nil))
 	}
@@ -192,13 +192,9 @@ func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 
 func movesOf(ratings []ranking.RatingChange) (all []string) {
 	for _, r := range ratings {
-		all = append(all, movement(r))
+		all = append(all, fmt.Sprintf("%s %s → %d", showName(r.Name), signed(r.After-r.Before), r.After))
 	}
 	return all
-}
-
-func movement(r ranking.RatingChange) string {
-	return fmt.Sprintf("%s %s → %d", showName(r.Name), signed(r.After-r.Before), r.After)
 }
 
 // signed formats a change with its sign. The minus is the typographic one.
@@ -215,8 +211,6 @@ func signed(n int) string {
 
 // notes returns the remarks at the end of a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
-
-func nameList(names []ranking.Name) string { return strings.Join(namesAs(names, showName), ", ") }
 
 // matchNumber returns the number of a match as a list or a line has it.
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }

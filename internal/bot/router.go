@@ -9,16 +9,22 @@ import (
 	"elobot/internal/command"
 	"elobot/internal/intake"
 	"elobot/internal/ladder"
+	"elobot/internal/notice"
 	"elobot/internal/ranking"
 	"elobot/internal/telegram"
 )
 
 // Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its answer
-// together. A repeated command changes nothing.
+// together. A repeated command changes nothing, and neither does a repeated change of a group or its members.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
-	GroupLife
+	BotAdded(ctx context.Context, o ranking.Origin, greeting notice.Notice) error
+	BotBack(ctx context.Context, o ranking.Origin) error
+	BotRemoved(ctx context.Context, o ranking.Origin) error
+	Renamed(ctx context.Context, o ranking.Origin) error
+	MembersSeen(ctx context.Context, o ranking.Origin) error
+	MemberLeft(ctx context.Context, o ranking.Origin, who command.Person) error
 }
 
 // Router turns updates into calls of the ranking service.
@@ -59,7 +65,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	if from, to, ok := m.migration(); ok {
 		return r.rankings.MoveChat(ctx, from, to)
 	}
-	if m.isGroupLife() {
+	if m.NewChatTitle != "" || m.LeftChatMember != nil || len(m.NewChatMembers) > 0 {
 		return r.groupLife(ctx, m)
 	}
 	if !m.isFromPerson() && !m.isFromChannel() {

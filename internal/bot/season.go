@@ -34,12 +34,7 @@ func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operatio
 	return start
 }
 
-// startData returns the data of the button that starts a season.
-func startData(n ranking.SeasonPrompt) string {
-	return callbackData(seasonCode, string(n.Tag)+":"+n.Name)
-}
-
-// parseStart reads the arguments that startData writes. ok is false for all others.
+// parseStart reads the arguments of the button that starts a season. ok is false for all others.
 func parseStart(args string) (start ranking.StartSeason, ok bool) {
 	tag, name, ok := strings.Cut(args, ":")
 	return ranking.StartSeason{Tag: ranking.MatchTag(tag), Name: name}, ok && tag != ""
@@ -59,7 +54,7 @@ func (w words) seasonPrompt(n ranking.SeasonPrompt) string {
 }
 
 func seasonButtons(n ranking.SeasonPrompt, _ outbox.Item, w words) [][]button {
-	return [][]button{{{text: w.Text("button.start_season", nil), data: startData(n)}}}
+	return [][]button{{{text: w.Text("button.start_season", nil), data: callbackData(seasonCode, string(n.Tag)+":"+n.Name)}}}
 }
 
 // seasonName returns what a season is called, as in "season 2 (Spring)".

@@ -93,18 +93,10 @@ func (w words) pointsOf(ratings []stats.Rating) []chart.Point {
 
 // timeShown returns how much time a chart shows.
 func timeShown(r stats.Ratings) time.Duration {
-	var first, last time.Time
-	for _, points := range slices.Concat(r.Players, r.Others) {
-		if len(points) == 0 {
-			continue
-		}
-		from, to := points[0].At, points[len(points)-1].At
-		if first.IsZero() || from.Before(first) {
-			first = from
-		}
-		if to.After(last) {
-			last = to
-		}
+	all := slices.Concat(slices.Concat(r.Players, r.Others)...)
+	if len(all) == 0 {
+		return 0
 	}
-	return last.Sub(first)
+	byTime := func(a, b stats.Rating) int { return a.At.Compare(b.At) }
+	return slices.MaxFunc(all, byTime).At.Sub(slices.MinFunc(all, byTime).At)
 }

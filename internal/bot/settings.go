@@ -167,7 +167,7 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 	case s.Name == ranking.SettingLanguage:
 		return languageName(value)
 	case s.Name == ranking.SettingZone:
-		return cityOf(value)
+		return strings.ReplaceAll(value[strings.LastIndex(value, "/")+1:], "_", " ") // the city
 	case s.Name == ranking.SettingProvisional && matches == 0:
 		return w.Text("button.no_provisional", nil)
 	case s.Name == ranking.SettingProvisional:

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"slices"
-	"strings"
 
 	"elobot/internal/ranking"
 )
@@ -64,9 +63,4 @@ func (w words) zoneButtons(current string) [][]button {
 	}
 	all = append(all, button{text: choice(ranking.UTC, current == ranking.UTC), data: settingData(ranking.SettingZone, ranking.UTC)})
 	return slices.Collect(slices.Chunk(all, 2))
-}
-
-// cityOf returns what a button calls a time zone.
-func cityOf(zone string) string {
-	return strings.ReplaceAll(zone[strings.LastIndex(zone, "/")+1:], "_", " ")
 }

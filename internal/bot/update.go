@@ -155,21 +155,11 @@ func (m chatMember) isOut() bool {
 	return m.Status == "left" || m.Status == "kicked" || m.Status == "restricted" && !m.IsMember
 }
 
-// isGroupLife is true if this is a service message: the group was renamed, or somebody joined or left.
-func (m *message) isGroupLife() bool {
-	return m.NewChatTitle != "" || m.LeftChatMember != nil || len(m.NewChatMembers) > 0
-}
-
 func (u *user) isPerson() bool { return u != nil && u.ID != 0 && !u.IsBot }
 
 // seen returns the chat as the ranking service sees it.
 func (c chat) seen() ranking.Chat {
 	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
-}
-
-// isKnownKind is true if the bot can write to this kind of chat.
-func (c chat) isKnownKind() bool {
-	return c.ID != 0 && (c.isGroup() || c.Type == string(ranking.Private))
 }
 
 func (c chat) isGroup() bool {
