@@ -105,32 +105,20 @@ type SeasonStart struct {
 
 // levelLines lets the rating of a highlighted player hold for the whole chart, if none of their matches is on it.
 func (r Ratings) levelLines() {
-	var first Rating // when and where the chart begins
+	var firsts []Rating
 	for _, points := range slices.Concat(r.Players, r.Others) {
-		switch {
-		case len(points) == 0:
-		case first.At.IsZero():
-			first = points[0]
-		default:
-			if points[0].At.Before(first.At) {
-				first.At = points[0].At
-			}
-			first.Match = min(first.Match, points[0].Match)
-		}
+		firsts = append(firsts, points[:min(len(points), 1)]...)
 	}
+	if len(firsts) == 0 {
+		return
+	}
+	at := slices.MinFunc(firsts, func(a, b Rating) int { return a.At.Compare(b.At) }).At
+	match := slices.MinFunc(firsts, func(a, b Rating) int { return a.Match - b.Match }).Match
 	for i, elo := range r.Elos {
-		if len(r.Players[i]) == 0 && elo != nil && !first.At.IsZero() {
-			r.Players[i] = []Rating{{At: first.At, Match: first.Match, Elo: *elo}}
+		if len(r.Players[i]) == 0 && elo != nil {
+			r.Players[i] = []Rating{{At: at, Match: match, Elo: *elo}}
 		}
 	}
-}
-
-// ChartStore reads charts.
-type ChartStore interface {
-	// HavePlayed reports which of the players have played in a ladder.
-	HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error)
-	// Ratings returns the ratings of players after the matches since then, and those of all others.
-	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
 }
 
 // ChartCommand is /chart, as in "/chart", "/chart year", "/chart @bob" and "/chart @bob @carol".

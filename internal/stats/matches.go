@@ -58,14 +58,6 @@ type Paging struct {
 	Since, Until time.Time
 }
 
-// MatchStore reads pages of matches. The page before the first one, and one that does not exist, is the first one. An unknown ladder has
-// no matches.
-type MatchStore interface {
-	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0. A player who was merged into another one
-	// is the other one.
-	Matches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error)
-}
-
 // MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches @bob"
 // like "/history @bob".
 type MatchesCommand struct{ Match notice.Notice } // what is said to somebody who reports a result with it

@@ -155,24 +155,18 @@ func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]cont
 
 // oddsOf returns the odds of a match that ends as narrowly as it can.
 func oddsOf(l ranking.Ladder, sides [2][]contestant) Odds {
+	n := Odds{Draws: l.DrawsAllowed, Margin: l.Margin}
+	if l.Season.Number > 1 {
+		n.Season = l.Season.Number
+	}
 	var standings [2][]ladder.Standing
 	for i, side := range sides {
 		for _, c := range side {
 			standings[i] = append(standings[i], c.standing)
-		}
-	}
-	n := Odds{
-		Expected: min(99, max(1, int(math.Round(100*ladder.ExpectedScore(standings[0], standings[1]))))),
-		Draws:    l.DrawsAllowed, Margin: l.Margin,
-	}
-	if l.Season.Number > 1 {
-		n.Season = l.Season.Number
-	}
-	for i, side := range sides {
-		for _, c := range side {
 			n.Sides[i] = append(n.Sides[i], OddsPlayer{Name: c.name, Elo: c.standing.Elo, New: c.standing.Played == 0})
 		}
 	}
+	n.Expected = min(99, max(1, int(math.Round(100*ladder.ExpectedScore(standings[0], standings[1])))))
 	for winner, score := range []ladder.Score{{A: 1}, {B: 1}, {}} {
 		for side, changes := range l.Preview(score, standings) {
 			for i, change := range changes {

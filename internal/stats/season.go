@@ -115,19 +115,6 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 // HasMedals is true if the first three get medals: at least three have played.
 func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ladder.MinPlaces }
 
-// SeasonStore reads seasons.
-type SeasonStore interface {
-	// Season returns a season of a ladder: the one that goes on for number 0, the one before for
-	// LastSeason, and the last one that is called by a number which none has, such as a year. The
-	// Number is 0 if the ladder has no such season.
-	Season(ctx context.Context, in ladder.ID, number int) (SeasonTable, error)
-	// SeasonEnd returns a season and its ladder.
-	SeasonEnd(ctx context.Context, id ladder.SeasonID) (SeasonEnd, ladder.ID, error)
-	// SeasonResults returns the standings in all seasons of a ladder of those who have played in them, in the order of the seasons and of the
-	// ratings.
-	SeasonResults(ctx context.Context, in ladder.ID) ([]SeasonResult, error)
-}
-
 // SeasonResult is a standing in one of several seasons.
 type SeasonResult struct {
 	Season       int // its number
@@ -168,7 +155,7 @@ func (c SeasonCommand) meant(said command.Command, _ ranking.Asked) (Question, n
 // SeasonQuestion asks for a season of the ladder.
 type SeasonQuestion struct {
 	ofNobody
-	Number int // as in SeasonStore
+	Number int // as in Store
 }
 
 func (q SeasonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

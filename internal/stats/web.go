@@ -25,17 +25,6 @@ const (
 	trendRatings = 20  // the maximum number of ratings in a Trend
 )
 
-// WebStore reads what web boards show besides what chats do.
-type WebStore interface {
-	// WebGroup returns a group that has a web board, nil for all others.
-	WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error)
-	// Names returns the names of the players that an answer names by their ids, as in the group of a ladder.
-	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
-	// LatestMatches returns those of the last matches of a ladder, at most so many, that count in the season that goes on, in the order of
-	// their numbers.
-	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
-}
-
 // WebGroup is a group with a web board.
 type WebGroup struct {
 	ranking.WebBoard
