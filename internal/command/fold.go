@@ -15,7 +15,7 @@ import (
 // is taken for е: Май and Маи would be two people. The same goes for ї and ў. Outside Latin, Greek and Cyrillic marks may be vowels, so
 // they stay as well.
 func fold(word string) string {
-	if isPlain(word) {
+	if isWord(word) {
 		return strings.ToLower(word)
 	}
 	decomposed := norm.NFKD.String(caseFold.String(norm.NFKD.String(word)))
@@ -39,9 +39,6 @@ var plainLetters = strings.NewReplacer(
 
 // isAccent is true if r is a mark of the Latin, Greek or Cyrillic script.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
-
-// isPlain is true if s has ASCII letters, digits and "_" only.
-func isPlain(s string) bool { return s == "" || isWord(s) }
 
 // atom is a piece of a text of which names consist: letters, digits, marks, "_", and apostrophes between letters.
 type atom struct {

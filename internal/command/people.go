@@ -16,12 +16,7 @@ type NameError struct {
 }
 
 // Error implements error.
-func (e *NameError) Error() string {
-	if e.Several {
-		return "several players have the name"
-	}
-	return "nobody has the name"
-}
+func (e *NameError) Error() string { return "it is not clear whom a name means" }
 
 // ParsePeople reads whom a question is about, in order: people who are mentioned, players who are meant by name, and the sender by a word such
 // as "me". If it names nobody, that is the author of the message that it replies to. All other words mean nothing here. names may be nil, as

@@ -98,7 +98,7 @@ func (p parser) each(lines []line) (Report, error) {
 // winsFirst is true if the first number of the first score is the larger one.
 func (l line) winsFirst() bool {
 	all := l.scores.numbers
-	return len(all) > 1 && all[0].exceeds(all[1])
+	return len(all) > 1 && value(all[0].text) > value(all[1].text)
 }
 
 // lines reads all words of a report. If at least two lines name people and numbers, each line is a result; otherwise the text is one.

@@ -22,9 +22,6 @@ type number struct {
 	isEnclosed bool // its score is in brackets of its own
 }
 
-// exceeds is true if a number is larger than another one.
-func (n number) exceeds(other number) bool { return value(n.text) > value(other.text) }
-
 // scoreText collects the numbers and separators of scores, word by word.
 type scoreText struct {
 	numbers     []number

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -129,16 +131,6 @@ var vocabulary = meanings(map[meaning]string{
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
 	greeting: `gg ggs wp ggwp hello hey hallo hola oi thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
-	game: `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів table tennis ping pong
-		ping-pong pingpong tischtennis tenis mesa tênis tenimesa pingue pongue pingue-pongue pimpón pimpon настольный теннис
-		настільний теніс пинг понг пинг-понг пингпонг пінг пінг-понг пінгпонг padel pádel падел football foosball
-		fussball kicker tischfußball tischfussball tischkicker futbolín futbolin metegol pebolim totó кикер кікер футбол darts
-		dart dardos дартс billiards pool snooker billard billar bilhar sinuca бильярд пул снукер більярд
-		badminton bádminton federball бадминтон бадмінтон squash сквош pickleball пиклбол піклбол soccer fußball fútbol futbol
-		futebol basketball baloncesto básquet basquete баскетбол volleyball voleibol vôlei волейбол beach beachvolleyball beach-volleyball fifa
-		eafc фифа фіфа checkers draughts шашки backgammon gamão нарды нарди bowling kegeln bolos boliche
-		боулинг боулінг golf minigolf minigolfe гольф petanque pétanque boule boccia bocce петанк airhockey аэрохоккей
-		аерохокей cornhole catan`,
 	filler: `ez bg game games match matches rematch result results score scores final
 		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls record report log add
 		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
@@ -279,6 +271,9 @@ func (v verb) isSlavic() bool {
 	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
 
+// gameWords are the words of the names of games. Those of the vocabulary have their meaning there.
+var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
+
 // namesToo are words of the vocabulary that are names as well.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
@@ -324,7 +319,10 @@ func meaningOf(word string) meaning {
 	if all := verbs[word]; len(all) > 0 {
 		return all[0].meaning
 	}
-	return vocabulary[word]
+	if m := vocabulary[word]; m != unknown || !gameWords[word] {
+		return m
+	}
+	return game
 }
 
 // bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as "score:" or a
