@@ -15,8 +15,6 @@ import (
 	"elobot/internal/telegram"
 )
 
-const restCode = "a" // all
-
 // Views reads what messages show whose content is made when they are sent.
 type Views interface {
 	// Board returns what a board shows. object is what identifies its message in the chat. now is in the time zone of the chat.

@@ -70,6 +70,32 @@ func ladderOf(data string) ladder.ID {
 	return ladder
 }
 
+// The codes of all buttons.
+const (
+	promptCode    = "q"
+	undoCode      = "u"
+	askedCode     = "uf" // as undoCode, below a FixPrompt
+	restoreCode   = "b"  // back
+	fixCode       = "f"
+	settingCode   = "c" // choice
+	pickCode      = "k"
+	teamsCode     = "n" // next
+	reportCode    = "w" // wizard
+	ladderCode    = "l"
+	renameCode    = "rn"
+	seasonCode    = "ns" // new season
+	helpCode      = "i"  // information
+	pageCode      = "p"
+	playerCode    = "s" // stats
+	againstCode   = "v" // versus
+	recordsCode   = "e"
+	matchesCode   = "m"
+	historyCode   = "h"
+	chartCode     = "g" // graph
+	postChartCode = "o" // open
+	restCode      = "a" // all
+)
+
 // callbacks returns the callbacks of all buttons.
 func callbacks() []Callback {
 	return []Callback{
@@ -84,7 +110,7 @@ func callbacks() []Callback {
 		pageButton(reportCode, command.NameTeams, parseTeams, reportTeams),
 		pageButton(renameCode, nameLadder, anyName, pressRename),
 		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
-		pageButton(seasonCode, nameSeason, parseStart, pressStart),
+		pageButton(seasonCode, command.NameSeason, parseStart, pressStart),
 		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
 		asking(pageCode, "ranking", false, parsePage),
 		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),

@@ -12,12 +12,6 @@ import (
 	"elobot/internal/stats"
 )
 
-// The codes of the buttons in this file.
-const (
-	chartCode     = "g" // graph
-	postChartCode = "o" // open
-)
-
 // The axes of a chart in the data of buttons.
 const (
 	axisDate  = "d"

@@ -69,7 +69,7 @@ func commands() []Command {
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
-		{Name: nameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
+		{Name: command.NameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
 		{Name: "alltime", Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
 		{Name: "board", Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true},
 		{Name: "web", Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics},
@@ -157,7 +157,7 @@ var (
 		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
 		command.NameFix, nameHelp,
 	}
-	adminMenu = []string{"settings", "board", nameLadder, nameSeason}
+	adminMenu = []string{"settings", "board", nameLadder, command.NameSeason}
 )
 
 // Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram

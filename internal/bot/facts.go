@@ -2,6 +2,7 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"elobot/internal/ranking"
@@ -26,11 +27,13 @@ func (w words) factLines(facts []fact) (lines []string) {
 	return lines
 }
 
-// facts adds facts as rows.
-func (t *table) facts(facts []fact) {
-	for _, f := range facts {
+// factTable returns facts as a table, with a remark below it, unless that is empty.
+func factTable(title, remark string, facts ...[]fact) string {
+	t := newTable(title)
+	for _, f := range slices.Concat(facts...) {
 		t.row(textCell(f.label), numberCell(f.value))
 	}
+	return t.end(remark)
 }
 
 // paragraphs joins the paragraphs of a view that have lines, with an empty line between them.
@@ -109,12 +112,15 @@ func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	return facts
 }
 
-// matchLines returns played matches as lines.
-func matchLines(facts []fact) (lines []string) {
-	for _, f := range facts {
+// lastLines returns the last matches as lines, under a text.
+func (w words) lastLines(id string, all []stats.PlayedMatch) (lines []string) {
+	for _, f := range w.playedMatches(all) {
 		lines = append(lines, f.label+" "+f.value)
 	}
-	return lines
+	if lines == nil {
+		return nil
+	}
+	return append([]string{w.Text(id, nil)}, lines...)
 }
 
 func winsDrawsLosses(won, drawn, lost int) string {

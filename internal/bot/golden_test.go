@@ -249,7 +249,7 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web", nameLadder, nameSeason, "alltime") {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web", nameLadder, command.NameSeason, "alltime") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}

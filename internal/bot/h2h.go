@@ -5,8 +5,6 @@ import (
 	"elobot/internal/stats"
 )
 
-const againstCode = "v" // versus
-
 // headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {
@@ -26,11 +24,7 @@ func (w words) headToHead(n stats.HeadToHead) string {
 	if n.Met() == 0 && len(n.Last) == 0 {
 		return paragraphs([]string{title, w.Text("h2h.never", nil)}, w.factLines([]fact{w.expected(n)}))
 	}
-	last := matchLines(w.playedMatches(n.Last))
-	if last != nil {
-		last = append([]string{w.Text("h2h.last", nil)}, last...)
-	}
-	return paragraphs(append([]string{title}, w.factLines(w.headToHeadFacts(n))...), last)
+	return paragraphs(append([]string{title}, w.factLines(w.headToHeadFacts(n))...), w.lastLines("h2h.last", n.Last))
 }
 
 func (w words) headToHeadTitle(n stats.HeadToHead) string {
@@ -62,8 +56,5 @@ func (w words) headToHeadTable(n stats.HeadToHead) string {
 	if n.Met() == 0 {
 		return ""
 	}
-	t := newTable(w.headToHeadTitle(n))
-	t.facts(w.headToHeadFacts(n))
-	t.facts(w.playedMatches(n.Last))
-	return t.end("")
+	return factTable(w.headToHeadTitle(n), "", w.headToHeadFacts(n), w.playedMatches(n.Last))
 }

@@ -11,10 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-const (
-	nameHelp = "help"
-	helpCode = "i" // information
-)
+const nameHelp = "help"
 
 // Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
 // private chat.

@@ -8,11 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-const (
-	nameLadder = "ladder"
-	ladderCode = "l"
-	renameCode = "rn"
-)
+const nameLadder = "ladder"
 
 // typedLadder handles "/ladder", "/ladder new padel", "/ladder use padel", "/ladder use none",
 // "/ladder rename padel tennis" and "/ladder archive padel".

@@ -12,12 +12,6 @@ import (
 	"elobot/internal/stats"
 )
 
-// The codes of the buttons in this file.
-const (
-	matchesCode = "m"
-	historyCode = "h"
-)
-
 // matches handles /matches. Who reports a result with it means /match.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}

@@ -14,12 +14,6 @@ import (
 	"elobot/internal/stats"
 )
 
-// The codes of the buttons in this file.
-const (
-	teamsCode  = "n" // next
-	reportCode = "w" // wizard
-)
-
 // teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
 // their data; they are those of the /teams that the message replies to, in the same order.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {

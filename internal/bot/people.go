@@ -11,8 +11,6 @@ import (
 	"elobot/internal/stats"
 )
 
-const pickCode = "k"
-
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
 // unclearPeople says why it is not clear who a question is about.

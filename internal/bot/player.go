@@ -11,8 +11,6 @@ import (
 	"elobot/internal/stats"
 )
 
-const playerCode = "s" // stats
-
 // player handles "/stats", "/stats @bobby" and "/me".
 func player(_ *Router, req request) ranking.Operation {
 	switch {
@@ -111,11 +109,8 @@ func (w words) player(n stats.PlayerStanding) string {
 		since := w.Text("records.since", args{"Date": w.Date(s.Since)})
 		head = append(head, notes(capitalized(w.seasonName(s.Number, s.Name)), since))
 	}
-	last := matchLines(w.playedMatches(n.Last))
-	if last != nil {
-		last = append([]string{w.Text("me.last", nil)}, last...)
-	}
-	return paragraphs(append(head, w.factLines(w.playerFacts(n))...), last, w.factLines(w.othersFacts(n)))
+	facts := append(head, w.factLines(w.playerFacts(n))...)
+	return paragraphs(facts, w.lastLines("me.last", n.Last), w.factLines(w.othersFacts(n)))
 }
 
 // whereStands says which place a player has, or why none.
@@ -209,18 +204,16 @@ func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""
 	}
-	t, remark := newTable(boldName(n.Name)), ""
+	var head []fact
+	remark := ""
 	if n.Position > 0 {
-		t.facts([]fact{{w.Text("table.place", nil), w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})}})
+		head = append(head, fact{w.Text("table.place", nil), w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})})
 	} else {
 		remark = w.placesBegin(n.PlaceMatches, n.Played() >= n.PlaceMatches)
 	}
 	if s := n.Season; s != nil {
-		t.facts([]fact{{capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})}})
+		head = append(head, fact{capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})})
 	}
-	t.facts([]fact{{w.Text("table.rating", nil), strconv.Itoa(n.Elo)}})
-	t.facts(w.playerFacts(n))
-	t.facts(w.playedMatches(n.Last))
-	t.facts(w.othersFacts(n))
-	return t.end(remark)
+	head = append(head, fact{w.Text("table.rating", nil), strconv.Itoa(n.Elo)})
+	return factTable(boldName(n.Name), remark, head, w.playerFacts(n), w.playedMatches(n.Last), w.othersFacts(n))
 }

@@ -13,8 +13,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-const promptCode = "q"
-
 // promptData returns the data of a button that answers a prompt. Without a tag, the button is unknown.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"

@@ -13,8 +13,6 @@ import (
 	"elobot/internal/stats"
 )
 
-const pageCode = "p"
-
 // turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page
 // is of a release that had no such buttons.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
@@ -219,22 +217,19 @@ func (w words) rankingTable(n stats.RankingPage) string {
 	if n.NoDraws {
 		label = "table.results_without_draws"
 	}
-	heads := []string{header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
-		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text(label, nil)))}
+	columns := 4
 	if !n.Since.IsZero() {
-		heads = append(heads, header(numberCell(moves)))
+		columns = 5
 	}
-	t.row(heads...)
+	row := func(cells ...string) { t.row(cells[:columns]...) }
+	row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.player", nil))),
+		header(numberCell(w.Text("table.rating", nil))), header(numberCell(w.Text(label, nil))), header(numberCell(moves)))
 	for _, r := range n.Rows {
-		t.row(w.tableCells(n, r)...)
+		row(w.tableCells(n, r)...)
 	}
 	if n.Own != nil {
-		cells := []string{textCell("…")}
-		for range heads[1:] {
-			cells = append(cells, textCell(""))
-		}
-		t.row(cells...)
-		t.row(w.tableCells(n, *n.Own)...)
+		row(textCell("…"), textCell(""), textCell(""), textCell(""), textCell(""))
+		row(w.tableCells(n, *n.Own)...)
 	}
 	notes := w.rankingNotes(n)
 	if hidden := w.hiddenPlayers(n); hidden != "" {
@@ -243,7 +238,7 @@ func (w words) rankingTable(n stats.RankingPage) string {
 	return t.end(strings.Join(notes, " · "))
 }
 
-// tableCells returns the cells of a player.
+// tableCells returns the cells of a player, with the column of moves.
 func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 	place, name, rating := medal(n, r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
 	if r.Mine {
@@ -252,14 +247,10 @@ func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 	if r.Inactive {
 		name += " · " + w.inactive(n)
 	}
-	results := wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws)
-	cells := []string{numberCell(place), textCell(name), numberCell(rating), numberCell(results)}
-	switch {
-	case n.Since.IsZero():
-	case r.Moved == 0:
-		cells = append(cells, textCell(""))
-	default:
-		cells = append(cells, numberCell(movedBy(r)))
+	moved := textCell("")
+	if r.Moved != 0 {
+		moved = numberCell(movedBy(r))
 	}
-	return cells
+	results := wonLost(r.Won, r.Drawn, r.Lost, n.NoDraws)
+	return []string{numberCell(place), textCell(name), numberCell(rating), numberCell(results), moved}
 }

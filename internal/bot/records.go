@@ -8,8 +8,6 @@ import (
 	"elobot/internal/stats"
 )
 
-const recordsCode = "e"
-
 // parsePeriod reads the period of records. ok is false for all others.
 func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	q.Span = command.Span(args)
@@ -81,7 +79,5 @@ func (w words) recordsTable(n stats.Records) string {
 	if len(facts) == 0 {
 		return ""
 	}
-	t := newTable(w.recordsTitle(n, " · "))
-	t.facts(facts)
-	return t.end("")
+	return factTable(w.recordsTitle(n, " · "), "", facts)
 }

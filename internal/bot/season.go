@@ -17,13 +17,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-const (
-	nameSeason = command.NameSeason
-	seasonCode = "ns" // new season
-)
-
 // seasonForm is the form of a question about a season.
-var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: nameSeason}}
+var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: command.NameSeason}}
 
 // pressStart handles the button that starts a season.
 func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operation {

@@ -12,9 +12,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// settingCode is the code of the buttons below the settings.
-const settingCode = "c" // choice
-
 func typedSettings(*Router, request) ranking.Operation {
 	return ranking.TypedSettings{Languages: languages()}
 }

@@ -14,14 +14,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The codes of the buttons in this file.
-const (
-	undoCode    = "u"
-	restoreCode = "b" // back
-	fixCode     = "f"
-	askedCode   = "uf" // as undoCode, below a FixPrompt
-)
-
 func undo(a ranking.Amendment) ranking.Operation { return ranking.UndoMatch{Amendment: a} }
 
 func restore(a ranking.Amendment) ranking.Operation { return ranking.RestoreMatch{Amendment: a} }
