@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
-	"strings"
+	"regexp"
 
 	botapi "github.com/go-telegram/bot"
 	"github.com/go-telegram/bot/models"
@@ -199,17 +199,7 @@ func refusesPhotos(err error) bool {
 	return says(err, "not enough rights to send photos", "CHAT_SEND_PHOTOS_FORBIDDEN", "CHAT_SEND_MEDIA_FORBIDDEN")
 }
 
+var htmlTag = regexp.MustCompile(`<[^>]*>`)
+
 // plain removes the markup from a text.
-func plain(text string) string {
-	var b strings.Builder
-	for {
-		before, rest, opened := strings.Cut(text, "<")
-		_, after, closed := strings.Cut(rest, ">")
-		if !opened || !closed {
-			b.WriteString(text)
-			return html.UnescapeString(b.String())
-		}
-		b.WriteString(before)
-		text = after
-	}
-}
+func plain(text string) string { return html.UnescapeString(htmlTag.ReplaceAllString(text, "")) }

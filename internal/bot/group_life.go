@@ -59,19 +59,14 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 
 // origin returns the origin of the change. There is no message, so its key is built from who, where, when and what.
 func (u *memberUpdate) origin(what string) ranking.Origin {
-	var who int64
-	if u.New.User != nil {
-		who = u.New.User.ID
-	}
+	who := value(u.New.User).ID
 	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t", what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember)
 	if u.Old.Status == u.New.Status { // only rights have changed, perhaps twice in a second
 		text = fmt.Appendf(text, " %t %t", u.Old.MayPin, u.New.MayPin)
 	}
 	content := sha256.Sum256(text)
 	o := ranking.Origin{Key: fmt.Sprintf("s:%x", content), Chat: u.Chat.seen(), SentAt: time.Unix(u.Date, 0).UTC()}
-	if u.From != nil {
-		o.Chat.Language = languageTag(u.From.LanguageCode)
-	}
+	o.Chat.Language = languageTag(value(u.From).LanguageCode)
 	return o
 }
 

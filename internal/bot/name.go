@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"strings"
@@ -26,12 +27,7 @@ const (
 
 // displayName returns a person's name as it is stored.
 func displayName(u user) string {
-	for _, name := range [...]string{u.FirstName + " " + u.LastName, u.Username} {
-		if cleaned := cleanName(name); cleaned != "" {
-			return cleaned
-		}
-	}
-	return ranking.Nameless
+	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
 // nameNameless gives a name to everybody in what a pointer refers to who has none.
@@ -104,13 +100,7 @@ func cut(text string, maxCharacters, maxUnits int) string {
 	return text
 }
 
-func utf16Length(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}
+func utf16Length(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // firstUnits returns the longest beginning of a text that fits into so many units.
 func firstUnits(text string, units int) string {

@@ -176,10 +176,7 @@ const generalTopic = 1
 // an id that only this bot knows. For a message without any id, not even that of its update, the
 // key is built from its content.
 func (m *message) key(chat int64) string {
-	var from int64
-	if m.From != nil {
-		from = m.From.ID
-	}
+	from := value(m.From).ID
 	switch {
 	case m.ID != 0:
 		return messageKey(chat, m.ID)

@@ -47,8 +47,6 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 // maxChats is for how many chats a sender remembers a thing.
 const maxChats = 10_000
 
-var errNoItems = errors.New("the message has no items")
-
 // asking returns a sender that calls begin before each request. What it remembers, it shares with this one.
 func (s *Sender) asking(begin outbox.Begin) *Sender {
 	asking := *s
@@ -63,7 +61,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 	var err error
 	switch {
 	case len(m.Items) == 0:
-		err = errNoItems
+		err = errors.New("the message has no items")
 	case m.Action != outbox.CallbackAnswer && needsNewerRelease(m):
 		receipt, err = setAside(m)
 	case m.Row.Kind == notice.KindOf(stats.Chart{}).Name && (m.Action == outbox.Send || m.Action == outbox.Page):
