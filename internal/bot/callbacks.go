@@ -109,11 +109,17 @@ func callbacks() []Callback {
 		pageButton(teamsCode, command.NameTeams, parseTeams, turnTeams),
 		pageButton(reportCode, command.NameTeams, parseTeams, reportTeams),
 		pageButton(renameCode, nameLadder, anyName, pressRename),
-		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation { return ranking.ChangeLadder{} }),
+		pageButton(ladderCode, nameLadder, anyName, func(*Router, *press, string) ranking.Operation {
+			return ranking.ChangeLadder{}
+		}),
 		pageButton(seasonCode, command.NameSeason, parseStart, pressStart),
-		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation { return ranking.Say{Notice: page} }),
+		pageButton(helpCode, "help", parseHelp, func(_ *Router, _ *press, page Help) ranking.Operation {
+			return ranking.Say{Notice: page}
+		}),
 		asking(pageCode, "ranking", false, parsePage),
-		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion { return stats.PlayerQuestion{Player: p} })),
+		asking(playerCode, "stats", false, ofPlayer(func(p ladder.PlayerID) stats.PlayerQuestion {
+			return stats.PlayerQuestion{Player: p}
+		})),
 		asking(againstCode, "h2h", false, ofPlayer(func(p ladder.PlayerID) stats.AgainstSenderQuestion {
 			return stats.AgainstSenderQuestion{Player: p}
 		})),
@@ -190,7 +196,8 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 
 // origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
-	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil || q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
+	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
+		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) { // updates may come out of order after all
@@ -242,7 +249,8 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons that show the pages before and after this one. The data of a button is empty if there is no such page.
+// turnRow returns the buttons that show the pages before and after this one. The data of a button is
+// empty if there is no such page.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }

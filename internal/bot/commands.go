@@ -16,8 +16,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. It works in groups. Dispatch, help, menus and docs/commands.md come from the
-// commands; the texts about a command are in [english.command].
+// Command is a command that people give with a message. It works in groups. Dispatch, help, menus and
+// docs/commands.md come from the commands; the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
@@ -55,7 +55,8 @@ func commands() []Command {
 			Topic:   aboutStatistics, Short: true, OfLadder: true},
 		{Name: "stats", Aliases: []string{stats.NameMe, "rating", "profile"}, Private: true, Handle: player,
 			Topic: aboutStatistics, Short: true, OfLadder: true},
-		{Name: "h2h", Aliases: []string{"vs", "versus"}, Handle: asks(stats.HeadToHeadCommand{}), Topic: aboutStatistics, OfLadder: true},
+		{Name: "h2h", Aliases: []string{"vs", "versus"}, Handle: asks(stats.HeadToHeadCommand{}),
+			Topic: aboutStatistics, OfLadder: true},
 		{Name: "records", Handle: asks(stats.RecordsCommand{}), Topic: aboutStatistics, OfLadder: true},
 		{Name: "matches", Aliases: []string{"games", "results"}, Handle: matches, Topic: aboutStatistics, OfLadder: true},
 		{Name: "history", Handle: asks(stats.HistoryCommand{}), Topic: aboutStatistics, OfLadder: true},
@@ -69,7 +70,8 @@ func commands() []Command {
 		{Name: "join", Handle: does(ranking.Join{}), Topic: aboutResults},
 		{Name: "settings", Aliases: []string{"language"}, Handle: typedSettings, Topic: aboutSettings, OfLadder: true},
 		{Name: nameLadder, Handle: typedLadder, Topic: aboutSettings},
-		{Name: command.NameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}), Topic: aboutStatistics, OfLadder: true},
+		{Name: command.NameSeason, Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: seasonForm}}),
+			Topic: aboutStatistics, OfLadder: true},
 		{Name: "alltime", Handle: asks(stats.AllTimeCommand{}), Topic: aboutStatistics, OfLadder: true},
 		{Name: "board", Handle: does(ranking.TypedBoard{}), Topic: aboutSettings, OfLadder: true},
 		{Name: "web", Handle: does(ranking.ShowWeb{}), Topic: aboutStatistics},

@@ -173,7 +173,8 @@ func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratin
 // movementsLine returns the rating changes in one line.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns so many rating changes at most with a text between two of them, and another one between them and what else there is to say.
+// moves returns so many rating changes at most with a text between two of them, and another one
+// between them and what else there is to say.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"elobot/internal/command"
+	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 	"elobot/internal/stats"
@@ -20,14 +21,11 @@ func matches(_ *Router, req request) ranking.Operation {
 
 // matchButtons returns the buttons that show the pages before and after one.
 func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
-	var before, after string
-	if n.Newer {
-		before = matchesData(matchesCode, stats.MatchesQuestion{At: stats.Paging{Key: int64(n.Rows[0].Number), Newer: true}})
+	if len(n.Rows) == 0 {
+		return nil
 	}
-	if n.Older {
-		after = matchesData(matchesCode, stats.MatchesQuestion{At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Number)}})
-	}
-	return [][]button{turnRow(before, after)}
+	first, last := n.Rows[0].Number, n.Rows[len(n.Rows)-1].Number
+	return [][]button{turnMatches(matchesCode, 0, n.Newer, n.Older, int64(first), int64(last))}
 }
 
 // historyButtons returns the buttons that show the pages before and after one, and how the player is doing.
@@ -35,15 +33,21 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	if len(n.Rows) == 0 {
 		return nil
 	}
-	var before, after string
-	if n.Newer {
-		before = matchesData(historyCode, stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[0].Match), Newer: true}})
+	player, first, last := n.Name.Player, n.Rows[0].Match, n.Rows[len(n.Rows)-1].Match
+	turn := turnMatches(historyCode, player, n.Newer, n.Older, int64(first), int64(last))
+	return [][]button{turn, {{text: w.Text("button.stats", nil), data: playerData(playerCode, player)}}}
+}
+
+// turnMatches returns the buttons that show the pages of newer and older matches, if there are any,
+// before and after the first and the last match of a page.
+func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
+	data := func(is bool, at stats.Paging) string {
+		if !is {
+			return ""
+		}
+		return matchesData(code, stats.MatchesQuestion{Player: player, At: at})
 	}
-	if n.Older {
-		after = matchesData(historyCode, stats.MatchesQuestion{Player: n.Name.Player, At: stats.Paging{Key: int64(n.Rows[len(n.Rows)-1].Match)}})
-	}
-	player := []button{{text: w.Text("button.stats", nil), data: playerData(playerCode, n.Name.Player)}}
-	return [][]button{turnRow(before, after), player}
+	return turnRow(data(newer, stats.Paging{Key: first, Newer: true}), data(older, stats.Paging{Key: last}))
 }
 
 // matchesData returns the data of a button for a page of a player's matches, as in 1h:7 and 1h:7:o5, or
@@ -62,8 +66,8 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 // pageSigns stand in front of a match in the data of a button: those before it are newer.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
-// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false for all others, and for numbers that no
-// match can have.
+// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false for
+// all others, and for numbers that no match can have.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {

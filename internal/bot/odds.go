@@ -47,7 +47,8 @@ func parseTeams(args string) (t someTeams, ok bool) {
 	_, ids, _ := strings.Cut(args, ":")
 	_, _ = fmt.Sscanf(args, "%d", &t.number)
 	t.picked, _ = parseIDs(ids)
-	return t, 0 < t.number && t.number <= math.MaxInt32 && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
+	isNumber := 0 < t.number && t.number <= math.MaxInt32
+	return t, isNumber && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
 }
 
 // turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are

@@ -207,12 +207,14 @@ func (w words) playerTable(n stats.PlayerStanding) string {
 	var head []fact
 	remark := ""
 	if n.Position > 0 {
-		head = append(head, fact{w.Text("table.place", nil), w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})})
+		place := w.Text("table.place_of", args{"Place": n.Position, "Total": n.Total})
+		head = append(head, fact{w.Text("table.place", nil), place})
 	} else {
 		remark = w.placesBegin(n.PlaceMatches, n.Played() >= n.PlaceMatches)
 	}
 	if s := n.Season; s != nil {
-		head = append(head, fact{capitalized(w.seasonName(s.Number, s.Name)), w.Text("records.since", args{"Date": w.Date(s.Since)})})
+		since := w.Text("records.since", args{"Date": w.Date(s.Since)})
+		head = append(head, fact{capitalized(w.seasonName(s.Number, s.Name)), since})
 	}
 	head = append(head, fact{w.Text("table.rating", nil), strconv.Itoa(n.Elo)})
 	return factTable(boldName(n.Name), remark, head, w.playerFacts(n), w.playedMatches(n.Last), w.othersFacts(n))

@@ -39,7 +39,8 @@ func pageData(q stats.RankingQuestion) string {
 	return callbackData(pageCode, args)
 }
 
-// parsePage reads the arguments that pageData writes. ok is false for all others, and for a number that is too large for a page.
+// parsePage reads the arguments that pageData writes. ok is false for all others, and for a number
+// that is too large for a page.
 func parsePage(args string) (q stats.RankingQuestion, ok bool) {
 	q.All = strings.HasSuffix(args, allSuffix)
 	_, _ = fmt.Sscanf(args, "%d:%d", &q.Page, &q.Asker)

@@ -49,7 +49,8 @@ func (w words) seasonPrompt(n ranking.SeasonPrompt) string {
 }
 
 func seasonButtons(n ranking.SeasonPrompt, _ outbox.Item, w words) [][]button {
-	return [][]button{{{text: w.Text("button.start_season", nil), data: callbackData(seasonCode, string(n.Tag)+":"+n.Name)}}}
+	data := callbackData(seasonCode, string(n.Tag)+":"+n.Name)
+	return [][]button{{{text: w.Text("button.start_season", nil), data: data}}}
 }
 
 // seasonName returns what a season is called, as in "season 2 (Spring)".
@@ -176,7 +177,9 @@ func (w words) allTime(n stats.AllSeasons) string {
 // tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has
 // changed, there is another one.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
-	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) { return s.views.SeasonEnd(ctx, m.Object) })
+	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
+		return s.views.SeasonEnd(ctx, m.Object)
+	})
 	if err != nil {
 		return outbox.Receipt{}, err
 	}

@@ -15,7 +15,8 @@ import (
 // MaxGroups is the maximum number of groups in the answer to /me.
 const MaxGroups = 20
 
-// Store reads the answers. An unknown ladder has an empty ranking and no matches, and an unknown person has no standing.
+// Store reads the answers. An unknown ladder has an empty ranking and no matches, and an unknown person
+// has no standing.
 type Store interface {
 	// Ranking returns a part of a ladder's ranking as it is now, with those who have not paused for so long that the ladder's rules leave
 	// them out, and the asker's own row if it is not there. Of a ranking that has no such page any more, it returns the last one. asker may
@@ -34,8 +35,9 @@ type Store interface {
 	// Standings returns a person's standings in up to limit ladders, with the places as they are now. Those in which they played most come
 	// first.
 	Standings(ctx context.Context, who command.Person, limit int, now time.Time) (MyStandings, error)
-	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0. The page before the first one, and one that
-	// does not exist, is the first one. A player who was merged into another one is the other one.
+	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0. The
+	// page before the first one, and one that does not exist, is the first one. A player who was merged
+	// into another one is the other one.
 	Matches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error)
 	// HavePlayed reports which of the players have played in a ladder.
 	HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error)
