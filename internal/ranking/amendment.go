@@ -27,12 +27,12 @@ type amendOperation struct {
 	longest int           // number of later matches that may be replayed
 }
 
-func (s *Service) amendment(c call, command string, a Amendment) amendOperation {
+func (s *Service) amendment(c *call, command string, a Amendment) amendOperation {
 	return amendOperation{Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
 // amending returns the call with an amendment as its job.
-func (c call) amending(name string, op operation) call {
+func (c *call) amending(name string, op operation) *call {
 	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, locks: true, operation: op})
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // planReport plans the answer to a PromptReport.
-func (a PromptAnswer) planReport(s *Service, c call) call {
+func (a PromptAnswer) planReport(s *Service, c *call) *call {
 	report := c.asked.prompt.Report
 	c.Ladder = report.Ladder
 	if l, ok := chosen(a.Option, report.ladders()); ok {

@@ -59,7 +59,7 @@ func (a Asked) Near(username string) *Name {
 	return nil
 }
 
-func (q Ask) plan(_ *Service, c call) call {
+func (q Ask) plan(_ *Service, c *call) *call {
 	op := asking{Ask: q, people: senderOf(c.Origin), origin: c.Origin}
 	if q.Question.IsAbout(c.Said) {
 		op.people, op.everybody = c.named(), c.mayNamePlayers()

@@ -47,7 +47,7 @@ const (
 // another topic. Only admins may do so; everybody may ask.
 type ChangeBoard struct{ Change BoardChange }
 
-func (b ChangeBoard) plan(_ *Service, c call) call {
+func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	op := boardOperation{adminsOnly{people: senderOf(c.Origin), asks: b.Change == ShowBoard}, c.Origin, b.Change}
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
@@ -55,7 +55,7 @@ func (b ChangeBoard) plan(_ *Service, c call) call {
 // TypedBoard is /board as somebody types it: with "on" or "off", or else it asks.
 type TypedBoard struct{}
 
-func (t TypedBoard) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+func (t TypedBoard) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
 // Meant returns what a command means.
 func (TypedBoard) Meant(said command.Command) Operation {

@@ -10,7 +10,7 @@ import (
 )
 
 // planEdit plans the edit of a message that was handled before.
-func (r ReadReport) planEdit(s *Service, c call) call {
+func (r ReadReport) planEdit(s *Service, c *call) *call {
 	edited := editedReport{origin: c.Origin, original: MatchRef{Message: c.ReplyTo, Key: c.edit}}
 	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
 	needs.Match = &edited.original

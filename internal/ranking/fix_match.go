@@ -23,13 +23,13 @@ type FixMatch struct {
 	Sure   bool
 }
 
-func (f FixMatch) plan(s *Service, c call) call {
+func (f FixMatch) plan(s *Service, c *call) *call {
 	op := f.operation(s, c)
 	op.isOpen, op.asks = len(f.Scores) == 0, s.settings.AskUnusual && !f.Sure
 	return c.amending("fix match", op)
 }
 
-func (f FixMatch) operation(s *Service, c call) fixOperation {
+func (f FixMatch) operation(s *Service, c *call) fixOperation {
 	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
@@ -37,7 +37,7 @@ func (f FixMatch) operation(s *Service, c call) fixOperation {
 // what came of it, also if the match cannot be fixed any more: the button has served.
 type AcceptFix FixMatch
 
-func (f AcceptFix) plan(s *Service, c call) call {
+func (f AcceptFix) plan(s *Service, c *call) *call {
 	return c.amending("accept fix", acceptedFix{fixOperation: FixMatch(f).operation(s, c)})
 }
 

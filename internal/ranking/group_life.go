@@ -18,7 +18,7 @@ const greetingGap = time.Minute
 // one.
 type Greet struct{ Greeting Notice }
 
-func (g Greet) plan(_ *Service, c call) call {
+func (g Greet) plan(_ *Service, c *call) *call {
 	decide := func(snap *Snapshot) Decision {
 		if simultaneous(snap.Added, c.SentAt) {
 			return Decision{}
@@ -53,7 +53,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		added.At = o.SentAt
 		return Decision{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.run(ctx, call{Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}}})
+	return s.run(ctx, &call{Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}}})
 }
 
 // simultaneous reports whether two times are close enough for the addition of the bot and /start to
@@ -105,7 +105,7 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 
 // event handles a change of a known chat that concerns these people.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person) error {
-	return s.run(ctx, call{Origin: o, job: job{
+	return s.run(ctx, &call{Origin: o, job: job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
 		operation: event{people: people, fn: decide},
 	}})

@@ -234,7 +234,7 @@ var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: not
 // press of a button below a SettingsPage, which is edited.
 type ShowSettings struct{ Open string } // as in SettingsPage
 
-func (o ShowSettings) plan(_ *Service, c call) call {
+func (o ShowSettings) plan(_ *Service, c *call) *call {
 	op := settingsOperation{adminsOnly{people: senderOf(c.Origin)}, o.Open, c.Origin}
 	return c.with(job{name: "show settings", bucket: c.settingsBucket(), ofAdmins: true, operation: op})
 }
@@ -248,7 +248,7 @@ type TypedSettings struct {
 	Languages map[string]string
 }
 
-func (t TypedSettings) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+func (t TypedSettings) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
 // Meant returns what a command means.
 func (t TypedSettings) Meant(said command.Command) Operation {
@@ -329,7 +329,7 @@ type ChangeSetting struct {
 	Value   string
 }
 
-func (o ChangeSetting) plan(_ *Service, c call) call {
+func (o ChangeSetting) plan(_ *Service, c *call) *call {
 	op := settingOperation{adminsOnly{people: senderOf(c.Origin), adds: true}, o, c.SentAt, c.Button == ""}
 	return c.with(job{name: "change setting", bucket: c.settingsBucket(), ofAdmins: true, locks: true, operation: op})
 }

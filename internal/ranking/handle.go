@@ -16,7 +16,7 @@ import (
 // run runs one command: it reads what the command needs to know, decides, and writes. It starts over
 // after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command
 // itself is not at fault.
-func (s *Service) run(ctx context.Context, c call) error {
+func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
 	c.admin = s.adminStatus(ctx, c)
@@ -67,8 +67,8 @@ type call struct {
 	identified bool            // the people of the command are not to be merged or claimed any more
 }
 
-// with returns the call with a job.
-func (c call) with(j job) call {
+// with gives the call a job.
+func (c *call) with(j job) *call {
 	c.job = j
 	return c
 }
@@ -78,18 +78,19 @@ func (c call) with(j job) call {
 // repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once.
 // So do commands that may add players, in a chat in which another instance was faster recently. A
 // question never locks it.
-func (s *Service) attempt(ctx context.Context, c call, attempt int) (CommandOutcome, error) {
+func (s *Service) attempt(ctx context.Context, c *call, attempt int) (CommandOutcome, error) {
+	c = new(*c) // the next attempt begins where this one did
 	c.ladder, c.identified = c.Ladder, c.Retried
 	var met metNeeds
 	for {
-		outcome, lacks, err := s.round(ctx, c, attempt)
+		outcome, lacks, err := s.round(ctx, *c, attempt)
 		if err == nil && lacks != nil {
 			err = met.add(lacks)
 		}
 		if err != nil || lacks == nil {
 			return outcome, err
 		}
-		if c, err = s.meet(ctx, c, lacks); err != nil {
+		if err := s.meet(ctx, c, lacks); err != nil {
 			return "", err
 		}
 		if isPlan(lacks) {
@@ -160,7 +161,7 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 	case c.mayMeanOthers(snap):
 		return Decision{}, wholeGroup{}, nil
 	case !c.identified && isUnidentified(snap):
-		return Decision{}, identities{*c, snap}, nil
+		return Decision{}, identities{c, snap}, nil
 	}
 	snap.Admin = c.admin
 	if c.ignoresChat(snap) {
@@ -316,7 +317,7 @@ func isUnidentified(snap *Snapshot) bool {
 // identify makes sure that everybody has one player. It merges unclaimed players into the accounts
 // of the same people, and stores who claims one. Neither is an effect of the command. One broken
 // ladder must not lock anybody out of the others.
-func (s *Service) identify(ctx context.Context, c call, snap *Snapshot) error {
+func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
 		claims = claims || k.Claimed
@@ -369,8 +370,8 @@ type job struct {
 }
 
 // onlySaying returns a call that changes nothing and is answered with the notice. It counts as before.
-func (c call) onlySaying(n Notice) call {
-	return c.with(job{bucket: c.bucket, operation: answer{notice: n}})
+func (c *call) onlySaying(n Notice) *call {
+	return new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
 }
 
 // complete finds the operation of a job whose message may name players, and its people in the

@@ -11,7 +11,7 @@ import (
 // rankings of the group again.
 type Join struct{}
 
-func (Join) plan(s *Service, c call) call {
+func (Join) plan(s *Service, c *call) *call {
 	if c.Sender == nil {
 		return Say{Notice: Refusal{Code: NobodyToJoin}}.plan(s, c)
 	}

@@ -147,7 +147,7 @@ type ChangeLadder struct {
 	First string
 }
 
-func (l ChangeLadder) plan(_ *Service, c call) call {
+func (l ChangeLadder) plan(_ *Service, c *call) *call {
 	asks := l.Change == ListLadders
 	return c.with(job{
 		name: "change ladder", bucket: RateQuestion, ofAdmins: true, ofGroup: true, locks: !asks,

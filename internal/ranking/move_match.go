@@ -18,7 +18,7 @@ type MoveMatch struct {
 	Otherwise Notice // what is said if no ladder has the name, and it is not likely to be meant for one
 }
 
-func (m MoveMatch) plan(s *Service, c call) call {
+func (m MoveMatch) plan(s *Service, c *call) *call {
 	return c.amending("move match", moveOperation{amendOperation: s.amendment(c, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise})
 }
 

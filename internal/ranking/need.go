@@ -46,7 +46,7 @@ type (
 	}
 	// identities is that everybody has one player. The snapshot of the call shows who has not.
 	identities struct {
-		call call
+		call *call
 		snap *Snapshot
 	}
 	// seasonEnd is the end of the current season of a ladder, because the command is about a later
@@ -112,7 +112,7 @@ func (m *metNeeds) add(n need) error {
 }
 
 // meet notes or does what a command needs, so that everything can be read anew.
-func (s *Service) meet(ctx context.Context, c call, n need) (call, error) {
+func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	c.isNamed = true // or it names no ladder
 	switch n := n.(type) {
 	case wholeGroup:
@@ -120,32 +120,31 @@ func (s *Service) meet(ctx context.Context, c call, n need) (call, error) {
 	case inLadder:
 		c.ladder, c.season = n.ladder, n.season
 	case onlyAnswer:
-		c = c.onlySaying(n.notice)
+		*c = *c.onlySaying(n.notice)
 		c.ladder = 0
 	case identities:
 		c.identified = true
-		return c, s.identify(ctx, n.call, n.snap)
+		return s.identify(ctx, n.call, n.snap)
 	case seasonEnd:
-		return c, s.endSeason(ctx, c.Origin, n.ladder, n.at)
+		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
 		c.Ladder = cmp.Or(c.Ladder, n.ladder) // a button knows its ladder by the id: another one may have the name by now
-		return s.planAgain(ctx, c), nil
+		s.planAgain(ctx, c)
 	case askedPrompt:
 		c.asked = &n
-		return s.planAgain(ctx, c), nil
+		s.planAgain(ctx, c)
 	default:
-		return c, errors.New("a decision lacks " + n.what())
+		return errors.New("a decision lacks " + n.what())
 	}
-	return c, nil
+	return nil
 }
 
-// planAgain returns the call as its operation plans it with what is known by now.
-func (s *Service) planAgain(ctx context.Context, c call) call {
-	c = c.wants.plan(s, c)
+// planAgain has the operation of a call plan it with what is known by now.
+func (s *Service) planAgain(ctx context.Context, c *call) {
+	c.wants.plan(s, c)
 	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false
 	c.admin = s.adminStatus(ctx, c)
-	return c
 }
 
 // isPlan reports whether a need is met by planning the call again. Nothing is met then that was met

@@ -145,7 +145,7 @@ type Admins interface {
 
 // adminStatus returns whether the sender of a command is an admin. It asks once, and only if the
 // operation may need to know, even if the answer turns out not to matter.
-func (s *Service) adminStatus(ctx context.Context, c call) AdminStatus {
+func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	switch {
 	case !c.ofAdmins || c.admin != AdminUnasked:
 		return c.admin
@@ -165,15 +165,15 @@ func (s *Service) adminStatus(ctx context.Context, c call) AdminStatus {
 
 // Operation is what a command asks the service to do: a value.
 type Operation interface {
-	// plan returns the call with the job that does it. It is called again when more is known: who
-	// is meant by the words of the command, or what the prompt asks that it answers.
-	plan(s *Service, c call) call
+	// plan gives the call the job that does it, and returns it. It is called again when more is
+	// known: the command without the words that name a ladder, or the prompt that it answers.
+	plan(s *Service, c *call) *call
 }
 
 // Do handles a command.
 func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store is no more precise
-	return s.run(ctx, op.plan(s, call{Origin: o, wants: op}))
+	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
 // Say answers a question, or a command that could not be parsed. It changes nothing else. The
@@ -184,7 +184,7 @@ type Say struct {
 	Malformed string
 }
 
-func (say Say) plan(_ *Service, c call) call {
+func (say Say) plan(_ *Service, c *call) *call {
 	if say.Malformed == "" {
 		return c.with(asking{people: senderOf(c.Origin), origin: c.Origin, known: say.Notice}.job())
 	}
@@ -195,7 +195,7 @@ func (say Say) plan(_ *Service, c call) call {
 // reading returns the call with the operation that read finds in its message once it is known who
 // is in the group, because the message may mean people by plain names. needs says what the
 // operation may need to know besides. Only a report adds players.
-func (c call) reading(needs Needs, read func(everybody []command.Person) operation) call {
+func (c *call) reading(needs Needs, read func(everybody []command.Person) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {
 		needs.New = len(needs.People)

@@ -42,7 +42,7 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 
 // logOutcome logs the outcome of a command. It logs nothing for events, nor for retried commands:
 // the operator who retries it sees the outcome.
-func (s *Service) logOutcome(ctx context.Context, c call, outcome CommandOutcome, started time.Time) {
+func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcome, started time.Time) {
 	isSilent := outcome == "" || c.unlogged || c.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {
 		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer // most edits change nothing

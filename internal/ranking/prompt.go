@@ -143,7 +143,7 @@ type PromptAnswer struct {
 	Option PromptOption
 }
 
-func (a PromptAnswer) plan(s *Service, c call) call {
+func (a PromptAnswer) plan(s *Service, c *call) *call {
 	if c.asked == nil {
 		return c.finding(findPrompt{ref: a.Prompt})
 	}
@@ -166,7 +166,7 @@ func (a PromptAnswer) plan(s *Service, c call) call {
 
 // finding returns the call with a job that looks for the prompt that it answers. What kind of prompt
 // that is decides what else to read. The decision looks at the prompt again.
-func (c call) finding(f findPrompt) call {
+func (c *call) finding(f findPrompt) *call {
 	return c.with(job{name: "answer prompt", knownChatOnly: true, ofGroup: true, operation: f})
 }
 

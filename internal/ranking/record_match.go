@@ -28,7 +28,7 @@ type ReadReport struct {
 	Reading *Reading
 }
 
-func (r ReadReport) plan(s *Service, c call) call {
+func (r ReadReport) plan(s *Service, c *call) *call {
 	if said := c.Said; r.Reading == nil && said.Args == "" && !said.SaysWhoWon() {
 		return startWizardOf(said).plan(s, c)
 	}
@@ -44,7 +44,7 @@ func (r ReadReport) plan(s *Service, c call) call {
 }
 
 // reading returns the call with the operation for what its message says.
-func (r ReadReport) reading(c call, needs Needs, operationOf func(Reading) operation) call {
+func (r ReadReport) reading(c *call, needs Needs, operationOf func(Reading) operation) *call {
 	said := r.Reading
 	if said == nil {
 		said = new(ReadingOf(c.Said, nil))
@@ -59,7 +59,7 @@ func (r ReadReport) reading(c call, needs Needs, operationOf func(Reading) opera
 }
 
 // reported returns the operation for what a message says.
-func (s *Service) reported(c call, r Reading) operation {
+func (s *Service) reported(c *call, r Reading) operation {
 	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
 		readings = r.Ambiguous.Readings

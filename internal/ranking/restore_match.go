@@ -8,7 +8,7 @@ import "elobot/internal/ladder"
 // sender undid.
 type RestoreMatch struct{ Amendment }
 
-func (r RestoreMatch) plan(s *Service, c call) call {
+func (r RestoreMatch) plan(s *Service, c *call) *call {
 	a := r.Amendment
 	a.Match.LastUndone = a.Match == MatchRef{}
 	return c.amending("restore match", restoreOperation{s.amendment(c, commandRestore, a)})

@@ -93,7 +93,7 @@ const MaxSeasonName = 32
 // starts a season, and all else asks the Question.
 type TypedSeason struct{ Question Question }
 
-func (t TypedSeason) plan(s *Service, c call) call { return t.Meant(c.Said).plan(s, c) }
+func (t TypedSeason) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
 // Meant returns what a command means.
 func (t TypedSeason) Meant(said command.Command) Operation {
@@ -114,7 +114,7 @@ type StartSeason struct {
 	Asked time.Time // when the button was posted
 }
 
-func (n StartSeason) plan(_ *Service, c call) call {
+func (n StartSeason) plan(_ *Service, c *call) *call {
 	return c.with(job{
 		name: "start season", bucket: RateQuestion, ofAdmins: true, locks: n.Tag != "",
 		operation: seasonOperation{adminsOnly: adminsOnly{people: senderOf(c.Origin)}, StartSeason: n, origin: c.Origin},
@@ -269,7 +269,7 @@ func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer,
 // endSeason ends the season of a ladder before a message of this time, which reports a match of the
 // next one.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
-	_, err := s.attempt(ctx, call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
+	_, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
 	}}, 1)
 	return err

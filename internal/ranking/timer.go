@@ -51,7 +51,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	default:
 		return fmt.Errorf("%w: %s", ErrUnknownTimer, t.Key)
 	}
-	return s.run(ctx, call{Origin: o, job: j})
+	return s.run(ctx, &call{Origin: o, job: j})
 }
 
 // expiredPrompt ends a prompt that nobody has answered in time.

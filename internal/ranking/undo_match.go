@@ -11,7 +11,7 @@ import (
 // asked whether to undo the last one that counts: repeating the command must not undo match after match.
 type UndoMatch struct{ Amendment }
 
-func (u UndoMatch) plan(s *Service, c call) call {
+func (u UndoMatch) plan(s *Service, c *call) *call {
 	return c.amending("undo match", undoOperation{amendOperation: s.amendment(c, commandUndo, u.Amendment)})
 }
 

@@ -43,7 +43,7 @@ var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice
 // ShowWeb asks for the link of the group's web board.
 type ShowWeb struct{}
 
-func (ShowWeb) plan(_ *Service, c call) call {
+func (ShowWeb) plan(_ *Service, c *call) *call {
 	show := func(snap *Snapshot) Decision {
 		n := WebShown{}
 		if snap.Web {

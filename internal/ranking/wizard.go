@@ -103,7 +103,7 @@ func startWizardOf(said command.Command) StartWizard {
 	return w
 }
 
-func (w StartWizard) plan(s *Service, c call) call {
+func (w StartWizard) plan(s *Service, c *call) *call {
 	if c.Sender == nil {
 		return Say{Notice: w.Otherwise, Malformed: commandMatch}.plan(s, c)
 	}
@@ -115,7 +115,7 @@ func (w StartWizard) plan(s *Service, c call) call {
 // command names, as a number divides them. If the sender plays, the own points come first.
 type StartTeamWizard struct{ Split int }
 
-func (w StartTeamWizard) plan(_ *Service, c call) call {
+func (w StartTeamWizard) plan(_ *Service, c *call) *call {
 	c = c.with(job{name: "start wizard", bucket: RatePress})
 	read := func(everybody []command.Person) operation {
 		names := command.NewNames(everybody)
@@ -138,7 +138,7 @@ func (w StartTeamWizard) plan(_ *Service, c call) call {
 }
 
 // wizardOf returns the operation that asks the sender for the score of a match.
-func wizardOf(c call, m command.Match) startWizard {
+func wizardOf(c *call, m command.Match) startWizard {
 	op, sides := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), when: m.When}, [2][]command.Person{m.A, m.B}
 	isSender := c.Sender.IsSame
 	if slices.ContainsFunc(sides[1], isSender) {
@@ -334,7 +334,7 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 }
 
 // planWizard plans the answer to a PromptWizard.
-func (a PromptAnswer) planWizard(s *Service, c call) call {
+func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	wizard := c.asked.prompt.Wizard
 	c.Ladder = wizard.Ladder
 	op := wizardAnswer{

@@ -16,7 +16,7 @@ type ReplyToWizard struct {
 	Opponent Choice
 }
 
-func (r ReplyToWizard) plan(s *Service, c call) call {
+func (r ReplyToWizard) plan(s *Service, c *call) *call {
 	if c.asked == nil {
 		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), isReply: true, by: c.Sender})
 	}
