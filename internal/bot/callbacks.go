@@ -96,8 +96,13 @@ const (
 	restCode      = "a" // all
 )
 
-// callbacks returns the callbacks of all buttons.
+// callbacks returns the callbacks of all buttons. Callers must not change it.
 func callbacks() []Callback {
+	makeTables()
+	return allCallbacks
+}
+
+func tableOfCallbacks() []Callback {
 	return []Callback{
 		{Code: promptCode, Command: "prompt", Handle: pressPrompt},
 		{Code: undoCode, Command: command.NameUndo, Handle: pressingCard(undo)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-telegram/bot/models"
 
@@ -25,7 +26,7 @@ type Command struct {
 	Handle  Handler
 	Topic   helpTopic // where /help lists it, empty for nowhere
 	Short   bool      // the first page of /help in groups lists it too
-	// OfLadder is true if its first words may name the ladder that it is about.
+	// OfLadder reports whether its first words may name the ladder that it is about.
 	OfLadder bool
 }
 
@@ -41,11 +42,28 @@ func does(op ranking.Operation) Handler {
 // asks returns the handler of a command that asks a question.
 func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typed{Form: form}}) }
 
-// hasHelp is true if the command has a help text of its own, besides its lines in /help.
+// hasHelp reports whether the command has a help text of its own, besides its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
-// commands returns all commands, in the order of the help.
+// commands returns all commands, in the order of the help. Callers must not change it.
 func commands() []Command {
+	makeTables()
+	return allCommands
+}
+
+// makeTables makes the tables of commands and buttons when they are first needed, because their
+// handlers read them too: a variable's initial value must not refer to itself.
+func makeTables() {
+	tablesMade.Do(func() { allCommands, allCallbacks = tableOfCommands(), tableOfCallbacks() })
+}
+
+var (
+	tablesMade   sync.Once
+	allCommands  []Command
+	allCallbacks []Callback
+)
+
+func tableOfCommands() []Command {
 	return []Command{
 		{Name: "start", Private: true, Handle: start},
 		{Name: command.NameMatch, Handle: does(ranking.ReadReport{}), Topic: aboutResults, Short: true, OfLadder: true,
@@ -138,7 +156,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	case private && !c.Private:
 		op = ranking.Say{Notice: GroupOnly{Command: c.Name}}
 	default:
-		said.Name, said.OfLadder = c.Name, c.OfLadder
+		said.Name, said.MayNameLadder = c.Name, c.OfLadder
 		op = c.Handle(r, req)
 	}
 	return r.do(ctx, req.origin, op)

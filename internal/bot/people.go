@@ -66,7 +66,7 @@ func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 		return req, known, false
 	}
 	known, ok = findCommand(c.Name)
-	c.Name, c.OfLadder = known.Name, known.OfLadder
+	c.Name, c.MayNameLadder = known.Name, known.OfLadder
 	return newRequest(to, p.origin, c), known, ok
 }
 

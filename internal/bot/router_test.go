@@ -252,9 +252,9 @@ func (f *fakeRankings) report(o ranking.Origin) error {
 		}
 		return f.add(c)
 	}
-	r := ranking.ReadingOf(o.Said, nil)
+	r := ranking.ParseReport(o.Said, nil)
 	if o.Chat.IsGroup() && o.Said.MayNamePlayers() && r.NeedsNames(o.Said) {
-		r = ranking.ReadingOf(o.Said, command.NewNames(f.everybody(o)))
+		r = ranking.ParseReport(o.Said, command.NewNames(f.everybody(o)))
 	}
 	switch {
 	case r.Unscored != nil && o.Sender != nil:

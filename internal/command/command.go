@@ -34,10 +34,10 @@ type Command struct {
 	Mentions  []Person // the mentioned people, in the order of their placeholders; nil if there are none
 
 	// The rest is not in the text: Parse leaves it empty.
-	OfLadder bool              // the first words of the arguments may name the ladder that it is about
-	Sender   Person            // who wrote the message, zero for an anonymous admin
-	Reply    *Person           // who wrote the message that it replies to, nil for nobody; of a bot, IsBot must be set
-	Picked   []ladder.PlayerID // whom the first unclear names in a question mean
+	MayNameLadder bool              // the first words of the arguments may name the ladder that it is about
+	Sender        Person            // who wrote the message, zero for an anonymous admin
+	Reply         *Person           // who wrote the message that it replies to, nil for nobody; of a bot, IsBot must be set
+	Picked        []ladder.PlayerID // whom the first unclear names in a question mean
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,

@@ -80,7 +80,7 @@ func (c Command) laterLines() (starts []int) {
 // as later says. No mention is among them.
 func (c Command) WithoutWords(n int, later ...int) Command {
 	starts := c.laterLines()
-	c.Ladder, c.OfLadder = c.FirstWords(n), false
+	c.Ladder, c.MayNameLadder = c.FirstWords(n), false
 	for i := len(later) - 1; i >= 0; i-- {
 		before, line := c.Args[:starts[i]], c.Args[starts[i]:]
 		c.Args = before + withoutWords(line, later[i], func(r rune) bool { return r != '\n' && unicode.IsSpace(r) })

@@ -8,7 +8,7 @@ import (
 
 // planReport plans the answer to a PromptReport.
 func (a PromptAnswer) planReport(s *Service, c *call) *call {
-	report := c.asked.prompt.Report
+	report := c.found.prompt.Report
 	c.Ladder = report.Ladder
 	if l, ok := chosen(a.Option, report.ladders()); ok {
 		c.Ladder = l.ID

@@ -15,7 +15,7 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
 	needs.Match = &edited.original
 	j := job{name: "handle edit", bucket: RateQuestion, knownChatOnly: true, silent: true, locks: true, reports: true}
-	return r.reading(c.with(j), needs, func(said Reading) operation {
+	return r.reading(c.with(j), needs, func(said Parsed) operation {
 		if len(said.Reports) > 0 && len(said.Reports) <= MaxReports {
 			var people participants
 			if rec, ok := s.newRecord(c.reportMessage(), said.Reports, &people); ok {

@@ -445,10 +445,10 @@ func TestUnreadableEdit(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	doubt := command.Report{Doubt: command.DoubtTotal, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
-	for _, reading := range []ranking.Reading{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
+	for _, reading := range []ranking.Parsed{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
-		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Reading: &reading}))
+		must(t, g.Do(t.Context(), edit, ranking.ReadReport{Parsed: &reading}))
 	}
 	g.has(t, 1, "outbox")
 }

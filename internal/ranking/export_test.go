@@ -8,5 +8,5 @@ import (
 
 // RecordMatch reports matches.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...command.Match) error {
-	return s.Do(ctx, o, ReadReport{Reading: &Reading{Reports: reports}})
+	return s.Do(ctx, o, ReadReport{Parsed: &Parsed{Reports: reports}})
 }

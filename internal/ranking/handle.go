@@ -20,20 +20,21 @@ func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
 	c.admin = s.adminStatus(ctx, c)
-	var outcome CommandOutcome
+	planned, outcome := c, CommandOutcome("") // by the last attempt
 	err := s.retryOnConflict(ctx, c.Chat.ID, func(ctx context.Context, attempt int) (err error) {
-		outcome, err = s.attempt(ctx, c, attempt)
+		planned, outcome, err = s.attempt(ctx, c, attempt)
+		c.admin = planned.admin
 		return err
 	}, "update_id", c.Update, "command", c.Command, "key", c.Key, "chat_id", c.Chat.ID)
-	if !c.silent && s.shouldAskToRetry(ctx, c.Origin, err) {
+	if !planned.silent && s.shouldAskToRetry(ctx, c.Origin, err) {
 		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a
 		// match that the user has reported again by then.
-		outcome, err = s.attempt(ctx, c.onlySaying(Refusal{Code: TooManyAtOnce}), 1)
+		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ladder.ErrInconsistent) {
 		s.log.ErrorContext(ctx, "stored ratings are inconsistent, run `elobot verify` for details", "command", c.Command,
 			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
-		outcome, err = s.attempt(ctx, c.onlySaying(Refusal{Code: Inconsistent}), 1)
+		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
 	if errors.Is(err, ErrHandled) { // the attempt that handled it may not know its outcome, so it must be durable
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
@@ -43,7 +44,7 @@ func (s *Service) run(ctx context.Context, c *call) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.name, err)
+		return fmt.Errorf("%s: %w", planned.name, err)
 	}
 	s.logOutcome(ctx, c, outcome, started)
 	return nil
@@ -59,7 +60,7 @@ type call struct {
 
 	isNamed    bool            // whether the command names a ladder is known
 	missing    *MissingLadder  // what it names instead of a ladder of the group, nil for nothing
-	asked      *askedPrompt    // the prompt that it answers, nil as long as nobody has looked for it
+	found      *foundPrompt    // the prompt that it answers, nil as long as nobody has looked for it
 	edit       string          // the key of the message that it edits, if that one is handled already
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder to read, 0 for the current one
@@ -78,7 +79,8 @@ func (c *call) with(j job) *call {
 // repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once.
 // So do commands that may add players, in a chat in which another instance was faster recently. A
 // question never locks it.
-func (s *Service) attempt(ctx context.Context, c *call, attempt int) (CommandOutcome, error) {
+// It returns the call as it was planned in the end.
+func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, CommandOutcome, error) {
 	c = new(*c) // the next attempt begins where this one did
 	c.ladder, c.identified = c.Ladder, c.Retried
 	var met metNeeds
@@ -88,13 +90,10 @@ func (s *Service) attempt(ctx context.Context, c *call, attempt int) (CommandOut
 			err = met.add(lacks)
 		}
 		if err != nil || lacks == nil {
-			return outcome, err
+			return c, outcome, err
 		}
 		if err := s.meet(ctx, c, lacks); err != nil {
-			return "", err
-		}
-		if isPlan(lacks) {
-			met = nil
+			return c, "", err
 		}
 	}
 }
@@ -366,12 +365,15 @@ type job struct {
 	// silent says that nobody waits for the outcome. A failure is then not answered, nor is a
 	// command over a limit; the caller retries.
 	silent   bool
+	finds    bool // it only finds the prompt that the command answers: nothing is known of people
 	unlogged bool // it is an event, whose outcome is not logged
 }
 
 // onlySaying returns a call that changes nothing and is answered with the notice. It counts as before.
 func (c *call) onlySaying(n Notice) *call {
-	return new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
+	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
+	only.isNamed = true // or it need not be known any more
+	return only
 }
 
 // complete finds the operation of a job whose message may name players, and its people in the
@@ -411,6 +413,9 @@ func (j *job) needs() Needs {
 
 // query returns what to read for the command.
 func (c *call) query() Query {
+	if c.finds {
+		return Query{Needs: c.needs(), Key: c.Key, Chat: c.Chat, KnownChat: true}
+	}
 	q := Query{
 		Needs: c.needs(), Key: c.Key, Message: c.Message, Chat: c.Chat, Sender: c.Sender, Shown: c.VisibleUsers,
 		KnownChat: c.knownChatOnly, Ladder: c.ladder, Season: c.season, Thread: c.Thread, Replied: c.Replied,

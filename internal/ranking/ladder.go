@@ -36,7 +36,7 @@ func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 // done, or nil if it names none. All lines of a command are about one ladder: it is refused if a
 // later line names another one, and so is a command that names a missing ladder and is no report.
 func (c *call) namedLadder(s *Snapshot) need {
-	if !c.Said.OfLadder {
+	if !c.Said.MayNameLadder {
 		return nil
 	}
 	isReport := c.reports && c.read != nil // one without plain names is not asked about a ladder

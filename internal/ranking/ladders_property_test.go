@@ -63,7 +63,7 @@ func (p place) words() string { return strings.ToUpper(p.named.name) }
 func (p place) in(o *ranking.Origin) {
 	o.Thread = p.thread
 	if p.named != nil {
-		o.Said = command.Command{OfLadder: true, Args: p.words() + " and more"}
+		o.Said = command.Command{MayNameLadder: true, Args: p.words() + " and more"}
 	}
 	if p.replied != nil {
 		o.Replied = ranking.MatchRef{Key: p.replied.key}

@@ -70,9 +70,9 @@ type (
 		laterWords []int          // how many of each line after the first one
 		missing    *MissingLadder // what a report names instead, nil for nothing
 	}
-	// askedPrompt is the prompt that the command answers, nil if there is none, with everybody in
+	// foundPrompt is the prompt that the command answers, nil if there is none, with everybody in
 	// the group if the answer may name them.
-	askedPrompt struct {
+	foundPrompt struct {
 		prompt    *Prompt
 		everybody []command.Person
 	}
@@ -87,7 +87,7 @@ func (identities) what() string  { return "one player for everybody" }
 func (n seasonEnd) what() string { return fmt.Sprintf("the end of a season of ladder %d", n.ladder.ID) }
 func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 func (ladderNamed) what() string { return "a plan without the name of a ladder" }
-func (askedPrompt) what() string { return "a plan for its prompt" }
+func (foundPrompt) what() string { return "a plan for its prompt" }
 
 // metNeeds are the needs that an attempt has met.
 type metNeeds []string
@@ -131,8 +131,8 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
 		c.Ladder = cmp.Or(c.Ladder, n.ladder) // a button knows its ladder by the id: another one may have the name by now
 		s.planAgain(ctx, c)
-	case askedPrompt:
-		c.asked = &n
+	case foundPrompt:
+		c.found = &n
 		s.planAgain(ctx, c)
 	default:
 		return errors.New("a decision lacks " + n.what())
@@ -145,16 +145,6 @@ func (s *Service) planAgain(ctx context.Context, c *call) {
 	c.wants.plan(s, c)
 	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false
 	c.admin = s.adminStatus(ctx, c)
-}
-
-// isPlan reports whether a need is met by planning the call again. Nothing is met then that was met
-// before. The call notes what it was planned for, so that this happens once.
-func isPlan(n need) bool {
-	switch n.(type) {
-	case ladderNamed, askedPrompt:
-		return true
-	}
-	return false
 }
 
 // isBeside reports whether a need is met beside the snapshot.

@@ -178,8 +178,8 @@ func TestMissingScore(t *testing.T) {
 	g.record(t, &alice, alice, bob, 7, 5)
 	missing := func(a, b command.Person) ranking.Notice {
 		o := g.origin(&alice)
-		reading := ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(a, b)}
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &reading}))
+		reading := ranking.Parsed{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(a, b)}
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &reading}))
 		return g.notice(t, o.Key)
 	}
 	asked, ok := missing(alice, zoe).(ranking.ScorePrompt)
@@ -202,11 +202,11 @@ func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	o := g.origin(&alice)
-	report := func(o ranking.Origin, r ranking.Reading) {
-		must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &r}))
+	report := func(o ranking.Origin, r ranking.Parsed) {
+		must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &r}))
 	}
-	report(o, ranking.Reading{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
-	report(editOf(&alice, o.Key, 1), ranking.Reading{Reports: []command.Match{singles(alice, bob, 3, 1)}})
+	report(o, ranking.Parsed{Malformed: ranking.Refusal{Code: "no_score"}, Unscored: unscored(alice, bob)})
+	report(editOf(&alice, o.Key, 1), ranking.Parsed{Reports: []command.Match{singles(alice, bob, 3, 1)}})
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Loss})
 	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)

@@ -166,7 +166,8 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 // Operation is what a command asks the service to do: a value.
 type Operation interface {
 	// plan gives the call the job that does it, and returns it. It is called again when more is
-	// known: the command without the words that name a ladder, or the prompt that it answers.
+	// known: the command without the words that name a ladder, or the prompt that it answers. Who
+	// is in the group is no part of the plan: the job reads that itself.
 	plan(s *Service, c *call) *call
 }
 

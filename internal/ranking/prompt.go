@@ -144,11 +144,11 @@ type PromptAnswer struct {
 }
 
 func (a PromptAnswer) plan(s *Service, c *call) *call {
-	if c.asked == nil {
+	if c.found == nil {
 		return c.finding(findPrompt{ref: a.Prompt})
 	}
 	op := promptOperation{PromptAnswer: a, origin: c.Origin, undo: undoOperation{amendOperation: s.amendment(c, commandUndo, Amendment{})}}
-	switch p := c.asked.prompt; {
+	switch p := c.found.prompt; {
 	case p == nil:
 	case p.Kind == PromptReport:
 		return a.planReport(s, c)
@@ -167,7 +167,7 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 // finding returns the call with a job that looks for the prompt that it answers. What kind of prompt
 // that is decides what else to read. The decision looks at the prompt again.
 func (c *call) finding(f findPrompt) *call {
-	return c.with(job{name: "answer prompt", knownChatOnly: true, ofGroup: true, operation: f})
+	return c.with(job{name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f})
 }
 
 // findPrompt looks for a prompt, and perhaps for who is in the group. A reply is no command unless
@@ -187,7 +187,7 @@ func (f findPrompt) decide(snap *Snapshot) (Decision, need, error) {
 	if f.isReply && (!p.is(f.ref) || p.Wizard == nil || p.Closed || f.by == nil || p.Wizard.Reporter.ID != f.by.ID) {
 		return Decision{ignored: true}, nil, nil
 	}
-	return Decision{}, askedPrompt{p, snap.everybody()}, nil
+	return Decision{}, foundPrompt{p, snap.everybody()}, nil
 }
 
 // promptOperation is an answer to a prompt.

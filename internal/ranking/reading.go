@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// Reading is what a message says about matches: one of the fields is set.
-type Reading struct {
+// Parsed is what a message says about matches: one of the fields is set.
+type Parsed struct {
 	Reports   []command.Match // in their order
 	Ambiguous *command.Report // if it can mean several things
 	Malformed Notice          // why it cannot be read
@@ -18,15 +18,15 @@ type Reading struct {
 	Unscored *command.Match
 }
 
-// ReadingOf returns what a result says. If names is nil, only people who are mentioned are read; a
+// ParseReport returns what a result says. If names is nil, only people who are mentioned are read; a
 // group without players has names, but none that is known.
-func ReadingOf(c command.Command, names *command.Names) Reading {
+func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)
 	switch {
 	case err != nil:
 		form, _ := WrongFormOf(c, err)
 		form.Corrected, _ = command.Correct(c, names, err)
-		reading := Reading{Malformed: form}
+		reading := Parsed{Malformed: form}
 		if form.Reason == command.ReasonNoScore {
 			if m, err := command.ParseSides(c, names); err == nil {
 				reading.Unscored = &m
@@ -34,15 +34,15 @@ func ReadingOf(c command.Command, names *command.Names) Reading {
 		}
 		return reading
 	case report.Doubt == command.DoubtNone:
-		return Reading{Reports: report.Readings[0]}
+		return Parsed{Reports: report.Readings[0]}
 	default:
-		return Reading{Ambiguous: &report}
+		return Parsed{Ambiguous: &report}
 	}
 }
 
 // NeedsNames reports whether a command can be read only once it is known who is in the group. Most
 // results mention everybody, and have no other words than "gg": they can be read without.
-func (r Reading) NeedsNames(c command.Command) bool {
+func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine
 	return c.LikelyNamesPlayers() || isUnread
 }

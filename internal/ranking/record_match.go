@@ -24,33 +24,33 @@ const MaxReports = 20
 // If the command is an edit of a message that was handled before, it is compared with what came of
 // that, as editedReport says.
 type ReadReport struct {
-	// Reading is what the message says, nil if that is to be read from the words of the command.
-	Reading *Reading
+	// Parsed is what the message says, nil if that is to be read from the words of the command.
+	Parsed *Parsed
 }
 
 func (r ReadReport) plan(s *Service, c *call) *call {
-	if said := c.Said; r.Reading == nil && said.Args == "" && !said.SaysWhoWon() {
-		return startWizardOf(said).plan(s, c)
-	}
 	if c.edit != "" {
 		return r.planEdit(s, c)
+	}
+	if said := c.Said; r.Parsed == nil && said.Args == "" && !said.SaysWhoWon() {
+		return startWizardOf(said).plan(s, c)
 	}
 	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs() // of any report: its people and scores are not known yet
 	if !hasNumber(c.Said) {                                                     // it may lack a score
 		needs.Played = SuggestedFrom
 	}
 	j := job{name: "record match", bucket: RateResult, reports: true, edits: c.Message != ""}
-	return r.reading(c.with(j), needs, func(said Reading) operation { return s.reported(c, said) })
+	return r.reading(c.with(j), needs, func(said Parsed) operation { return s.reported(c, said) })
 }
 
 // reading returns the call with the operation for what its message says.
-func (r ReadReport) reading(c *call, needs Needs, operationOf func(Reading) operation) *call {
-	said := r.Reading
+func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) operation) *call {
+	said := r.Parsed
 	if said == nil {
-		said = new(ReadingOf(c.Said, nil))
+		said = new(ParseReport(c.Said, nil))
 		if c.mayNamePlayers() && said.NeedsNames(c.Said) {
 			return c.reading(needs, func(everybody []command.Person) operation {
-				return operationOf(ReadingOf(c.Said, command.NewNames(everybody)))
+				return operationOf(ParseReport(c.Said, command.NewNames(everybody)))
 			})
 		}
 	}
@@ -59,7 +59,7 @@ func (r ReadReport) reading(c *call, needs Needs, operationOf func(Reading) oper
 }
 
 // reported returns the operation for what a message says.
-func (s *Service) reported(c *call, r Reading) operation {
+func (s *Service) reported(c *call, r Parsed) operation {
 	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
 		readings = r.Ambiguous.Readings

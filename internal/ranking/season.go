@@ -269,7 +269,7 @@ func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer,
 // endSeason ends the season of a ladder before a message of this time, which reports a match of the
 // next one.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
-	_, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
+	_, _, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
 	}}, 1)
 	return err

@@ -94,7 +94,7 @@ func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person,
 // doubt reports something that needs an answer before it counts.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	t.Helper()
-	must(t, g.Do(t.Context(), o, ranking.ReadReport{Reading: &ranking.Reading{Ambiguous: &q}}))
+	must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &ranking.Parsed{Ambiguous: &q}}))
 }
 
 // isForWizard has a person send a reply to a wizard that answers nothing, and reports whether it is

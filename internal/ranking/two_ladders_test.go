@@ -44,7 +44,7 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
-	o.Said = command.Command{OfLadder: true, Args: name + " and more"}
+	o.Said = command.Command{MayNameLadder: true, Args: name + " and more"}
 	must(t, send(o))
 	return g.notice(t, o.Key)
 }

@@ -335,7 +335,7 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 
 // planWizard plans the answer to a PromptWizard.
 func (a PromptAnswer) planWizard(s *Service, c *call) *call {
-	wizard := c.asked.prompt.Wizard
+	wizard := c.found.prompt.Wizard
 	c.Ladder = wizard.Ladder
 	op := wizardAnswer{
 		promptedResult: promptedResult{PromptAnswer: a, origin: c.Origin, people: senderOf(c.Origin)},

@@ -17,14 +17,14 @@ type ReplyToWizard struct {
 }
 
 func (r ReplyToWizard) plan(s *Service, c *call) *call {
-	if c.asked == nil {
+	if c.found == nil {
 		return c.finding(findPrompt{ref: r.Wizard, everybody: c.mayNamePlayers(), isReply: true, by: c.Sender})
 	}
-	wizard := c.asked.prompt.Wizard
+	wizard := c.found.prompt.Wizard
 	if 0 <= r.Opponent && int(r.Opponent) < len(wizard.Opponents) {
 		c.Said.Reply = &wizard.Opponents[r.Opponent]
 	}
-	option, malformed := wizard.AnswerOf(c.Said, c.asked.everybody)
+	option, malformed := wizard.AnswerOf(c.Said, c.found.everybody)
 	if malformed != nil {
 		return Say{Notice: malformed, Malformed: commandMatch}.plan(s, c)
 	}

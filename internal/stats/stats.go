@@ -4,6 +4,7 @@ package stats
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"elobot/internal/command"
@@ -78,7 +79,11 @@ type Question interface {
 
 // Answer implements ranking.Answerer.
 func (s *Service) Answer(ctx context.Context, q ranking.Question, a ranking.Asked) (notice.Notice, error) {
-	return q.(Question).answer(ctx, s, a)
+	question, ok := q.(Question)
+	if !ok {
+		return nil, fmt.Errorf("unknown question %T", q)
+	}
+	return question.answer(ctx, s, a)
 }
 
 // ofNobody is a question that a command does not ask about people whom it names. Others embed it.

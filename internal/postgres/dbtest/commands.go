@@ -65,7 +65,7 @@ func Singles(a, b command.Person, scores ...ladder.Score) command.Match {
 
 // Reported is a message that reports matches.
 func Reported(reports ...command.Match) ranking.ReadReport {
-	return ranking.ReadReport{Reading: &ranking.Reading{Reports: reports}}
+	return ranking.ReadReport{Parsed: &ranking.Parsed{Reports: reports}}
 }
 
 // Record makes Bob report a match.
