@@ -34,7 +34,7 @@ func (t *token) retry(ctx context.Context, failed string, request func(context.C
 		defer cancel()
 		err := request(ctx)
 		if t.mayRetry(ctx, err) || err != nil && telegram.IsTransient(err) {
-			t.log.WarnContext(ctx, failed, "error", err)
+			t.log.WarnContext(ctx, failed, "error", err) //nolint:sloglint // each caller has a constant
 			return retry.RetryableError(err)
 		}
 		return err

@@ -202,7 +202,7 @@ func unpackArchive(archive []byte, folder string) error {
 	if err != nil {
 		return err
 	}
-	defer packed.Close()
+	defer func() { _ = packed.Close() }() // it lies in memory
 	unpacked, err := xz.NewReader(packed, 0)
 	if err != nil {
 		return err

@@ -73,9 +73,11 @@ func expire(rows string) string {
 func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slog.Logger) error {
 	tick := time.Tick(purgeInterval)
 	for {
-		switch n, err := Purge(ctx, pool, lease); {
-		case ctx.Err() != nil, errors.Is(err, outbox.ErrLeaseLost):
-			return nil
+		n, err := Purge(ctx, pool, lease)
+		if ctx.Err() != nil || errors.Is(err, outbox.ErrLeaseLost) {
+			return nil //nolint:nilerr // both are its end
+		}
+		switch {
 		case err != nil:
 			log.WarnContext(ctx, "failed to purge old rows, retrying later", "error", err)
 		case n > 0:

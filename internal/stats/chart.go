@@ -172,6 +172,7 @@ type SameChartQuestion struct {
 	Chart
 }
 
+//nolint:unparam // it is a Question
 func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (notice.Notice, error) {
 	q.Chart.Ladder = a.Ladder.ID
 	return q.Chart, nil
