@@ -1,6 +1,12 @@
 package ranking
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+)
 
 // TestNeedsAreMetOnce: a command that needs the same thing again would do so for ever. Two seasons of
 // a ladder may end in one attempt.
@@ -19,5 +25,52 @@ func TestNeedsAreMetOnce(t *testing.T) {
 		if err := met.add(step.need); (err != nil) != step.isError {
 			t.Errorf("step %d, %s: %v", i, step.need.what(), err)
 		}
+	}
+}
+
+// countedStore is a store that knows nobody and has no answers. It fails when it is read too often.
+type countedStore struct {
+	Store
+	reads int
+}
+
+func (c *countedStore) Read(context.Context, Query) (Snapshot, error) {
+	if c.reads++; c.reads > 10 {
+		return Snapshot{}, errors.New("read too often")
+	}
+	return Snapshot{}, nil
+}
+
+// Answer implements Answerer.
+func (c *countedStore) Answer(ctx context.Context, _ Question, _ Asked) (Notice, error) {
+	_, err := c.Read(ctx, Query{})
+	return nil, err
+}
+
+// insatiable is an operation whose decision always lacks the same thing.
+type insatiable struct {
+	plain
+	lacks need
+}
+
+func (i insatiable) plan(_ *Service, c *call) *call {
+	return c.with(job{name: "never get enough", keyless: true, operation: i})
+}
+
+func (i insatiable) decide(*Snapshot) (Decision, need, error) { return Decision{}, i.lacks, nil }
+
+// TestNeedIsNotMetForEver: a command that needs the same thing again fails, and is not read for ever.
+func TestNeedIsNotMetForEver(t *testing.T) {
+	t.Parallel()
+	for _, lacks := range []need{wholeGroup{}, inLadder{ladder: 5}, ladderNamed{}, foundPrompt{}, answerTo{}} {
+		t.Run(lacks.what(), func(t *testing.T) {
+			t.Parallel()
+			store := &countedStore{}
+			s := NewService(store, store, nil, slog.New(slog.DiscardHandler), Settings{})
+			err := s.Do(t.Context(), Origin{Key: "m:1"}, insatiable{lacks: lacks})
+			if err == nil || !strings.Contains(err.Error(), "needs "+lacks.what()+" again") {
+				t.Errorf("after %d reads the error is %v", store.reads, err)
+			}
+		})
 	}
 }

@@ -1,0 +1,234 @@
+package ranking_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"elobot/internal/command"
+	"elobot/internal/ladder"
+	"elobot/internal/ranking"
+)
+
+// inNamedLadder returns a command whose first words may name its ladder.
+func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
+	o = saying(o, name, args, mentions...)
+	o.Said.MayNameLadder = true
+	return o
+}
+
+// conflicting returns a store of the game in which so many Applies conflict.
+func (g *game) conflicting(times int64) conflictingStore {
+	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
+	store.left.Store(times)
+	return store
+}
+
+// heldStore is a store in which another session holds the lock: for each Lock, or for each Apply that
+// records something.
+type heldStore struct {
+	ranking.Store
+	always bool
+}
+
+func (h heldStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+	if h.always {
+		return nil, ranking.Snapshot{}, fmt.Errorf("lock: %w", ranking.ErrLocked)
+	}
+	return h.Store.Lock(ctx, q)
+}
+
+func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
+	if c.Effect != nil {
+		return fmt.Errorf("apply: %w", ranking.ErrLocked)
+	}
+	return h.Store.Apply(ctx, c)
+}
+
+// TestGivingUpInNamedLadder: when all attempts at a command fail, that is said in the ladder that the
+// command names, as far as it is known, and nothing is recorded, not by a redelivery either.
+func TestGivingUpInNamedLadder(t *testing.T) {
+	t.Parallel()
+	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
+	for name, tc := range map[string]struct {
+		command, args string
+		mentions      []command.Person
+		operation     ranking.Operation
+		store         func(*game) ranking.Store
+		ladder        string
+	}{
+		"conflicts": {"match", "padel @ 3:1", []command.Person{bob}, report, func(g *game) ranking.Store { return g.conflicting(4) }, "padel"},
+		"conflicts in the default ladder": {
+			"match", "@ 3:1", []command.Person{bob}, report, func(g *game) ranking.Store { return g.conflicting(4) }, "chess",
+		},
+		"conflicts of plain names": {"match", "padel bob 3:1", nil, report, func(g *game) ranking.Store { return g.conflicting(4) }, "padel"},
+		"conflicts of a setting":   {"settings", "padel k 24", nil, setting, func(g *game) ranking.Store { return g.conflicting(4) }, "padel"},
+		"a lock": {
+			"match", "padel @ 3:1", []command.Person{bob}, report, func(g *game) ranking.Store { return heldStore{Store: g.store} }, "padel",
+		},
+		"a lock of a setting": {"settings", "padel k 24", nil, setting, func(g *game) ranking.Store { return heldStore{g.store, true} }, "padel"},
+		"a lock before anything is read": {
+			"undo", "padel", nil, ranking.UndoMatch{}, func(g *game) ranking.Store { return heldStore{g.store, true} }, "chess",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newLadders(t)
+			service := g.newService(tc.store(g))
+			o := inNamedLadder(g.at(&alice, 5), tc.command, tc.args, tc.mentions...)
+			before := g.standings(t)
+			for range 2 { // the second time is a redelivery, when nothing is in the way of an answer
+				ctx, cancel := context.WithTimeout(asAdmin(t), 3*time.Second)
+				must(t, service.Do(ctx, o, tc.operation))
+				cancel()
+				checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
+				service = g.Service
+			}
+			ladders := texts(t, g, `SELECT payload -> 'ladder' ->> 'name' FROM outbox WHERE key = $1`, o.Key)
+			if diff := cmp.Diff([]string{tc.ladder}, ladders); diff != "" {
+				t.Errorf("the ladders of the answers (-want +got):\n%s", diff)
+			}
+			g.has(t, 1, fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key))
+			g.has(t, 1, "matches")
+			g.has(t, 0, "ladders WHERE k_factor = 24")
+			if diff := cmp.Diff(before, g.standings(t)); diff != "" {
+				t.Errorf("the standings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEditStartsNoWizard: a recorded report that is edited into a /match that says nothing, be it about
+// a ladder, is not answered, and nobody is asked.
+func TestEditStartsNoWizard(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"", "padel"} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			g := newLadders(t)
+			o := inNamedLadder(g.at(&carol, 5), "match", "@ 3:1", bob)
+			must(t, g.Do(t.Context(), o, ranking.ReadReport{}))
+			if n, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
+				t.Fatalf("the report is answered with %+v", n)
+			}
+			notices, prompts := g.count(t, "outbox"), g.count(t, "prompts")
+			for n := range 2 {
+				must(t, g.Do(t.Context(), inNamedLadder(editOf(&carol, o.Key, n+1), "match", args), ranking.ReadReport{}))
+			}
+			g.has(t, notices, "outbox")
+			g.has(t, prompts, "prompts")
+			g.has(t, 2, "matches")
+		})
+	}
+}
+
+// countingAdmins are the admins of chats. They count how often somebody asks about whom.
+type countingAdmins struct {
+	of    map[ranking.ExternalChatID][]ladder.UserID
+	err   error
+	asked map[string]int // by chat and user
+}
+
+func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
+	c.asked[fmt.Sprintf("%d in %d", user, chat)]++
+	for _, admin := range c.of[chat] {
+		if admin == user {
+			return true, c.err
+		}
+	}
+	return false, c.err
+}
+
+// TestAdminsAreAskedOnce: who sends a command is asked about once, however many attempts it takes, and
+// only if that may matter. An anonymous admin is one.
+func TestAdminsAreAskedOnce(t *testing.T) {
+	t.Parallel()
+	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}
+	refused := func(code ranking.RefusalCode) func(ranking.Notice) bool {
+		return func(n ranking.Notice) bool { r, ok := n.(ranking.Refusal); return ok && r.Code == code }
+	}
+	isChanged := func(n ranking.Notice) bool { c, ok := n.(ranking.SettingChanged); return ok && c.After == "24" }
+	isRecorded := func(n ranking.Notice) bool { _, ok := n.(ranking.MatchRecorded); return ok }
+	isUndone := func(n ranking.Notice) bool { _, ok := n.(ranking.MatchUndone); return ok }
+	down := errors.New("the messenger is down")
+	settings := ranking.TypedSettings{}
+	for name, tc := range map[string]struct {
+		sender    *command.Person
+		args      string
+		mentions  []command.Person
+		operation ranking.Operation // nil for a press of the newest prompt
+		admins    map[ranking.ExternalChatID][]ladder.UserID
+		err       error
+		want      map[string]int
+		isAnswer  func(ranking.Notice) bool
+	}{
+		"a setting":                {&alice, "k 24", nil, settings, admins(club.ID, alice), nil, aboutAlice, isChanged},
+		"a setting of a ladder":    {&alice, "padel k 24", nil, settings, admins(club.ID, alice), nil, aboutAlice, isChanged},
+		"an admin of another chat": {&alice, "k 24", nil, settings, admins(club.ID-1, alice), nil, aboutAlice, refused(ranking.AdminsOnly)},
+		"another admin":            {&alice, "padel k 24", nil, settings, admins(club.ID, bob), nil, aboutAlice, refused(ranking.AdminsOnly)},
+		"nobody knows":             {&alice, "k 24", nil, settings, nil, down, aboutAlice, refused(ranking.AdminsUnknown)},
+		"nobody knows in a ladder": {&alice, "padel k 24", nil, settings, nil, down, aboutAlice, refused(ranking.AdminsUnknown)},
+		"an anonymous admin":       {nil, "padel k 24", nil, settings, nil, down, nil, isChanged},
+		"a report":                 {&alice, "padel @ 3:1", []command.Person{bob}, ranking.ReadReport{}, nil, down, nil, isRecorded},
+		"a press":                  {&zoe, "", nil, nil, admins(club.ID, zoe), nil, map[string]int{fmt.Sprintf("%d in %d", zoe.ID, club.ID): 1}, isUndone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newLadders(t)
+			asked := countingAdmins{of: tc.admins, err: tc.err, asked: make(map[string]int)}
+			o, op := inNamedLadder(g.at(tc.sender, 6), "settings", tc.args, tc.mentions...), tc.operation
+			if op == nil {
+				op = answerBy(g.ask(t), ranking.Choice(0))
+				o = g.press(tc.sender)
+			}
+			service := ranking.NewService(g.conflicting(3), nil, &asked, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+			must(t, service.Do(t.Context(), o, op))
+			if diff := cmp.Diff(tc.want, asked.asked, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("asked about (-want +got):\n%s", diff)
+			}
+			if n := g.answer(t, o.Key, "true"); !tc.isAnswer(n) {
+				t.Errorf("the answer is %+v", n)
+			}
+		})
+	}
+}
+
+// admins are one admin of one chat.
+func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.ExternalChatID][]ladder.UserID {
+	return map[ranking.ExternalChatID][]ladder.UserID{chat: {admin.ID}}
+}
+
+// stalledPrompts is a store in which no prompt is found in time.
+type stalledPrompts struct{ ranking.Store }
+
+func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+	if q.Prompt != 0 {
+		return ranking.Snapshot{}, fmt.Errorf("read: %w", ranking.ErrTimeout)
+	}
+	return s.Store.Read(ctx, q)
+}
+
+// TestBystanderOfStalledWizard: a reply to a wizard is no command before it is known whom the wizard
+// asks. If that cannot be found out in time, nobody is told to try again.
+func TestBystanderOfStalledWizard(t *testing.T) {
+	t.Parallel()
+	g := newLadders(t)
+	g.startWizard(t, &alice, &bob)
+	service := g.newService(stalledPrompts{g.store})
+	o := saying(g.at(&bob, 5), "match", "haha nice")
+	notices := g.count(t, "outbox")
+	for range 2 {
+		if err := service.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: g.newestPrompt(t), Opponent: -1}); !errors.Is(err, ranking.ErrTimeout) {
+			t.Errorf("error is %v, want ErrTimeout", err)
+		}
+	}
+	g.has(t, notices, "outbox")
+	g.has(t, 0, fmt.Sprintf("handled_commands WHERE key = '%s'", o.Key))
+}
