@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// boardGather is how long chats in which something happens are gathered before their boards are looked up together, at most.
+	// boardGather is how long chats in which something happens are gathered before their boards are
+	// looked up together, at most.
 	boardGather = 250 * time.Millisecond
 	// boardsEvery is how often all boards are brought up to date: places also change with time.
 	boardsEvery = time.Hour

@@ -145,8 +145,8 @@ func (l leadership) release(ctx context.Context) {
 	}
 }
 
-// instanceName names an instance in the table of leases. Containers often have the same process id, and sometimes the same host name; the
-// random part makes the name unique.
+// instanceName names an instance in the table of leases. Containers often have the same process id,
+// and sometimes the same host name; the random part makes the name unique.
 func instanceName() string {
 	host, _ := os.Hostname() // it may have none
 	return fmt.Sprintf("%s/%d/%s", cmp.Or(host, "unknown"), os.Getpid(), rand.Text())

@@ -100,8 +100,8 @@ func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	})
 }
 
-// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot is running, and with its folder. It
-// returns a *ConfigError if there is none.
+// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot
+// is running, and with its folder. It returns a *ConfigError if there is none.
 func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) error) error {
 	if !c.own() || c.DataDir == noDataDir {
 		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}

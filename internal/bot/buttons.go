@@ -11,7 +11,8 @@ type button struct {
 	invites bool   // a press adds the bot to a group
 }
 
-// usable returns rows of buttons without those that do nothing, and without the rows that are empty then.
+// usable returns rows of buttons without those that do nothing, and without the rows that are empty
+// then.
 func usable(rows [][]button) (all [][]button) {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(b button) bool { return b == button{text: b.text} })

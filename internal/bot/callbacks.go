@@ -25,8 +25,8 @@ type Callback struct {
 	Handle  PressHandler
 }
 
-// PressHandler returns what a press asks the service to do, nil if the bot made no such button. It may
-// complete the origin of the press.
+// PressHandler returns what a press asks the service to do, nil if the bot made no such button. It
+// may complete the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
 // callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered as unknown.
@@ -238,8 +238,8 @@ func pageButton[A any](code, command string, parse func(args string) (A, bool), 
 	}}
 }
 
-// asking returns the callback of the buttons that show the answer to another question, as pageButton
-// does, or post it as a message of its own.
+// asking returns the callback of the buttons that show the answer to another question, as
+// pageButton does, or post it as a message of its own.
 func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
 		return ranking.Ask{Question: q, Posts: posts}
@@ -254,8 +254,8 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons that show the pages before and after this one. The data of a button is
-// empty if there is no such page.
+// turnRow returns the buttons that show the pages before and after this one. The data of a button
+// is empty if there is no such page.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }

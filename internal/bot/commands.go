@@ -17,8 +17,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. It works in groups. Dispatch, help, menus and
-// docs/commands.md come from the commands; the texts about a command are in [english.command].
+// Command is a command that people give with a message. It works in groups. Dispatch, help, menus
+// and docs/commands.md come from the commands; the texts about a command are in [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
@@ -98,8 +98,8 @@ func tableOfCommands() []Command {
 	}
 }
 
-// parsed returns a handler that parses the arguments of a command that reports or amends a match, and
-// answers the command if they are malformed.
+// parsed returns a handler that parses the arguments of a command that reports or amends a match,
+// and answers the command if they are malformed.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said

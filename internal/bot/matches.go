@@ -50,8 +50,9 @@ func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, 
 	return turnRow(data(newer, stats.Paging{Key: first, Newer: true}), data(older, stats.Paging{Key: last}))
 }
 
-// matchesData returns the data of a button for a page of a player's matches, as in 1h:7 and 1h:7:o5, or
-// of those of the group, as in 1m:0 and 1m:o5. Other views may have one for the first page.
+// matchesData returns the data of a button for a page of a player's matches, as in 1h:7 and
+// 1h:7:o5, or of those of the group, as in 1m:0 and 1m:o5. Other views may have one for the first
+// page.
 func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if q.At.Key != 0 {
@@ -66,8 +67,8 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 // pageSigns stand in front of a match in the data of a button: those before it are newer.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
-// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false for
-// all others, and for numbers that no match can have.
+// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false
+// for all others, and for numbers that no match can have.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {

@@ -51,20 +51,20 @@ func parseTeams(args string) (t someTeams, ok bool) {
 	return t, isNumber && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
 }
 
-// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams are
-// divided again.
+// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams
+// are divided again.
 func turnTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.Ask{Question: stats.Typed{Form: stats.TeamsCommand{K: t.number}}})
 }
 
-// reportTeams handles the button that reports a result of teams. Whoever presses it is asked for the
-// score.
+// reportTeams handles the button that reports a result of teams. Whoever presses it is asked for
+// the score.
 func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow returns an operation about the /teams that the message with a pressed button replies to,
-// nil if it is gone.
+// teamsBelow returns an operation about the /teams that the message with a pressed button replies
+// to, nil if it is gone.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {

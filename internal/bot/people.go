@@ -42,8 +42,8 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 	return rows
 }
 
-// pick handles the buttons that say whom an unclear name in a question means: it answers the question,
-// or asks about the next such name.
+// pick handles the buttons that say whom an unclear name in a question means: it answers the
+// question, or asks about the next such name.
 func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Topic != aboutStatistics { // the message may have been edited since
@@ -54,8 +54,8 @@ func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	return c.Handle(r, req)
 }
 
-// commandBelow returns the command that the message with a pressed button replies to. ok is false if
-// it is gone.
+// commandBelow returns the command that the message with a pressed button replies to. ok is false
+// if it is gone.
 func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	to := p.query.Message.replied()
 	if to == nil || to.From == nil {

@@ -15,7 +15,8 @@ import (
 )
 
 // Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its answer
-// together. A repeated command changes nothing, and neither does a repeated change of a group or its members.
+// together. A repeated command changes nothing, and neither does a repeated change of a group or
+// its members.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error

@@ -269,7 +269,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was says what the score of a corrected match was. sets says what its sets were, for a match with the same score.
+// was says what the score of a corrected match was. sets says what its sets were, for a match with
+// the same score.
 func (w words) was(n ranking.MatchFixed, sets string) string {
 	switch score := scoreOf(n.Sides); {
 	case n.Before != nil:

@@ -51,7 +51,8 @@ func NewSparkline(points []Point, box image.Rectangle) Curve {
 	return c
 }
 
-// curveOf returns the curve of the highlighted line of a chart, without the ticks of its horizontal axis, and its axes.
+// curveOf returns the curve of the highlighted line of a chart, without the ticks of its horizontal
+// axis, and its axes.
 func curveOf(c Chart, box image.Rectangle) (Curve, *plot) {
 	e, _ := extentOf(c)
 	p := newAxes(c, e, box)

@@ -39,9 +39,9 @@ type Report struct {
 	Word     string // the name that is in doubt, or the score that may be a total, or empty
 }
 
-// ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of the
-// author of the message that it replies to yields that Person. names are the players of the group;
-// nil if none can be meant by a plain name. Every error is a *FormError.
+// ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of
+// the author of the message that it replies to yields that Person. names are the players of the
+// group; nil if none can be meant by a plain name. Every error is a *FormError.
 func ParseMatch(c Command, names *Names) (Report, error) {
 	answers := c.Reply != nil && !c.Reply.IsBot && c.SaysWhoWon() // /won in reply to the opponent says it all
 	if c.Args == "" && !answers {
@@ -120,8 +120,8 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 	return m.Scores, err
 }
 
-// ParseMatchOf does what ParseMatch does in a group of people. A word such as "gg" is a name only if
-// the report cannot be read otherwise.
+// ParseMatchOf does what ParseMatch does in a group of people. A word such as "gg" is a name only
+// if the report cannot be read otherwise.
 func ParseMatchOf(c Command, everybody []Person) (Report, error) {
 	if !c.LikelyNamesPlayers() {
 		if report, err := ParseMatch(c, nil); err == nil && report.Doubt != DoubtLine {

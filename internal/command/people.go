@@ -18,10 +18,10 @@ type NameError struct {
 // Error implements error.
 func (e *NameError) Error() string { return "it is not clear whom a name means" }
 
-// ParsePeople reads whom a question is about, in order: people who are mentioned, players who are meant
-// by name, and the sender by a word such as "me". If it names nobody, that is the author of the message
-// that it replies to. All other words mean nothing here. names may be nil, as for ParseMatch. Every
-// error is a *NameError.
+// ParsePeople reads whom a question is about, in order: people who are mentioned, players who are
+// meant by name, and the sender by a word such as "me". If it names nobody, that is the author of
+// the message that it replies to. All other words mean nothing here. names may be nil, as for
+// ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -75,8 +75,8 @@ const (
 )
 
 // ParseSides reads a match without its score: who plays against whom, as in "@bob", "@alice @bob"
-// and "@alice @bob vs @carol @dave", and when. names are those of ParseMatch, and so are the people that
-// it returns. Every error is a *FormError or a *NameError.
+// and "@alice @bob vs @carol @dave", and when. names are those of ParseMatch, and so are the people
+// that it returns. Every error is a *FormError or a *NameError.
 func ParseSides(c Command, names *Names) (m Match, err error) {
 	p := newParser(c)
 	t, day := c.text().withoutDates(names)

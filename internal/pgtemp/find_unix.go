@@ -88,7 +88,8 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	return nil
 }
 
-// programs finds or fetches programs that can read the data of a folder, and chooses the user to run them as.
+// programs finds or fetches programs that can read the data of a folder, and chooses the user to
+// run them as.
 func (f *folder) programs(ctx context.Context, o Options, source Source) (found installation, user identity, err error) {
 	if user, err = chooseIdentity(f.data()); err != nil {
 		return found, user, err

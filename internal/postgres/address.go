@@ -84,8 +84,8 @@ func Address(config *pgx.ConnConfig) string {
 // hidden replaces the user in errors.
 const hidden = "…"
 
-// discreet is a tracer that takes the user out of each error of connecting, before anybody else sees
-// the error. It does nothing else.
+// discreet is a tracer that takes the user out of each error of connecting, before anybody else
+// sees the error. It does nothing else.
 type discreet struct{ multitracer.Tracer }
 
 // TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.

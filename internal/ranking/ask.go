@@ -13,8 +13,8 @@ type Question interface {
 	IsAbout(said command.Command) bool
 }
 
-// Ask answers a question with what the Answerer reads. It is read again after a conflict. The answer
-// to a pressed button replaces the message with the button, unless it is a refusal.
+// Ask answers a question with what the Answerer reads. It is read again after a conflict. The
+// answer to a pressed button replaces the message with the button, unless it is a refusal.
 type Ask struct {
 	Question Question
 	// Posts reports whether the answer to a pressed button is a message of its own unless it is a

@@ -27,11 +27,11 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 	})
 }
 
-// editedReport is a report whose message was handled before and has been edited. The matches that it
-// has recorded stay. What the message reports besides is recorded, each under a key of the message
-// that is still free. If it reports another score for the only match, or other players, it offers to
-// correct that match. If all that it adds is the name of another ladder, it says how to move the
-// match there. Nobody is asked what an edit means, and other edits get no answer.
+// editedReport is a report whose message was handled before and has been edited. The matches that
+// it has recorded stay. What the message reports besides is recorded, each under a key of the
+// message that is still free. If it reports another score for the only match, or other players, it
+// offers to correct that match. If all that it adds is the name of another ladder, it says how to
+// move the match there. Nobody is asked what an edit means, and other edits get no answer.
 type editedReport struct {
 	plain
 	origin   Origin

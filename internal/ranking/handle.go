@@ -13,9 +13,9 @@ import (
 	"elobot/internal/notice"
 )
 
-// run runs one command: it reads what the command needs to know, decides, and writes. It starts over
-// after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the command
-// itself is not at fault.
+// run runs one command: it reads what the command needs to know, decides, and writes. It starts
+// over after a conflict or a lock timeout. If it returns ErrConflict, ErrLocked or ErrTimeout, the
+// command itself is not at fault.
 func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
@@ -369,7 +369,8 @@ type job struct {
 	unlogged bool // it is an event, whose outcome is not logged
 }
 
-// onlySaying returns a call that changes nothing and is answered with the notice. It counts as before.
+// onlySaying returns a call that changes nothing and is answered with the notice. It counts as
+// before.
 func (c *call) onlySaying(n Notice) *call {
 	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
 	only.isNamed = true // or it need not be known any more

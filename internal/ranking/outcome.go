@@ -12,8 +12,8 @@ import (
 // except for those that store no key.
 type CommandOutcome string
 
-// The outcomes. A failed command has none, because it is retried, nor has a message that turns out to
-// be no command.
+// The outcomes. A failed command has none, because it is retried, nor has a message that turns out
+// to be no command.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"

@@ -145,8 +145,8 @@ func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// StandingIn returns the person's standing in the ladder of the snapshot, or a new one in the ladder. That of a non-player has no
-// Player.
+// StandingIn returns the person's standing in the ladder of the snapshot, or a new one in the
+// ladder. That of a non-player has no Player.
 func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

@@ -137,7 +137,8 @@ type ClosedPrompt struct {
 
 // PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt
 // is edited to show what was decided. It closes the prompt and does what the answer says, if the
-// sender may answer and the prompt is still open. Of several answers to a prompt, one has an effect.
+// sender may answer and the prompt is still open. Of several answers to a prompt, one has an
+// effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -164,8 +165,8 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true, operation: op})
 }
 
-// finding returns the call with a job that looks for the prompt that it answers. What kind of prompt
-// that is decides what else to read. The decision looks at the prompt again.
+// finding returns the call with a job that looks for the prompt that it answers. What kind of
+// prompt that is decides what else to read. The decision looks at the prompt again.
 func (c *call) finding(f findPrompt) *call {
 	return c.with(job{name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f})
 }

@@ -18,8 +18,8 @@ type Parsed struct {
 	Unscored *command.Match
 }
 
-// ParseReport returns what a result says. If names is nil, only people who are mentioned are read; a
-// group without players has names, but none that is known.
+// ParseReport returns what a result says. If names is nil, only people who are mentioned are read;
+// a group without players has names, but none that is known.
 func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)
 	switch {

@@ -43,7 +43,7 @@ type Settings struct {
 	AskUnusual bool
 }
 
-// NewService returns a service that uses the store, asks the answerer for the answers to inquiries,
+// NewService returns a service that uses the store, asks the answerer for the answers to questions,
 // and asks admins who is one.
 func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {

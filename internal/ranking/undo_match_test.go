@@ -23,7 +23,7 @@ func matchNumber(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
 }
 
-// asAdmin returns a context in which whoever sends a command is an admin.
+// asAdmin returns a context in which the sender of a command is an admin.
 func asAdmin(tb testing.TB) context.Context { return dbtest.AsAdmin(tb.Context()) }
 
 // asAdmin has an admin send a command, and returns the notice.

@@ -93,8 +93,8 @@ type StartWizard struct {
 	Otherwise Notice
 }
 
-// startWizardOf returns the operation for a /match that says nothing. The author of the message that
-// it replies to is the opponent.
+// startWizardOf returns the operation for a /match that says nothing. The author of the message
+// that it replies to is the opponent.
 func startWizardOf(said command.Command) StartWizard {
 	w := StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
 	if said.Reply != nil && said.Reply.ID != said.Sender.ID {

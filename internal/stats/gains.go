@@ -31,7 +31,7 @@ type GainRow struct {
 	Lost   int          `json:"lost"`
 }
 
-// GainQuestion asks who has gained most in a span that goes on: a day, a week or a month.
+// GainQuestion asks who has gained most in a current span: a day, a week or a month.
 type GainQuestion struct {
 	ofNobody
 	Span command.Span

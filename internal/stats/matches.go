@@ -116,8 +116,8 @@ func (s *Service) history(ctx context.Context, in ladder.ID, player ladder.Playe
 	return n, nil
 }
 
-// HistoryCommand is /history, as in "/history", "/history 2" and "/history @bob". An anonymous admin,
-// who has no history, gets the matches of the group.
+// HistoryCommand is /history, as in "/history", "/history 2" and "/history @bob". An anonymous
+// admin, who has no history, gets the matches of the group.
 type HistoryCommand struct{ ofPeople }
 
 func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -129,8 +129,8 @@ func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return HistoryQuestion{Who: who, At: at}, unclear
 }
 
-// HistoryQuestion asks for a page of the matches of a person in the group, who may be the sender: for
-// those of the whole group, if nobody is meant.
+// HistoryQuestion asks for a page of the matches of a person in the group, who may be the sender:
+// for those of the whole group, if nobody is meant.
 type HistoryQuestion struct {
 	ofPeople
 	Who []command.Person // at most one

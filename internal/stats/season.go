@@ -130,8 +130,8 @@ type SeasonResult struct {
 // LastSeason is the number of the season that was the last to end.
 const LastSeason = -1
 
-// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise is what is said
-// of all else.
+// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise is what is
+// said of all else.
 type SeasonCommand struct {
 	ofNobody
 	Otherwise notice.Notice

@@ -54,7 +54,7 @@ func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 	return &AdminCache{source: source, now: now, lists: lists}
 }
 
-// IsAdmin implements Admins.
+// IsAdmin implements ranking.Admins.
 func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	l, _ := c.lists.Get(chat) // without a list, the zero one is too old
 	is, age := slices.Contains(l.admins, user), c.now().Sub(l.at)

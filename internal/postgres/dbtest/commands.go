@@ -22,7 +22,8 @@ func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service 
 // IsAdmin says whether a sender is an admin.
 type IsAdmin func(context.Context) (bool, error)
 
-// Admins are those for whom the context of the call says so: nobody, unless it comes from WithAdmin.
+// Admins are those for whom the context of the call says so: nobody, unless it comes from
+// WithAdmin.
 type Admins struct{}
 
 type adminKey struct{}

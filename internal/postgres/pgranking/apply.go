@@ -106,8 +106,8 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	if effect.changesBoard {
 		s.wake(c.Chat, outbox.Boards)
 	}
-	// Although there is nothing to send, what is shown of the chat may have changed: the names, the title or the members. The lane of pages
-	// delays nothing else.
+	// Although there is nothing to send, what is shown of the chat may have changed: the names, the
+	// title or the members. The lane of pages delays nothing else.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}
