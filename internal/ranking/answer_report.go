@@ -21,7 +21,10 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		f := FixMatch{Amendment: Amendment{Match: match, Changes: &m.Changes}, Scores: m.Scores}
 		return c.amending("complete match", acceptedFix{fixOperation: f.operation(s, c), prompt: a.Prompt})
 	}
-	op := reportAnswer{promptedResult: promptedResult{PromptAnswer: a, origin: c.Origin, people: senderOf(c.Origin)}, reporter: report.Reporter}
+	op := reportAnswer{
+		promptedResult: promptedResult{PromptAnswer: a, origin: c.Origin, people: senderOf(c.Origin)},
+		reporter:       report.Reporter,
+	}
 	if reports, ok := chosen(a.Option, report.Readings); ok {
 		if rec, ok := s.newRecord(report.ReportMessage, reports, &op.people); ok {
 			rec.settled, rec.recorded = report.Settled, report.Recorded

@@ -37,7 +37,8 @@ type ReportMessage struct {
 // reportMessage returns the message of a command.
 func (c *call) reportMessage() ReportMessage {
 	return ReportMessage{
-		Key: cmp.Or(c.edit, c.Message, c.Key), Chat: c.Chat.ID, Message: c.ReplyTo, SentAt: c.SentAt, Reporter: c.Sender, Missing: c.missing,
+		Key: cmp.Or(c.edit, c.Message, c.Key), Chat: c.Chat.ID, Message: c.ReplyTo, SentAt: c.SentAt,
+		Reporter: c.Sender, Missing: c.missing,
 	}
 }
 

@@ -19,7 +19,9 @@ type MoveMatch struct {
 }
 
 func (m MoveMatch) plan(s *Service, c *call) *call {
-	return c.amending("move match", moveOperation{amendOperation: s.amendment(c, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise})
+	return c.amending("move match", moveOperation{
+		amendOperation: s.amendment(c, commandFix, m.Amendment), name: m.Name, otherwise: m.Otherwise,
+	})
 }
 
 type moveOperation struct {

@@ -129,7 +129,8 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
-		c.Ladder = cmp.Or(c.Ladder, n.ladder) // a button knows its ladder by the id: another one may have the name by now
+		// A button knows its ladder by the id: another one may have the name by now.
+		c.Ladder = cmp.Or(c.Ladder, n.ladder)
 		s.planAgain(ctx, c)
 	case foundPrompt:
 		c.found = &n

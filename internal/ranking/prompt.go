@@ -148,7 +148,8 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 	if c.found == nil {
 		return c.finding(findPrompt{ref: a.Prompt})
 	}
-	op := promptOperation{PromptAnswer: a, origin: c.Origin, undo: undoOperation{amendOperation: s.amendment(c, commandUndo, Amendment{})}}
+	undo := undoOperation{amendOperation: s.amendment(c, commandUndo, Amendment{})}
+	op := promptOperation{PromptAnswer: a, origin: c.Origin, undo: undo}
 	switch p := c.found.prompt; {
 	case p == nil:
 	case p.Kind == PromptReport:
@@ -168,7 +169,9 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 // finding returns the call with a job that looks for the prompt that it answers. What kind of
 // prompt that is decides what else to read. The decision looks at the prompt again.
 func (c *call) finding(f findPrompt) *call {
-	return c.with(job{name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f})
+	return c.with(job{
+		name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f,
+	})
 }
 
 // findPrompt looks for a prompt, and perhaps for who is in the group. A reply is no command unless

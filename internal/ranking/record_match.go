@@ -35,8 +35,9 @@ func (r ReadReport) plan(s *Service, c *call) *call {
 	if said := c.Said; r.Parsed == nil && said.Args == "" && !said.SaysWhoWon() {
 		return startWizardOf(said).plan(s, c)
 	}
-	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs() // of any report: its people and scores are not known yet
-	if !hasNumber(c.Said) {                                                     // it may lack a score
+	// The needs of any report: its people and scores are not known yet.
+	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
+	if !hasNumber(c.Said) { // it may lack a score
 		needs.Played = SuggestedFrom
 	}
 	j := job{name: "record match", bucket: RateResult, reports: true, edits: c.Message != ""}
@@ -259,7 +260,8 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 			return Decision{}, upsetOf{month}, nil
 		}
 		matches.celebrate(ladder.Leaders{
-			LeaderQuery: ladder.LeaderQuery{At: r.message.SentAt, Limit: ladder.MaxLeaders}, Found: snap.Leaders, PlaceMatches: snap.Ladder.PlaceMatches,
+			LeaderQuery: ladder.LeaderQuery{At: r.message.SentAt, Limit: ladder.MaxLeaders}, Found: snap.Leaders,
+			PlaceMatches: snap.Ladder.PlaceMatches,
 		}, snap.LargestUpset)
 	}
 	if d.Asks != nil {

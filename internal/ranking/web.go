@@ -52,6 +52,7 @@ func (ShowWeb) plan(_ *Service, c *call) *call {
 		return Decision{Notice: n}
 	}
 	return c.with(job{
-		name: "show the web board", bucket: RateQuestion, ofGroup: true, operation: event{people: senderOf(c.Origin), fn: show},
+		name: "show the web board", bucket: RateQuestion, ofGroup: true,
+		operation: event{people: senderOf(c.Origin), fn: show},
 	})
 }

@@ -123,7 +123,8 @@ func (q TeamsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (n
 	}
 	split := ladder.EvenSplit(ratings, q.K)
 	return Teams{
-		Odds: oddsOf(a.Ladder, ladder.Divide(split, all)), Split: split, Number: q.K, Of: ladder.Splits(len(all)), Picked: a.Origin.Said.Picked,
+		Odds: oddsOf(a.Ladder, ladder.Divide(split, all)), Split: split, Number: q.K,
+		Of: ladder.Splits(len(all)), Picked: a.Origin.Said.Picked,
 	}, nil
 }
 
