@@ -259,6 +259,9 @@ type kept[T any] struct {
 func keep[T any](
 	ctx context.Context, b *Board, all *lru.Cache[pageKey, kept[T]], key pageKey, produce func(context.Context) (T, error),
 ) (value T, err error) {
+	if k, ok := all.Get(key); ok && b.now().Before(k.until) {
+		return k.value, nil
+	}
 	made, err, _ := b.making.Do(fmt.Sprintf("%T %v", value, key), func() (any, error) {
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
