@@ -145,7 +145,9 @@ func (c SeasonCommand) meant(said command.Command, _ ranking.Asked) (Question, n
 	case len(words) == 1 && strings.EqualFold(words[0], "last"):
 		return SeasonQuestion{Number: LastSeason}, nil
 	case len(words) == 1:
-		if number, err := strconv.ParseUint(strings.TrimPrefix(words[0], "#"), 10, 31); err == nil && number > 0 {
+		typed := strings.TrimPrefix(words[0], "#")
+		number, err := strconv.ParseInt(typed, 10, 32)
+		if err == nil && number > 0 && strconv.FormatInt(number, 10) == typed {
 			return SeasonQuestion{Number: int(number)}, nil
 		}
 	}
