@@ -98,7 +98,7 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 // unpin unpins a message, and says whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot has
 // lost the right.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
-	_, err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)})
+	err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
 	if err == nil {
 		return true, nil
 	}

@@ -2,7 +2,7 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"html"
 	"maps"
 	"net/url"
@@ -142,10 +142,6 @@ func marks(link, object string) bool {
 
 // pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, or else 0.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
-	result, err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat})
-	if err != nil {
-		return 0, harmless(err)
-	}
 	var chat struct {
 		Pinned struct {
 			ID       int64 `json:"message_id"`
@@ -154,9 +150,12 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 			Rich     any   `json:"rich_message"`
 		} `json:"pinned_message"`
 	}
-	if err := json.Unmarshal(result, &chat); err != nil {
+	switch err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat}, &chat); {
+	case errors.Is(err, telegram.ErrUnreadable):
 		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return 0, nil
+	case err != nil:
+		return 0, harmless(err)
 	}
 	if p := chat.Pinned; p.From.ID == s.self.ID && (hasMark(p.Entities, m.Object) || hasMark(p.Rich, m.Object)) {
 		return p.ID, nil
@@ -191,8 +190,8 @@ func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 		return
 	}
 	crashpoint.At(crashpoint.Pinning)
-	_, err := s.client.Call(ctx, "pinChatMessage",
-		&botapi.PinChatMessageParams{ChatID: e.ExternalChat, MessageID: int(id), DisableNotification: true})
+	err := s.client.Call(ctx, "pinChatMessage",
+		&botapi.PinChatMessageParams{ChatID: e.ExternalChat, MessageID: int(id), DisableNotification: true}, nil)
 	crashpoint.At(crashpoint.Pinned)
 	switch {
 	case err == nil:

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"html"
 	"regexp"
@@ -173,18 +172,19 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	case d.Table != nil:
 		method = "sendRichMessage"
 	}
-	result, err := s.client.Call(ctx, method, p, d.photo...)
+	var sent struct {
+		ID int64 `json:"message_id"`
+	}
+	err := s.client.Call(ctx, method, p, &sent, d.photo...)
+	if errors.Is(err, telegram.ErrUnreadable) { // it is sent all the same
+		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
+		err = nil
+	}
 	switch {
 	case d.edited != 0 && (err == nil || says(err, "message is not modified")): // it was edited before
 		return d.edited, nil
 	case err != nil:
 		return 0, err
-	}
-	var sent struct {
-		ID int64 `json:"message_id"`
-	}
-	if err := json.Unmarshal(result, &sent); err != nil { // it is sent all the same
-		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
 	}
 	return sent.ID, nil
 }

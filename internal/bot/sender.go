@@ -124,6 +124,5 @@ func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 		}
 		answer.Text = out.callbackAnswer()
 	}
-	_, err := s.client.Call(ctx, "answerCallbackQuery", answer)
-	return err
+	return s.client.Call(ctx, "answerCallbackQuery", answer, nil)
 }

@@ -2,7 +2,6 @@ package telegram
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -21,22 +20,19 @@ const adminsTimeout = 2 * time.Second
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
-	result, err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)})
-	if err != nil {
-		kind := Failure(err).Kind
-		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) { // it would be the same again
-			return nil, nil
-		}
-		return nil, fmt.Errorf("get admins: %w", err)
-	}
 	var members []struct {
 		Status string `json:"status"`
 		User   struct {
 			ID ladder.UserID `json:"id"`
 		} `json:"user"`
 	}
-	if err := json.Unmarshal(result, &members); err != nil {
-		return nil, fmt.Errorf("read admins: %w", err)
+	err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)}, &members)
+	if err != nil {
+		kind := Failure(err).Kind
+		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) { // it would be the same again
+			return nil, nil
+		}
+		return nil, fmt.Errorf("get admins: %w", err)
 	}
 	var admins []ladder.UserID
 	for _, m := range members {

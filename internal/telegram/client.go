@@ -138,7 +138,7 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 			continue
 		}
 		params.Commands = menu.Commands
-		if err := c.request(ctx, "setMyCommands", params, new(bool)); err != nil {
+		if err := c.request(ctx, "setMyCommands", params, nil); err != nil {
 			return fmt.Errorf("publish menu: %w", err)
 		}
 	}
@@ -147,41 +147,44 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 
 // request calls a method that needs nothing but a valid token, and reads its result. Its errors say what the operator can do.
 func (c *Client) request(ctx context.Context, method string, params, result any) error {
-	raw, err := c.Call(ctx, method, params)
-	if err != nil {
+	if err := c.Call(ctx, method, params, result); err != nil {
 		return c.explain(err)
-	}
-	if err := json.Unmarshal(raw, result); err != nil {
-		return fmt.Errorf("read the result of %s: %w", method, err)
 	}
 	return nil
 }
 
-// Call calls a method and returns its raw result, which may contain something new: the library of
-// the Bot API would reject the whole result for that, although the request has succeeded. Call
-// cannot send parameters that the library encodes in its own way.
-func (c *Client) Call(ctx context.Context, method string, params any, files ...File) (json.RawMessage, error) {
+// ErrUnreadable means that a method has succeeded with a result that cannot be read.
+var ErrUnreadable = errors.New("unreadable result")
+
+// Call calls a method and decodes its result, unless result is nil. The result should say no more
+// than the caller needs: the library's own types reject the whole of it for anything new in it,
+// although the request has succeeded. Call cannot send parameters that the library encodes in its
+// own way. Its errors are ErrUnreadable, or as those of ask.
+func (c *Client) Call(ctx context.Context, method string, params, result any, files ...File) error {
 	body, contentType, err := encode(params, files)
 	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", method, err)
+		return fmt.Errorf("encode %s: %w", method, err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+method, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("make %s: %w", method, withoutURL(err))
+		return fmt.Errorf("make %s: %w", method, withoutURL(err))
 	}
 	req.Header.Set("Content-Type", contentType)
 	if c.begin != nil {
 		if err := c.begin(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return c.ask(req)
+	return c.ask(req, result)
 }
 
 // maxAnswer limits the size of an answer in bytes. 100 of the largest updates fit.
 const maxAnswer = 16 << 20
 
-var errTooLarge = errors.New("the answer is too large")
+var (
+	errTooLarge = errors.New("the answer is too large")
+	errNoResult = errors.New("it is missing")
+)
 
 // APIError is an error answer of the Bot API, or an answer that is not the Bot API's.
 type APIError struct {
@@ -215,25 +218,25 @@ func (e *ConnectionError) Unwrap() error { return e.Err }
 
 // answer is the envelope of every answer of the Bot API.
 type answer struct {
-	OK          bool            `json:"ok"`
-	Result      json.RawMessage `json:"result"`
-	Description string          `json:"description"`
+	OK          bool   `json:"ok"`
+	Result      any    `json:"result"`
+	Description string `json:"description"`
 	Parameters  struct {
 		RetryAfter int64 `json:"retry_after"`
 		MigrateTo  int64 `json:"migrate_to_chat_id"`
 	} `json:"parameters"`
 }
 
-// ask makes a request and returns the result of a successful answer. Its errors are of type
-// *APIError or *ConnectionError: they say the status and whether the request may have arrived, and
-// never contain the URL.
-func (c *Client) ask(req *http.Request) (json.RawMessage, error) {
+// ask makes a request and decodes the result of a successful answer. Other errors than ErrUnreadable
+// are of type *APIError or *ConnectionError: they say the status and whether the request may have
+// arrived, and never contain the URL.
+func (c *Client) ask(req *http.Request, result any) error {
 	method := path.Base(req.URL.Path)
 	connected, begun := false, time.Now()
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }}
 	resp, err := c.pool.RoundTrip(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
-		return nil, &ConnectionError{Method: method, Connected: connected, Err: c.withoutSecret(err)}
+		return &ConnectionError{Method: method, Connected: connected, Err: c.withoutSecret(err)}
 	}
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil { // the header is optional
 		c.clock.Dated(date, begun, time.Second)
@@ -243,16 +246,23 @@ func (c *Client) ask(req *http.Request) (json.RawMessage, error) {
 		err = errTooLarge
 	}
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
-		return nil, &ConnectionError{Method: method, Connected: true, Err: c.withoutSecret(err)}
+		return &ConnectionError{Method: method, Connected: true, Err: c.withoutSecret(err)}
 	}
-	var a answer
-	if err := json.Unmarshal(body, &a); err != nil || !a.OK {
-		return nil, &APIError{
+	a := answer{Result: result}
+	err = json.Unmarshal(body, &a)
+	if !a.OK {
+		return &APIError{
 			Method: method, Status: resp.StatusCode, Description: c.masked(a.Description),
 			RetryAfter: time.Duration(a.Parameters.RetryAfter) * time.Second, MigrateTo: a.Parameters.MigrateTo,
 		}
 	}
-	return a.Result, nil
+	if err == nil && result != nil && (a.Result == nil || !bytes.Contains(body, []byte(`"result"`))) {
+		err = errNoResult
+	}
+	if err != nil {
+		return fmt.Errorf("%w of %s: %w", ErrUnreadable, method, err)
+	}
+	return nil
 }
 
 // withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot parse.

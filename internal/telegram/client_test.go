@@ -365,7 +365,7 @@ func TestPublishMenu(t *testing.T) {
 	// Another program has changed the menu for groups.
 	other := menuParams{Commands: []models.BotCommand{{Command: "match", Description: "Something else"}}}
 	other.Scope.Type = GroupMembers
-	if _, err := client.Call(testContext(t), "setMyCommands", other); err != nil {
+	if err := client.Call(testContext(t), "setMyCommands", other, nil); err != nil {
 		t.Fatalf("set menu: %v", err)
 	}
 	publish(2, 1)

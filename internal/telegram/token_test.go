@@ -49,7 +49,7 @@ func requests(client *Client) map[string]func(context.Context) error {
 		"getUpdates":    func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0, readUpdate); return err },
 		"confirm":       func(ctx context.Context) error { return client.Confirm(ctx, 5) },
 		"sendMessage": func(ctx context.Context) error {
-			_, err := client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"})
+			err := client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"}, nil)
 			return err
 		},
 		"getChatAdministrators": func(ctx context.Context) error {

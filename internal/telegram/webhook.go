@@ -67,13 +67,13 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	err := c.request(ctx, "setWebhook", &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
-	}, new(bool))
+	}, nil)
 	return webhookError(err)
 }
 
 // DeleteWebhook removes the webhook. Pending updates can then be polled.
 func (c *Client) DeleteWebhook(ctx context.Context) error {
-	return c.request(ctx, "deleteWebhook", &bot.DeleteWebhookParams{}, new(bool))
+	return c.request(ctx, "deleteWebhook", &bot.DeleteWebhookParams{}, nil)
 }
 
 // registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to anybody
