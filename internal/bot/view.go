@@ -1,7 +1,7 @@
 package bot
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,8 +105,11 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 // group has no other one. The label is stored among the fields of the notice, which has no such
 // field itself.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
-	label := struct{ Ladder *ranking.LadderLabel }{&in}
-	if err := cmp.Or(json.Unmarshal(item.Payload, &label), json.Unmarshal(item.Payload, &n)); err != nil {
+	err = json.Unmarshal(item.Payload, &n)
+	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) { // most notices have no label, and need not be read twice
+		err = json.Unmarshal(item.Payload, &struct{ Ladder *ranking.LadderLabel }{&in})
+	}
+	if err != nil {
 		return n, in, fmt.Errorf("read notice of kind %q: %w", item.Kind, err)
 	}
 	ranking.FillNames(&n, func(player ladder.PlayerID) (name ranking.Name, ok bool) {
@@ -120,7 +123,7 @@ func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	w.nameNameless(&n)
 	out := outgoing{html: v.text(w, n), answers: v.personal, replyTo: item.ReplyTo}
-	if v.line != nil {
+	if v.line != nil && !w.alone {
 		out.line = v.line(w, n)
 	}
 	if v.ofLadder {

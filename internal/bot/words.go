@@ -16,6 +16,7 @@ import (
 // item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
+	alone  bool                          // the message has a single item, so that nobody reads its line
 	tables bool                          // the chat wants tables where they help
 	zone   *time.Location                // of the chat; nil for UTC
 	web    func(ranking.WebBoard) string // returns the link of a web board; nil if the host has none
@@ -25,7 +26,9 @@ type words struct {
 
 // words returns the words for a message.
 func (s *Sender) words(m outbox.Message) words {
-	return words{Language: catalog.For(m.Language), tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt}
+	return words{
+		Language: catalog.For(m.Language), alone: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt,
+	}
 }
 
 // zoneOf returns the time zone of the chat that a message goes to.
