@@ -27,17 +27,26 @@ func (b *logbook) Enabled(context.Context, slog.Level) bool { return true }
 
 func (b *logbook) Handle(_ context.Context, r slog.Record) error {
 	l := logged{level: r.Level, message: r.Message, attrs: make(map[string]slog.Value)}
-	for _, a := range b.attrs {
-		l.attrs[a.Key] = a.Value
-	}
+	l.add(b.attrs...)
 	r.Attrs(func(a slog.Attr) bool {
-		l.attrs[a.Key] = a.Value
+		l.add(a)
 		return true
 	})
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*b.entries = append(*b.entries, l)
 	return nil
+}
+
+// add adds attributes, and those of groups without a name, as all handlers do.
+func (l logged) add(attrs ...slog.Attr) {
+	for _, a := range attrs {
+		if a.Key == "" && a.Value.Kind() == slog.KindGroup {
+			l.add(a.Value.Group()...)
+		} else {
+			l.attrs[a.Key] = a.Value
+		}
+	}
 }
 
 func (b *logbook) WithAttrs(attrs []slog.Attr) slog.Handler {

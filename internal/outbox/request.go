@@ -36,7 +36,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	if t.skipRequest(ctx, &r) {
 		return r
 	}
-	t.logOf(m).DebugContext(ctx, "sending notice", "result", "sending")
+	t.log.DebugContext(ctx, "sending notice", attributes(m), "result", "sending")
 	made := requests{term: t, lane: l, message: m, timeout: m.timeout(t.settings)}
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, &made)
@@ -49,13 +49,17 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	return r
 }
 
-func (t *term) logOf(m Message) *slog.Logger {
-	log := t.log.With("chat_id", m.ExternalChat, "operation_id", m.Row.ID, "kind", m.Row.Kind, "action", m.Action, "key", m.Row.Key,
-		"items", len(m.Items), "attempt", m.Row.Attempts)
-	if m.Row.PossibleDuplicates > 0 {
-		log = log.With("possible_duplicates", m.Row.PossibleDuplicates)
+// attributes returns what each log message about m says, as the attributes of a group without a name.
+func attributes(m Message) slog.Attr {
+	attrs := []slog.Attr{
+		slog.Int64("chat_id", m.ExternalChat), slog.Int64("operation_id", m.Row.ID), slog.String("kind", m.Row.Kind),
+		slog.String("action", string(m.Action)), slog.String("key", m.Row.Key), slog.Int("items", len(m.Items)),
+		slog.Int("attempt", m.Row.Attempts),
 	}
-	return log
+	if m.Row.PossibleDuplicates > 0 {
+		attrs = append(attrs, slog.Int("possible_duplicates", m.Row.PossibleDuplicates))
+	}
+	return slog.GroupAttrs("", attrs...)
 }
 
 // skipRequest sets the result of a message that needs no request or must not be sent, and says whether it did: the content is already
@@ -101,14 +105,15 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 
 // logOutcome logs the outcome of a message, at a level that fits what operators need to know.
 func (t *term) logOutcome(r result, now time.Time) {
-	log := t.logOf(r.Message).With("fingerprint", r.Fingerprint, "duration_ms", now.Sub(r.begun).Milliseconds())
+	all := slog.GroupAttrs("", attributes(r.Message), slog.String("fingerprint", r.Fingerprint),
+		slog.Int64("duration_ms", now.Sub(r.begun).Milliseconds()))
 	switch {
 	case r.Failure != nil:
-		logFailure(log, r.Result)
+		logFailure(t.log.With(all), r.Result)
 	case r.Skipped:
-		log.Debug("content already shown, nothing to send", "result", "skipped")
+		t.log.Debug("content already shown, nothing to send", all, "result", "skipped")
 	default:
-		log.Debug("notice sent", "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
+		t.log.Debug("notice sent", all, "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
 	}
 }
 

@@ -28,7 +28,8 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	if w.persisting || now.Before(w.nextAt) {
 		return
 	}
-	var b batch
+	due := min(w.limit, len(t.results)) // at most
+	b := batch{results: make([]result, 0, due), outcomes: make([]Result, 0, due)}
 	remaining := t.results[:0]
 	for _, r := range t.results {
 		if len(b.results) < w.limit && !r.persistAt.After(now) {
