@@ -48,12 +48,12 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 		{"Rewrite", by(func(ctx context.Context, s *pgranking.Store) error {
 			standing := *w.Read(t, dbtest.Alice).People[0].Standing
 			standing.Elo--
-			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ ranking.Snapshot) error {
+			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ *ranking.Snapshot) error {
 				return l.Rewrite(ctx, ladder.Rewrite{Standings: []ladder.Standing{standing}})
 			})
 		})},
 		{"Lock", by(func(ctx context.Context, s *pgranking.Store) error {
-			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ ranking.Snapshot) error {
+			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ *ranking.Snapshot) error {
 				return l.Apply(ctx, dbtest.Match(w.Read(t, dbtest.Alice, dbtest.Bob), "3"))
 			})
 		})},
@@ -175,7 +175,7 @@ func TestTakeoverWaits(t *testing.T) {
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
 		"batch": func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error { return s.Apply(ctx, c) },
 		"transaction": func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error {
-			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ ranking.Snapshot) error { return l.Apply(ctx, c) })
+			return dbtest.InLock(ctx, s, func(l ranking.Locked, _ *ranking.Snapshot) error { return l.Apply(ctx, c) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestHolderStalls(t *testing.T) {
 		stand := sync.OnceFunc(func() { close(standing) })
 		frozen := dbtest.Start(func() error {
 			defer stand() // on a slow machine the session may have ended before
-			return dbtest.InLock(t.Context(), store, func(l ranking.Locked, _ ranking.Snapshot) error {
+			return dbtest.InLock(t.Context(), store, func(l ranking.Locked, _ *ranking.Snapshot) error {
 				stand()
 				<-resume
 				return l.Apply(t.Context(), changes)

@@ -38,9 +38,9 @@ type heldStore struct {
 	always bool
 }
 
-func (h heldStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (h heldStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	if h.always {
-		return nil, ranking.Snapshot{}, fmt.Errorf("lock: %w", ranking.ErrLocked)
+		return nil, nil, fmt.Errorf("lock: %w", ranking.ErrLocked)
 	}
 	return h.Store.Lock(ctx, q)
 }
@@ -208,9 +208,9 @@ func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.Exter
 // stalledPrompts is a store in which no prompt is found in time.
 type stalledPrompts struct{ ranking.Store }
 
-func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
 	if q.Prompt != 0 {
-		return ranking.Snapshot{}, fmt.Errorf("read: %w", ranking.ErrTimeout)
+		return nil, fmt.Errorf("read: %w", ranking.ErrTimeout)
 	}
 	return s.Store.Read(ctx, q)
 }

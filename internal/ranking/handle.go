@@ -137,17 +137,17 @@ func (s *Service) read(
 	q := c.query()
 	contended := q.New > 0 && s.contended.Has(c.Chat.ID)
 	if c.asks || !c.locks && attempt == 1 && !contended {
-		read, err := s.store.Read(ctx, q)
-		return s.store, &read, func() {}, err
+		snap, err = s.store.Read(ctx, q)
+		return s.store, snap, func() {}, err
 	}
 	if contended { // as long as commands follow each other, none of them need fail to find out
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
-	locked, read, err := s.store.Lock(ctx, q)
+	locked, snap, err := s.store.Lock(ctx, q)
 	if err != nil {
 		return nil, nil, func() {}, err
 	}
-	return locked, &read, func() { locked.Release(ctx) }, nil
+	return locked, snap, func() { locked.Release(ctx) }, nil
 }
 
 // decide returns what the command does: nothing but a refusal if the sender is over a limit, if

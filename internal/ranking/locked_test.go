@@ -20,10 +20,10 @@ type delayedStore struct {
 	begun       time.Time
 }
 
-func (w *delayedStore) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (w *delayedStore) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
 	if w.read != nil {
 		if err := w.read(ctx); err != nil {
-			return ranking.Snapshot{}, err
+			return nil, err
 		}
 	}
 	return w.Store.Read(ctx, q)

@@ -34,11 +34,11 @@ type countedStore struct {
 	reads int
 }
 
-func (c *countedStore) Read(context.Context, Query) (Snapshot, error) {
+func (c *countedStore) Read(context.Context, Query) (*Snapshot, error) {
 	if c.reads++; c.reads > 10 {
-		return Snapshot{}, errors.New("read too often")
+		return nil, errors.New("read too often")
 	}
-	return Snapshot{}, nil
+	return new(Snapshot), nil
 }
 
 // Answer implements Answerer.

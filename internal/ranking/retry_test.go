@@ -39,7 +39,7 @@ func (l conflictingStore) apply(ctx context.Context, c ranking.Changes, exclusiv
 	return apply(ctx, c)
 }
 
-func (l conflictingStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (l conflictingStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	locked, snap, err := l.Store.Lock(ctx, q)
 	return conflictingLock{locked, l}, snap, err
 }
@@ -60,8 +60,8 @@ type memoryStore struct {
 	applied []ranking.Changes
 }
 
-func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	snap := ranking.Snapshot{Here: ranking.Here{
+func (e *memoryStore) Read(_ context.Context, q ranking.Query) (*ranking.Snapshot, error) {
+	snap := &ranking.Snapshot{Here: ranking.Here{
 		ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}},
 	}}
 	for i, p := range q.People {
@@ -71,7 +71,7 @@ func (e *memoryStore) Read(_ context.Context, q ranking.Query) (ranking.Snapshot
 	return snap, nil
 }
 
-func (e *memoryStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (e *memoryStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	snap, err := e.Read(ctx, q)
 	return memoryLock{store: e}, snap, err
 }

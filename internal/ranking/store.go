@@ -32,10 +32,10 @@ var (
 type Store interface {
 	// Read returns what a command needs to know, in one round trip and without locks. It stores
 	// nothing, but draws ids from sequences.
-	Read(ctx context.Context, q Query) (Snapshot, error)
+	Read(ctx context.Context, q Query) (*Snapshot, error)
 
 	// Lock begins a transaction, locks the chat's group, and reads, all in one round trip.
-	Lock(ctx context.Context, q Query) (Locked, Snapshot, error)
+	Lock(ctx context.Context, q Query) (Locked, *Snapshot, error)
 
 	writer
 

@@ -186,7 +186,7 @@ type beforeRewriteStore struct {
 	do func(context.Context) error
 }
 
-func (c beforeRewriteStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (c beforeRewriteStore) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	locked, snap, err := c.Store.Lock(ctx, q)
 	return beforeRewriteLock{locked, c.do}, snap, err
 }

@@ -104,7 +104,7 @@ func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 }
 
 // Read reads what the club knows of these people.
-func (w *World) Read(t *testing.T, people ...command.Person) ranking.Snapshot {
+func (w *World) Read(t *testing.T, people ...command.Person) *ranking.Snapshot {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, Needs: ranking.Needs{People: people}})
 	Must(t, err)
@@ -112,7 +112,7 @@ func (w *World) Read(t *testing.T, people ...command.Person) ranking.Snapshot {
 }
 
 // Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
-func Match(snap ranking.Snapshot, key string) ranking.Changes {
+func Match(snap *ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
 		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID,
 		Played: ladder.Played{
@@ -146,7 +146,7 @@ func Match(snap ranking.Snapshot, key string) ranking.Changes {
 }
 
 // InLock runs do in a transaction that locks the club's group.
-func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, ranking.Snapshot) error) error {
+func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, *ranking.Snapshot) error) error {
 	locked, snap, err := store.Lock(ctx, ranking.Query{Chat: Club, KnownChat: true})
 	if err != nil {
 		return err

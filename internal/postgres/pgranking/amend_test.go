@@ -23,7 +23,7 @@ func (p planner) Apply(_ context.Context, c ranking.Changes) error {
 	return errPlanned
 }
 
-func (p planner) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (p planner) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	locked, snap, err := p.Store.Lock(ctx, q)
 	return lockedPlanner{locked, p}, snap, err
 }

@@ -77,7 +77,7 @@ type together struct {
 	conflicts *atomic.Int64
 }
 
-func (s *together) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
+func (s *together) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
 	snap, err := s.Store.Read(ctx, q)
 	s.once.Do(func() {
 		s.looking.Done()

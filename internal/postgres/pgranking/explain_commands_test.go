@@ -20,7 +20,7 @@ func TestNoCommandScansATable(t *testing.T) {
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
 	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 ORDER BY id LIMIT 2`)
-	var elsewhere [2]ranking.Snapshot
+	var elsewhere [2]*ranking.Snapshot
 	for i := range elsewhere {
 		var two []command.Person
 		for _, id := range dbtest.Values[int64](t, plain, `
@@ -38,7 +38,7 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Username: fmt.Sprintf("USER_%d", players[0])}, {ID: ladder.UserID(players[1]), Username: "new_name", Name: "New"},
 		{ID: 99_999, Username: "user_7", Name: "Seven"},
 	}
-	var snap ranking.Snapshot
+	var snap *ranking.Snapshot
 	choose := func(name, value string) func(context.Context) error {
 		return func(ctx context.Context) error {
 			s, _ := ranking.FindSetting(name)

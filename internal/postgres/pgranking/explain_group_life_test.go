@@ -24,7 +24,7 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 		SELECT s.player_id FROM group_players s JOIN players p ON p.id = s.player_id
 		WHERE season_id = 150 AND telegram_user_id IS NOT NULL ORDER BY s.id OFFSET 5 LIMIT 1`)
 	people := []command.Person{{ID: ladder.UserID(player), Name: "Somebody"}}
-	var snap ranking.Snapshot
+	var snap *ranking.Snapshot
 	apply := func(c ranking.Changes) func(context.Context) error {
 		return func(ctx context.Context) error { return store.Apply(ctx, c) }
 	}

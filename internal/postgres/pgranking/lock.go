@@ -19,20 +19,19 @@ type locked struct {
 }
 
 // Lock implements ranking.Store.
-func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
-	var snap ranking.Snapshot
+func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, snap, fmt.Errorf("lock the group: %w", Translate(err))
+		return nil, nil, fmt.Errorf("lock the group: %w", Translate(err))
 	}
-	l := &locked{s.inside(conn), conn}
+	l, snap := &locked{s.inside(conn), conn}, new(ranking.Snapshot)
 	var batch pgx.Batch
 	var held int64
 	batch.Queue(`BEGIN`)
 	s.lease.RequireWhileOpen(&batch)
 	batch.Queue(`SELECT count(*) FROM (SELECT FROM groups WHERE chat_id = `+postgres.ThisChat+` FOR NO KEY UPDATE) AS locked`, q.Chat.ID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
-	queueRead(&batch, q, &snap)
+	queueRead(&batch, q, snap)
 	err = conn.SendBatch(ctx, &batch).Close()
 	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
 		// The group was stored after the lock was taken, or deleted while this transaction waited for it, because its chat was joined with
@@ -41,7 +40,7 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, rank
 	}
 	if err != nil {
 		l.Release(ctx)
-		return nil, ranking.Snapshot{}, fmt.Errorf("lock the group: %w", Translate(err))
+		return nil, nil, fmt.Errorf("lock the group: %w", Translate(err))
 	}
 	if snap.Handled {
 		s.wakeHandled(snap.ChatID)

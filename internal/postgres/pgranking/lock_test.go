@@ -102,7 +102,7 @@ func TestLockIsReleased(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			defer func() { _ = recover() }()
-			_ = dbtest.InLock(ctx, w.Store, func(ranking.Locked, ranking.Snapshot) error {
+			_ = dbtest.InLock(ctx, w.Store, func(ranking.Locked, *ranking.Snapshot) error {
 				fail(cancel)
 				return nil
 			})
@@ -119,7 +119,7 @@ func TestLockExcludesOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	c := dbtest.Match(w.Read(t, alice, bob), "1")
-	nothing := func(ranking.Locked, ranking.Snapshot) error { return nil }
+	nothing := func(ranking.Locked, *ranking.Snapshot) error { return nil }
 	for name, other := range map[string]func() error{
 		"another one": func() error { return dbtest.InLock(t.Context(), w.Store, nothing) },
 		"a match":     func() error { return w.Store.Apply(t.Context(), c) },
@@ -128,7 +128,7 @@ func TestLockExcludesOthers(t *testing.T) {
 		},
 	} {
 		var waiting <-chan error
-		err := dbtest.InLock(t.Context(), w.Store, func(ranking.Locked, ranking.Snapshot) error {
+		err := dbtest.InLock(t.Context(), w.Store, func(ranking.Locked, *ranking.Snapshot) error {
 			waiting = dbtest.Start(other)
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			// neither other groups nor readers have to wait
@@ -152,7 +152,7 @@ func TestLockReadsAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	var next <-chan error
-	err := dbtest.InLock(t.Context(), w.Store, func(locked ranking.Locked, _ ranking.Snapshot) error {
+	err := dbtest.InLock(t.Context(), w.Store, func(locked ranking.Locked, _ *ranking.Snapshot) error {
 		next = dbtest.Start(func() error {
 			locked, snap, err := w.Store.Lock(t.Context(), lockedRead)
 			if err != nil {

@@ -23,7 +23,7 @@ func queueNumbers(batch *pgx.Batch, groups []ranking.GroupID) {
 // newMatch is a match to be inserted, with the changes of its command.
 type newMatch struct {
 	*ranking.NewMatch
-	ranking.Changes
+	*ranking.Changes
 }
 
 // insertMatches inserts matches of different groups at once. Each is a matchRow.
@@ -195,7 +195,7 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		if i > 0 {
 			queueNumbers(batch, []ranking.GroupID{m.Group})
 		}
-		queueMatches(batch, now, []newMatch{{m, c}})
+		queueMatches(batch, now, []newMatch{{m, &c}})
 	}
 }
 

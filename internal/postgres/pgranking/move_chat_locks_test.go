@@ -200,7 +200,7 @@ func (l *late) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.Store.Apply(ctx, c)
 }
 
-func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, ranking.Snapshot, error) {
+func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ranking.Snapshot, error) {
 	if l.done.CompareAndSwap(false, true) {
 		l.then()
 	}

@@ -288,7 +288,7 @@ func TestEarlierIDs(t *testing.T) {
 	w.move(t)
 	w.recordIn(t, dbtest.Upgraded, "m:-1000100:7", bob, alice, 3, 1)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
-	read := func(chat ranking.Chat) ranking.Snapshot {
+	read := func(chat ranking.Chat) *ranking.Snapshot {
 		t.Helper()
 		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: []command.Person{alice}}})
 		dbtest.Must(t, err)

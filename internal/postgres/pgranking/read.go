@@ -17,12 +17,12 @@ import (
 )
 
 // Read implements ranking.Store.
-func (s *Store) Read(ctx context.Context, q ranking.Query) (ranking.Snapshot, error) {
-	var snap ranking.Snapshot
+func (s *Store) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
+	snap := new(ranking.Snapshot)
 	var batch pgx.Batch
-	queueRead(&batch, q, &snap)
+	queueRead(&batch, q, snap)
 	if err := s.db.SendBatch(ctx, &batch).Close(); err != nil {
-		return ranking.Snapshot{}, fmt.Errorf("read: %w", Translate(err))
+		return nil, fmt.Errorf("read: %w", Translate(err))
 	}
 	if snap.Handled {
 		s.wakeHandled(snap.ChatID)
@@ -108,8 +108,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	adds := !q.KnownChat
 	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
 		var l ranking.GroupLadder
-		fields := slices.Concat([]any{&snap.Handled, &snap.ChatID, &snap.NewChat}, chatFields(snap),
-			[]any{&snap.Group, &snap.NewGroup, &snap.Web, &l.ID, &l.Season.ID}, ladderFields(&l))
+		fields := slices.Concat([]any{&snap.Handled, (*int64)(&snap.ChatID), &snap.NewChat}, chatFields(snap),
+			[]any{(*int64)(&snap.Group), &snap.NewGroup, &snap.Web, (*int64)(&l.ID), (*int64)(&l.Season.ID)}, ladderFields(&l))
 		_, err := pgx.ForEachRow(rows, fields, func() error {
 			if snap.NewGroup {
 				l.Season.Number, l.Rules, l.Default = 1, ranking.DefaultRules(), true
@@ -142,7 +142,7 @@ const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coal
 func chatFields(snap *ranking.Snapshot) []any {
 	d := &snap.Display
 	return []any{
-		&snap.Chat.ID, &snap.Chat.Kind, &snap.Chat.Title, &d.Language,
+		(*int64)(&snap.Chat.ID), (*string)(&snap.Chat.Kind), &snap.Chat.Title, &d.Language,
 		&d.LanguageChosen, &d.Tables, &d.Celebrations, &d.DarkCharts,
 		&d.TimeZone, (*zeronull.Timestamptz)(&snap.Greeted), (*zeronull.Timestamptz)(&snap.Added),
 	}
@@ -267,7 +267,7 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	var k ranking.Known
 	sighting := []any{&isSeen, &seen.Username, (*zeronull.Timestamptz)(&seen.At), &seen.Came}
 	err := row.Scan(slices.Concat(playerFields(&players[0]), playerFields(&players[1]), playerFields(&players[2]),
-		sighting, postgres.StandingFields(&s), []any{&added, &k.Gone}, extra)...)
+		sighting, postgres.StandingFields(&s), []any{(*int64)(&added), &k.Gone}, extra)...)
 	for i, to := range []**ranking.Player{&k.ByID, &k.ByUsername, &k.Unclaimed} {
 		if players[i].ID != 0 {
 			*to = &players[i]
@@ -290,7 +290,7 @@ func playerColumns(p string) string {
 }
 
 // playerFields returns the scan targets for playerColumns.
-func playerFields(p *ranking.Player) []any { return []any{&p.ID, &p.UserID, &p.Username, &p.Name} }
+func playerFields(p *ranking.Player) []any { return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name} }
 
 // everybodyIn is the FROM clause that lists the members of a group's current seasons and of one
 // given season, with their names there and how they were seen in the group. It leaves out players

@@ -23,7 +23,7 @@ func TestReadNothingKnown(t *testing.T) {
 		Key: "k", Chat: elsewhere, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, {Username: "nobody"}}},
 	})
 	dbtest.Must(t, err)
-	if diff := cmp.Diff(ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}}, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(&ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}}, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -92,7 +92,7 @@ func TestReadKnownChat(t *testing.T) {
 	first := ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{
 		Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32},
 	}}
-	want := ranking.Snapshot{Here: ranking.Here{
+	want := &ranking.Snapshot{Here: ranking.Here{
 		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1, Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {

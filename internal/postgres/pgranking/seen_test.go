@@ -21,7 +21,7 @@ func (w *world) known(t *testing.T) []string {
 }
 
 // seenIn returns what a command shows that has read the snapshot.
-func seenIn(snap ranking.Snapshot, people ...ranking.PlayerChange) ranking.Seen {
+func seenIn(snap *ranking.Snapshot, people ...ranking.PlayerChange) ranking.Seen {
 	return ranking.Seen{Group: snap.Group, Ladder: snap.Ladder, People: people}
 }
 
@@ -68,7 +68,7 @@ func TestNewChat(t *testing.T) {
 		{ID: -200, Kind: ranking.Group, Title: "Annex", Language: "fr"}, {ID: -300, Kind: ranking.Supergroup, Title: "Attic", Language: "fr"},
 		{ID: 5, Kind: ranking.Private},
 	} {
-		read := func() ranking.Snapshot {
+		read := func() *ranking.Snapshot {
 			t.Helper()
 			snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat})
 			dbtest.Must(t, err)

@@ -213,7 +213,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 		groups = append(groups, r.match.Group)
 		keys = append(keys, keysOf(r.changes)...)
 		standings = append(standings, lastStandings(ranking.NewMatches{r.match})...)
-		matches = append(matches, newMatch{r.match, r.changes})
+		matches = append(matches, newMatch{r.match, &r.changes})
 		chats = append(chats, r.changes.Chat)
 		if r.changes.Ladder != nil {
 			ladders = append(ladders, r.match.Ladder)
