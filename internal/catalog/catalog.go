@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,6 +69,9 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 // For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or of no
 // language that the bot speaks, it returns English.
 func For(tag string) Language {
+	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
+		return languages[i]
+	}
 	wanted, err := language.Parse(tag)
 	if err != nil {
 		return languages[0]

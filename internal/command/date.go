@@ -87,6 +87,9 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	for i := range tokens {
 		kinds[i], days[i] = dateKind(words[i+1], hasScore, words[i], words[i+2])
 	}
+	if !bytes.ContainsAny(kinds, "Dmwfluxyht") { // each form has one of these
+		return t, nil
+	}
 	// In "3 1 may", the 1 is a half of the score.
 	breaksScore := bytes.Count(dateForms.ReplaceAll(kinds, nil), []byte("N"))%2 != 0
 	for _, at := range slices.Backward(dateForms.FindAllIndex(kinds, -1)) {
