@@ -1,4 +1,10 @@
-// Package app is the running bot: its configuration, how its parts are wired, which instance leads, and how it starts and stops.
+// Package app is the running bot: it reads the configuration, wires the parts, decides which
+// instance leads, and starts and stops everything.
+//
+// Every instance serves HTTP and handles the updates of the webhook. Only the leader, which holds
+// the lease, polls, sends, fires timers, updates boards and purges; all other instances stand by. A
+// leader whose lease has merely expired pauses polling and sending, and keeps trying to renew it.
+// It stops its work once another instance has the lease.
 package app
 
 import (
@@ -28,19 +34,20 @@ import (
 )
 
 const (
-	// databaseTimeout is how long a start waits for the database: long enough for one that starts together with the bot, short enough for
-	// an operator who waits for the error.
+	// databaseTimeout is how long a start waits for the database: long enough if both start
+	// together, short enough for an operator who waits for the error.
 	databaseTimeout = 20 * time.Second
 	// requestTimeout limits each request to Telegram at the start.
 	requestTimeout = 10 * time.Second
 )
 
-// Run runs the whole bot until the context ends. Then it stops taking updates and sending, both at the same time.
+// Run runs the bot until the context ends. Then it stops taking updates and sending, both at the
+// same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
 	ready.await("the database")
-	// before anything that can wait: whoever watches the process must not take it for dead
+	// Before anything that can wait: a health check must not take the process for dead.
 	servers, err := c.listen(ctx, ready, log)
 	defer servers.close()
 	if err != nil {
@@ -59,7 +66,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 				return err
 			}
 			defer func() {
-				stop() // it may be starting again
+				stop() // it may be restarting
 				stopServer(ctx, own.Stop)
 			}()
 			parts.Go(func() error { return keepOwn(ctx, own, log) })
@@ -78,7 +85,6 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	return parts.Wait()
 }
 
-// serve runs the bot once the database is open.
 func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
@@ -118,7 +124,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // not earlier: the work before it still notifies the other instances
+		defer stopNotifying() // only now: until then the work notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		if !b.polls {
 			working.Go(func() error { return servers.public.Run(ctx) })
@@ -141,7 +147,6 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	return err
 }
 
-// instance holds the parts of a running bot.
 type instance struct {
 	pools      postgres.Pools
 	client     *telegram.Client
@@ -151,11 +156,11 @@ type instance struct {
 	notifier   *postgres.Notifier
 	dispatcher *outbox.Dispatcher
 	boards     *boards
-	board      *web.Board // of all groups on the web; served if there is a public address
+	board      *web.Board // the pages of all groups; served if there is a public address
 	admins     *telegram.AdminCache
 	incoming   incoming
-	// pollPipeline handles updates that the leader polls; it writes only while this instance has the lease. webhookPipeline handles updates
-	// from the webhook, on every instance.
+	// pollPipeline handles the updates that the leader polls; it writes only while this instance
+	// has the lease. webhookPipeline handles the updates of the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
 	polls                         bool
 	log                           *slog.Logger
@@ -205,7 +210,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	return b
 }
 
-// newPipeline returns the pipeline of updates. Its writes need the lease, unless that is nil.
+// newPipeline returns a pipeline of updates. Its writes need the lease, unless lease is nil.
 func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, settings ranking.Settings) pipeline {
 	store := pgranking.NewStore(b.pools.Commands, b.committed).WithLease(lease)
 	store.Auxiliary, store.Now, store.Log, store.WebChanged = b.pools.Auxiliary, b.client.Now, b.log, b.notifier.WebChanged
@@ -223,15 +228,15 @@ func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, 
 	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.client.Now, b.log)}
 }
 
-// committed wakes the dispatcher for a lane: the one of this instance, or else that of the leader.
+// committed wakes the dispatcher for a lane: this instance's, or else the leader's.
 func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
 	}
 }
 
-// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop at the same time: notices committed
-// after that wait for the next leader.
+// work runs the leader's work until the context ends or the lease is lost. Polling and sending stop
+// at the same time: notices committed after that wait for the next leader.
 func (b *instance) work(ctx context.Context) error {
 	if err := b.claim(ctx); err != nil {
 		return err
@@ -260,8 +265,9 @@ func (b *instance) work(ctx context.Context) error {
 	return parts.Wait()
 }
 
-// claim fails if another bot has adopted the database since the start. Other errors do not matter here. Nobody sends or polls meanwhile, so
-// it gives up a session that does not answer, and asks in another one.
+// claim fails if another bot has adopted the database since the start; it ignores all other errors.
+// The leader neither sends nor polls meanwhile, so claim drops a session that does not answer, and
+// asks again in another one.
 func (b *instance) claim(ctx context.Context) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, leaseTimeout)
@@ -290,7 +296,6 @@ func (b *instance) poll(ctx context.Context) error {
 	return intake.NewPoller(source{b.client, b.lease, b.token, &b.incoming}, b.pollPipeline.worker).Run(ctx)
 }
 
-// fetchSelf asks Telegram who the bot is.
 func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self telegram.Self, err error) {
 	err = token.retry(ctx, "failed to ask Telegram who the bot is, retrying", func(ctx context.Context) error {
 		self, err = client.GetMe(ctx)
@@ -302,8 +307,8 @@ func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self
 	return self, nil
 }
 
-// publishMenus publishes the menus of commands in all languages, which takes a request for each. Nothing waits for it: the bot also works
-// without them.
+// publishMenus publishes the menus of commands in all languages, with one request for each. The bot
+// also works without them, so a failure is only logged.
 func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	timed, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

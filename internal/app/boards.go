@@ -12,28 +12,31 @@ import (
 )
 
 const (
-	// boardGather is how long chats in which something happens are gathered before their boards are
-	// looked up together, at most.
+	// boardGather is the longest time to collect active chats before their boards are looked up
+	// together.
 	boardGather = 250 * time.Millisecond
-	// boardsEvery is how often all boards are brought up to date: places also change with time.
+	// boardsEvery is how often all boards are updated: places also change with time.
 	boardsEvery = time.Hour
-	// boardRetry is how long to wait after a failure.
+	// boardRetry is the pause after a failure.
 	boardRetry = time.Second
-	// boardTimeout limits a call of the store.
+	// boardTimeout limits each call of the store.
 	boardTimeout = 5 * time.Second
 )
 
 type boardStore interface {
-	// QueueBoards queues an update of the board of each of these chats that has one, and returns those chats.
+	// QueueBoards queues an update of the board of each given chat that has one, and returns those
+	// chats.
 	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
 	// QueueAllBoards is QueueBoards for all chats.
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
 }
 
-// boards keeps the boards of all chats up to date. It queues an update whenever something happens in a chat, but not before the interval
-// since the last one is over: that counts from when the update was queued, and again from when it was sent, because it may wait for long.
-// What an update shows is read when it is sent, so one that is lost with the process is made good by the next leader, which begins with all
-// boards.
+// boards keeps the boards of all chats up to date. It queues an update whenever something happens
+// in a chat, but at most one per interval. The interval counts from when the update was queued, and
+// again from when it was sent, because an update may wait for long.
+//
+// What an update shows is read when it is sent. So if one is lost with the process, the next leader
+// makes up for it: it begins with all boards.
 type boards struct {
 	store    boardStore
 	interval time.Duration
@@ -42,9 +45,9 @@ type boards struct {
 
 	mu      sync.Mutex
 	touched map[outbox.ChatID]struct{}
-	updated map[outbox.ChatID]time.Time // when the last update of a board was queued, or sent
+	updated map[outbox.ChatID]time.Time // when the last update of the board was queued or sent
 
-	retry time.Time // when the store may be called again, if its last call has failed; used by run alone
+	retry time.Time // earliest next call of the store after a failed one; used by run alone
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
@@ -68,7 +71,6 @@ func (b *boards) noteUpdate(chat outbox.ChatID) {
 	b.updated[chat] = time.Now()
 }
 
-// run keeps the boards up to date until the context ends.
 func (b *boards) run(ctx context.Context) {
 	tick := time.NewTicker(min(boardGather, b.interval))
 	defer tick.Stop()
@@ -88,7 +90,8 @@ func (b *boards) run(ctx context.Context) {
 	}
 }
 
-// queueTouched queues updates for the touched chats whose interval is over.
+// queueTouched queues updates for the touched chats whose interval is over. If that fails, they
+// stay touched.
 func (b *boards) queueTouched(ctx context.Context) {
 	now := time.Now()
 	var due []outbox.ChatID
@@ -112,7 +115,8 @@ func (b *boards) queueTouched(ctx context.Context) {
 	}
 }
 
-// queue queues updates and wakes their lanes. It says whether that succeeded.
+// queue calls queue, wakes the lanes of the chats that it returns, and reports whether it
+// succeeded.
 func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

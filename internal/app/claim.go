@@ -11,8 +11,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// claimDatabase makes sure that the database belongs to this bot. A database belongs to the first bot that runs on it. Another bot would
-// send to chats that it is not in, and edit messages that are not its own.
+// claimDatabase makes sure that the database belongs to this bot: the first bot that runs on a
+// database owns it. Another bot would send to chats that it is not in, and edit messages that are
+// not its own.
 func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	owner, err := postgres.ClaimBot(ctx, pool, ladder.UserID(self.ID))
 	if err != nil || owner == ladder.UserID(self.ID) {
@@ -26,7 +27,6 @@ type otherBotError struct {
 	self  telegram.Self
 }
 
-// Error implements error.
 func (e *otherBotError) Error() string {
 	return fmt.Sprintf("the database belongs to the bot whose token begins with %d:, but this is the token of @%s (%d): "+
 		"set the other token or another database, or let @%s take over the database with `elobot adopt`",

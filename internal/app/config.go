@@ -17,8 +17,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Config is the configuration of the bot. The values come from flags, from the environment, or from a .env file in the working directory: a
-// flag overrides the environment, and the environment overrides the file.
+// Config is the configuration of the bot. The values come from flags, the environment, or a .env
+// file in the working directory: flags override the environment, which overrides the file.
 type Config struct {
 	TelegramConfig
 	DatabaseConfig
@@ -30,23 +30,23 @@ type Config struct {
 	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, a new username that is nearly a known one, or a correction that changes the winner: on or off (default: on)."`
 	ServingConfig
 	SendingConfig `group:"Sending"`
-	// Sources are where the settings come from. Their faults are listed with the others.
+	// Sources are where the settings come from. Resolve lists their faults with its own.
 	Sources Sources `kong:"-"`
 
-	// set by Resolve
+	// Resolve sets these.
 	undoWindow  time.Duration
 	logLevel    slog.Level
 	resultLimit int // negative for no limit
 	askUnusual  bool
 }
 
-// TelegramConfig says which bot this is, and at which Bot API server.
+// TelegramConfig identifies the bot and its Bot API server.
 type TelegramConfig struct {
 	Token       string `name:"token" env:"TELEGRAM_BOT_TOKEN" placeholder:"TOKEN" help:"The bot's token from @BotFather. Set it in the environment: other users of the machine can see flags."`
 	TelegramURL string `name:"telegram-api-url" env:"TELEGRAM_API_URL" placeholder:"URL" help:"Bot API server (default: https://api.telegram.org)."`
 }
 
-// DatabaseConfig says where the database is.
+// DatabaseConfig configures where the database is.
 type DatabaseConfig struct {
 	DatabaseURL string `env:"DATABASE_URL" placeholder:"URL" help:"PostgreSQL database, such as postgres://user:password@host:5432/database; without one, the bot keeps its own (default: none)."`
 	DataDir     string `name:"data" env:"DATA_DIR" placeholder:"DIR" help:"Folder in which the bot keeps its own database if DATABASE_URL is not set, or off to make DATABASE_URL required (default: elobot-data)."`
@@ -57,15 +57,15 @@ type ConfigError struct {
 	Faults []string
 }
 
-// Error implements error.
 func (e *ConfigError) Error() string {
 	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
-// tokenForm matches all tokens of Telegram, which have 35 characters after the colon.
+// tokenForm is laxer than the tokens of Telegram, which have 35 characters after the colon.
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
-// Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quotes a token or a password.
+// Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quote a
+// token or a password.
 func (c *Config) Resolve() error {
 	c.LogLevel = cmp.Or(c.LogLevel, "info")
 	c.LogFormat = cmp.Or(c.LogFormat, "text")
@@ -119,7 +119,7 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	return faults
 }
 
-// Faults returns the faults of DATABASE_URL, or those of DATA_DIR if that is used.
+// Faults returns the faults of DATABASE_URL, or of DATA_DIR if the bot keeps its own database.
 func (c DatabaseConfig) Faults() []string {
 	if c.own() {
 		if c.DataDir == noDataDir {
@@ -129,7 +129,7 @@ func (c DatabaseConfig) Faults() []string {
 		if _, _, err := c.ownDir(); errors.As(err, &invalid) {
 			return invalid.Faults
 		}
-		return nil // whoever uses the folder reports other errors
+		return nil // the code that uses the folder reports other errors
 	}
 	if _, err := postgres.ParseURL(c.DatabaseURL); err != nil {
 		return []string{err.Error()}
@@ -137,8 +137,8 @@ func (c DatabaseConfig) Faults() []string {
 	return nil
 }
 
-// readAddress reads a web address without a query, user or password: what comes before an @ may be part of a password. It returns nil for
-// any other.
+// readAddress reads a web address without a query, user or password. For any other it returns nil:
+// what comes before an @ may be part of a password.
 func readAddress(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(address, "?#@") {
@@ -147,8 +147,8 @@ func readAddress(address string) *url.URL {
 	return u
 }
 
-// isProxy reports whether net/http can use a proxy with this address, which may be a host and a
-// port without a scheme.
+// isProxy reports whether net/http can use address as a proxy. It may be a host and a port without
+// a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {
@@ -157,7 +157,8 @@ func isProxy(address string) bool {
 	u, err := url.Parse(full)
 	return err == nil && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme) &&
 		u.Hostname() != "" && (u.Port() != "" || full == address) &&
-		u.RequestURI() == "/" && u.Fragment == "" // what follows the host may be part of a password
+		// What follows the host may be part of a password.
+		u.RequestURI() == "/" && u.Fragment == ""
 }
 
 func (c *Config) rankingSettings() ranking.Settings {
@@ -173,8 +174,8 @@ func (c *Config) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// WithClient calls a function with a Telegram client of the bot. It returns a *ConfigError if the configuration has faults, or if the
-// caller passes more of them.
+// WithClient calls do with a Telegram client of the bot. It returns a *ConfigError if the
+// configuration has faults, or if the caller passes more of them.
 func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
 	if faults := append(c.Resolve(), more...); len(faults) > 0 {
 		return &ConfigError{faults}

@@ -17,8 +17,8 @@ import (
 	"elobot/migrations"
 )
 
-// With calls a function with the database, next to the running bot or without it. It returns a *ConfigError if the configuration has
-// faults, and an error if the schema is not that of this version.
+// With calls do with the database, whether or not the bot is running. It returns a *ConfigError if
+// the configuration has faults, and another error if the schema is not this version's.
 func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) error {
 	if faults := c.Faults(); len(faults) > 0 {
 		return &ConfigError{faults}
@@ -40,7 +40,7 @@ func (c DatabaseConfig) With(ctx context.Context, do func(*pgxpool.Pool) error) 
 	return with(c.DatabaseURL, "")
 }
 
-// withHint adds to an error of opening the database what to look at.
+// withHint adds to an error of opening the database what the operator should check.
 func (c DatabaseConfig) withHint(err error) error {
 	switch {
 	case errors.Is(err, postgres.ErrTransactionPooling): // its text already says what to do
@@ -52,7 +52,8 @@ func (c DatabaseConfig) withHint(err error) error {
 	if unverified := (*tls.CertificateVerificationError)(nil); errors.As(err, &unverified) {
 		hint = "PostgreSQL is running, but its certificate cannot be verified: is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
 	}
-	if strings.Contains(err.Error(), "server refused TLS connection") { // pgx has no value for this error
+	// pgx has no error value for this.
+	if strings.Contains(err.Error(), "server refused TLS connection") {
 		hint = "PostgreSQL is running, but does not encrypt connections: turn on ssl there, or choose another sslmode in DATABASE_URL."
 	}
 	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {

@@ -32,41 +32,41 @@ const (
 	doctorPatience = 5 * time.Second
 	// longBacklog is how long a notice may wait that could be sent at once.
 	longBacklog = 5 * time.Minute
-	// oldestPostgres is the oldest major version of PostgreSQL that the bot works with.
+	// oldestPostgres is the oldest major version of PostgreSQL that the bot supports.
 	oldestPostgres = 15
-	// clockTolerance is how far clocks may differ.
+	// clockTolerance is how far two clocks may differ.
 	clockTolerance = 30 * time.Second
-	// deliveryTrouble is how long ago a failed delivery to the webhook still matters.
+	// deliveryTrouble is how recent a failed delivery to the webhook must be to matter.
 	deliveryTrouble = time.Hour
 )
 
-// Finding is what an examination says about one thing: that it is well, or what is wrong and what to do.
+// Finding is the result of examining one thing: all is well, or what is wrong and what to do.
 type Finding struct {
 	About string
 	OK    bool
 	Text  string // one line
 }
 
-// doctor examines the surroundings of a bot. It changes nothing.
+// doctor examines the environment of a bot, and changes nothing.
 type doctor struct {
 	config *Config
 	report func(Finding)
 	self   telegram.Self // zero if unknown
-	clocks []aheadClock  // that could be read
+	clocks []aheadClock  // those that could be read
 }
 
-// aheadClock is a clock, and how far it is ahead of that of this machine.
+// aheadClock is a clock, and how far it is ahead of this machine's.
 type aheadClock struct {
 	name  string
 	ahead time.Duration
 }
 
-// Examine examines everything that the bot needs, and reports each finding. It changes nothing, but starts the bot's own PostgreSQL for as
-// long as it runs, if it is not running.
+// Examine examines everything that the bot needs, and reports each finding. It changes nothing,
+// except that it runs the bot's own PostgreSQL meanwhile if that is not running.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c}
 	d.report = func(f Finding) {
-		if ctx.Err() == nil { // an examination that was broken off says nothing about the bot
+		if ctx.Err() == nil { // a canceled examination says nothing about the bot
 			report(f)
 		}
 	}
@@ -84,7 +84,7 @@ func (d *doctor) wrong(about, format string, args ...any) {
 	d.report(Finding{about, false, fmt.Sprintf(format, args...)})
 }
 
-// failed reports an error, which may have several lines.
+// failed reports an error, which may have several lines, as one line.
 func (d *doctor) failed(about string, err error) {
 	d.wrong(about, "%s", strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", ". ").Replace(err.Error()))
 }
@@ -110,8 +110,7 @@ func (d *doctor) settings() {
 	}
 }
 
-// timeZones reports if the zone files of the machine, in a directory, are of a newer edition than
-// those of this release.
+// timeZones reports if the machine's zone files in dir are newer than this release's.
 func (d *doctor) timeZones(dir string) {
 	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -152,7 +151,7 @@ func (d *doctor) telegram(ctx context.Context) {
 	}
 }
 
-// proxy reports how requests reach the Bot API. The proxy's user and password are left out.
+// proxy reports how requests reach the Bot API, without the proxy's user and password.
 func (d *doctor) proxy() {
 	api := readAddress(d.config.TelegramURL)
 	switch proxy, err := http.ProxyFromEnvironment(&http.Request{URL: api}); {
@@ -189,7 +188,7 @@ func (d *doctor) updates(ctx context.Context, client *telegram.Client) {
 	}
 }
 
-// deliveries reports how updates arrive. now is the time at Telegram.
+// deliveries reports how updates arrive. now is Telegram's time.
 func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 	polls := d.config.WebhookURL == ""
 	waiting, host := fmt.Sprintf("%d waiting at Telegram", state.Pending), hostOf(state.URL)
@@ -243,7 +242,8 @@ func (d *doctor) database(ctx context.Context) {
 	}
 }
 
-// checkDatabase reports the server at an address and the bot's tables there. It returns an error if it cannot ask the server.
+// checkDatabase reports on the server at an address and the bot's tables there. It returns an error
+// if it cannot ask the server.
 func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	pool, err := postgres.Open(ctx, address, doctorPatience, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -264,7 +264,8 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	return nil
 }
 
-// patiently limits a step of the examination of the database, which may accept connections and then not answer.
+// patiently limits one step of the examination of the database, which may accept connections and
+// then not answer.
 func patiently[T any](ctx context.Context, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
@@ -282,7 +283,7 @@ func absolute(path string) string {
 	return path
 }
 
-// server reports what does not need the bot's tables.
+// server reports what does not depend on the bot's tables.
 func (d *doctor) server(f postgres.ServerFacts, name string) {
 	d.clocks = append(d.clocks, aheadClock{"database", time.Until(f.Now)})
 	switch {
@@ -321,7 +322,7 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 	d.compareClocks()
 }
 
-// schema reports the bot's tables, and what is in them.
+// schema reports on the bot's tables and their contents.
 func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 	_, err := patiently(ctx, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, postgres.CheckSchema(ctx, pool, migrations.FS)
@@ -397,11 +398,11 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	}
 }
 
-// compareClocks is true if the clocks that could be read agree.
+// compareClocks reports how far the clocks that could be read differ.
 func (d *doctor) compareClocks() {
 	var differ, agree []string
 	for _, c := range d.clocks {
-		text := fmt.Sprintf("%s %+.0f s", c.name, math.Round(c.ahead.Seconds())+0) // no −0
+		text := fmt.Sprintf("%s %+.0f s", c.name, math.Round(c.ahead.Seconds())+0) // not −0
 		if c.ahead.Abs() > clockTolerance {
 			differ = append(differ, text)
 		} else {

@@ -18,24 +18,27 @@ import (
 const (
 	// standbyInterval is how often an instance on standby tries to take over.
 	standbyInterval = 500 * time.Millisecond
-	// leaseTimeout limits each statement about the lease, so that a hanging connection does not cost the lease.
+	// leaseTimeout limits each statement about the lease, so that a hanging connection does not
+	// cost the lease.
 	leaseTimeout = 2 * time.Second
 	// acquireWarning is how often the log repeats that the lease cannot be acquired.
 	acquireWarning = time.Minute
-	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout for waiting on the last leader's writes.
-	// So the database gives up first: otherwise it might grant a lease after the client stopped waiting.
+	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout
+	// for waiting on the last leader's writes, so the database gives up first: otherwise it might
+	// grant a lease after the client has stopped waiting.
 	acquireTimeout = 3 * time.Second
 )
 
 // leadership runs the work that exactly one instance may do.
 type leadership struct {
 	lease   *postgres.Lease
-	renewal time.Duration // how often the lease is renewed
+	renewal time.Duration
 	log     *slog.Logger
 }
 
-// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost lease cancels the context of work. When
-// the context ends, lead releases the lease after work has returned.
+// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost
+// lease cancels the context of work. When the context ends, lead releases the lease after work has
+// returned.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
 		err := l.hold(ctx, work)
@@ -54,7 +57,8 @@ func (l leadership) acquire(ctx context.Context) bool {
 	tick := time.NewTicker(min(standbyInterval, l.renewal))
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		// Not canceled with ctx: the database might grant the lease all the same, and nobody would release it.
+		// Not canceled with ctx: the database might still grant the lease, and then it would stay
+		// taken.
 		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
 		acquired, err := l.lease.Acquire(attempt)
 		cancel()
@@ -96,9 +100,10 @@ func (l leadership) hold(ctx context.Context, work func(context.Context) error) 
 	return err
 }
 
-// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has the lease. It goes on while the database
-// does not answer, even after the lease has expired: sending and polling pause then, but only this instance knows the results of its last
-// requests, and it can still persist them if it gets the lease renewed.
+// renew renews the lease until the context ends. It returns ErrLeaseLost when another instance has
+// the lease. It keeps trying while the database does not answer, even after the lease has expired:
+// sending and polling pause then, but only this instance knows the results of its last requests,
+// and it can still persist them if a renewal succeeds.
 func (l leadership) renew(ctx context.Context) error {
 	timer := time.NewTimer(l.renewal)
 	defer timer.Stop()
@@ -110,7 +115,8 @@ func (l leadership) renew(ctx context.Context) error {
 			return nil
 		}
 		timeout := leaseTimeout
-		if left := l.lease.Remaining(); left > 0 { // there may be time for another attempt before it expires
+		// Leave time for another attempt before it expires.
+		if left := l.lease.Remaining(); left > 0 {
 			timeout = min(timeout, max(left, l.renewal))
 		}
 		attempt, cancel := context.WithTimeout(ctx, timeout)

@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// dataDir is where the bot keeps its own database by default, in the working directory.
+	// dataDir is the default folder of the bot's own database, in the working directory.
 	dataDir = "elobot-data"
-	// systemDataDir replaces it for root, if no other user can enter the working directory: PostgreSQL does not run as root.
+	// systemDataDir replaces dataDir for root if other users cannot enter the working directory:
+	// PostgreSQL refuses to run as root.
 	systemDataDir = "/var/lib/elobot"
-	// noDataDir as the folder means that the bot must not keep a database.
+	// noDataDir, as the folder, means that the bot must not keep a database of its own.
 	noDataDir = "off"
 )
 
-// own is true if the bot keeps its own database.
+// own reports whether the bot keeps its own database.
 func (c DatabaseConfig) own() bool { return c.DatabaseURL == "" }
 
-// ownDir returns the folder of the bot's own database, and a note for the operator if that is not the usual place. It returns a
-// *ConfigError if the folder must not be used.
+// ownDir returns the folder of the bot's own database, and a note for the operator if the folder is
+// not the usual one. It returns a *ConfigError if the folder must not be used.
 func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	if dir = c.DataDir; dir == "" {
 		fits, err := pgtemp.Enterable(dataDir)
@@ -45,8 +46,11 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	return dir, note, nil
 }
 
-// chooseDir chooses between the usual folder and systemDataDir, by whether PostgreSQL can use the usual one and which of them have data.
-// Data that is there must not be passed over: the bot would start over, without a word.
+// chooseDir chooses between dataDir and systemDataDir. It must not pass over existing data: the bot
+// would silently start from scratch.
+//
+// fits reports whether PostgreSQL can use dataDir; hasData and systemHasData report whether dataDir
+// and systemDataDir hold a database.
 func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
 	switch {
 	case fits && systemHasData:
@@ -62,8 +66,9 @@ func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) 
 	}
 }
 
-// serverOptions configure the bot's own server: its log, which nobody rotates, has only what helps, and no data. It does not compile
-// queries: a hardened service may not, and no query of the bot is long enough for it.
+// serverOptions returns the options of the bot's own server. Its log is never rotated, so it has
+// only what helps, and no data. JIT is off: a hardened service may not compile code, and no query
+// of the bot runs long enough to gain from it.
 func serverOptions(dir string, report func(string)) pgtemp.Options {
 	return pgtemp.Options{
 		DataDir: dir, Log: report,
@@ -93,15 +98,16 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	return server, nil
 }
 
-// keepOwn starts the bot's own server again whenever it ends, until the context ends.
+// keepOwn restarts the bot's own server whenever it ends, until the context ends.
 func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	return own.Keep(ctx, func(reason error) {
 		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)
 	})
 }
 
-// WithOwn calls a function with the URL of the bot's own database, which it starts unless the bot
-// is running, and with its folder. It returns a *ConfigError if there is none.
+// WithOwn calls do with the URL and the folder of the bot's own database. It starts the database
+// unless the running bot has done so. It returns a *ConfigError if the bot has no database of its
+// own.
 func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) error) error {
 	if !c.own() || c.DataDir == noDataDir {
 		return &ConfigError{[]string{"the bot does not keep its own database: DATABASE_URL is set, or DATA_DIR is off"}}
@@ -125,7 +131,7 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 	return do(url, dir)
 }
 
-// stopServer stops the bot's own server, even if the context has ended. That takes a bounded time.
+// stopServer stops the bot's own server, in bounded time, even if the context has ended.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)

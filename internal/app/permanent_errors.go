@@ -8,9 +8,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// IsPermanent reports whether an error comes back at every start until the operator changes
-// something. An error that may pass is not permanent: a database that refuses the password may be in
-// the middle of a restore, or ask another server about passwords.
+// IsPermanent reports whether an error would recur at every start until the operator changes
+// something. An error that may pass is not permanent: a database that refuses the password may be
+// in the middle of a restore, or ask another server about passwords.
 func IsPermanent(err error) bool {
 	if other := (*otherBotError)(nil); errors.As(err, &other) {
 		return true

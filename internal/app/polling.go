@@ -13,9 +13,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// source is where the leader polls. After its lease has expired it begins no poll and confirms
-// nothing: a poll would end the successor's, and confirming is up to the successor. A long poll that
-// has begun continues.
+// source is the leader's source of updates. Once the lease has expired, it neither begins a poll
+// nor confirms anything: a poll would end the successor's, and confirming is the successor's task.
+// A long poll that has already begun continues.
 type source struct {
 	client   *telegram.Client
 	lease    *postgres.Lease
@@ -57,7 +57,7 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 	return s.client.Confirm(ctx, offset)
 }
 
-// inputStage is what has to work: messages have to arrive, and to be handled.
+// inputStage is one of the two things that must work: messages must arrive, and be handled.
 type inputStage int
 
 const (
@@ -65,14 +65,13 @@ const (
 	handling
 )
 
-// incoming knows since when messages have arrived and been handled without an interruption.
+// incoming tracks for how long messages have arrived and been handled without interruption.
 type incoming struct {
 	mu     sync.Mutex
 	broken [2]bool   // by stage
-	since  time.Time // when a broken stage last worked again
+	since  time.Time // when a broken stage last recovered
 }
 
-// note notes whether a stage works.
 func (i *incoming) note(s inputStage, works bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -82,7 +81,7 @@ func (i *incoming) note(s inputStage, works bool) {
 	i.broken[s] = !works
 }
 
-// steadyFor returns for how long both stages have worked, 0 if one does not.
+// steadyFor returns for how long both stages have worked, or 0 if one does not work now.
 func (i *incoming) steadyFor() time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()

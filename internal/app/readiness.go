@@ -15,24 +15,24 @@ import (
 const (
 	// readinessTimeout limits how long a health check waits for the database.
 	readinessTimeout = 2 * time.Second
-	// readinessValid is how long the database's answer is used again: anybody may ask, however often.
+	// readinessValid is how long the database's answer is reused, because anyone may ask, any
+	// number of times.
 	readinessValid = time.Second
 )
 
-// readiness answers whether an instance is ready, from before there is one.
+// readiness answers health checks, even before the instance exists.
 type readiness struct {
-	awaited atomic.Pointer[string]   // what the start waits for; set before anybody asks
+	awaited atomic.Pointer[string]   // what the start waits for; set before the first health check
 	running atomic.Pointer[instance] // nil until it runs
 
 	mu    sync.Mutex
-	asked time.Time // when the database was asked last
+	asked time.Time // when the database was last asked
 	err   error     // its answer
 }
 
-// await notes what the start waits for.
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
 
-// stats returns the stats of the instance. Before it runs they are those of one on standby.
+// stats returns the stats of the instance, or before it runs, those of an instance on standby.
 func (r *readiness) stats() outbox.Stats {
 	if b := r.running.Load(); b != nil {
 		return b.dispatcher.Stats()
@@ -40,7 +40,8 @@ func (r *readiness) stats() outbox.Stats {
 	return outbox.Stats{}
 }
 
-// check is true if the instance runs, and the database answers and has the schema of this release. The lease is only reported.
+// check returns Ready if the instance runs, and the database answers and has the schema of this
+// release. The lease is only reported.
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	b := r.running.Load()
 	if b == nil {
@@ -54,14 +55,15 @@ func (r *readiness) check(ctx context.Context) web.Readiness {
 	return state
 }
 
-// database asks the database, unless that has just been done.
+// database asks the database, or returns its last answer if that is recent enough.
 func (r *readiness) database(ctx context.Context, ask func(context.Context) error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.asked) < readinessValid {
 		return r.err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readinessTimeout) // the answer is everybody's
+	// The answer is shared, so the request that asks must not cancel it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readinessTimeout)
 	defer cancel()
 	r.err = ask(ctx)
 	r.asked = time.Now()

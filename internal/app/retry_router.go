@@ -16,7 +16,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// RetryRouter returns a Telegram client and a router that handles updates again as the running bot
+// RetryRouter returns a Telegram client, and a router that handles updates like the running bot
 // does. It resolves the configuration, and returns a *ConfigError if that has faults.
 func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.Resolve(); err != nil {
@@ -38,7 +38,7 @@ func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram
 		client.Close()
 		return nil, nil, err
 	}
-	// no wake-up: the running bot finds new notices by itself
+	// No wake-up: the running bot finds new notices by itself.
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
 	questions, admins := stats.NewService(pgstats.NewStore(pool, pool)), telegram.NewAdminCache(client, time.Now)

@@ -13,7 +13,7 @@ import (
 	"elobot/migrations"
 )
 
-// schemaInterval is how often an instance looks whether a newer release has upgraded the database.
+// schemaInterval is how often an instance checks whether a newer release has upgraded the database.
 const schemaInterval = 10 * time.Second
 
 // watchSchema returns postgres.ErrTooNew once a newer release has upgraded the database, and nil
@@ -36,8 +36,8 @@ func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// guardedLetters stores dead letters only while the schema is known not to be that of a newer
-// release, which may be able to handle the update.
+// guardedLetters stores dead letters only while the schema is known not to be a newer release's:
+// that release may be able to handle the update.
 type guardedLetters struct {
 	intake.DeadLetters
 	pool *pgxpool.Pool

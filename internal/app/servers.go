@@ -16,7 +16,7 @@ import (
 	"elobot/internal/web"
 )
 
-// ServingConfig says where the bot serves HTTP.
+// ServingConfig configures where the bot serves HTTP.
 type ServingConfig struct {
 	ListenAddr     string `env:"LISTEN_ADDR" placeholder:"ADDRESS" help:"Public address to serve the webhook, the web boards and health checks at, such as :8080 or 127.0.0.1:8080 (default: nowhere)."`
 	Port           string `env:"PORT" placeholder:"N" help:"Public port to serve them at if LISTEN_ADDR is not set (default: none)."`
@@ -53,13 +53,14 @@ func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	return faults
 }
 
-// servers are the servers of an instance: one that anybody may reach, and one for operators.
+// servers are the two servers of an instance: a public one, and one for operators.
 type servers struct {
 	public, admin *web.Server
 }
 
-// listen listens at the configured addresses and adds health checks and metrics, which work from the start on. The public server does not
-// listen yet if it has a webhook: clients that can connect must get an answer.
+// listen listens at the configured addresses and adds health checks and metrics, which work from
+// the start. With a webhook, the public server does not listen yet: every client that can connect
+// must get an answer.
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)
@@ -79,7 +80,7 @@ func (s servers) listenInPublic(ctx context.Context, c *Config) error {
 	return listenError("LISTEN_ADDR or PORT", s.public.Listen(ctx, c.publicAddr(c.WebhookURL)))
 }
 
-// errForbiddenPort means that the system does not let this user listen at a port.
+// errForbiddenPort means that the system does not let this user listen at the port.
 var errForbiddenPort = errors.New("the user of the bot may not listen at this port: choose one from 1024 on")
 
 // listenError explains why a server cannot listen at the address of a setting.
@@ -94,7 +95,7 @@ func listenError(setting string, err error) error {
 	}
 }
 
-// publicAddr returns the public address, empty for none. A webhook needs one.
+// publicAddr returns the public address, or "" for none. A webhook needs one, so it has a default.
 func (c ServingConfig) publicAddr(webhookURL string) string {
 	switch {
 	case c.ListenAddr != "":
@@ -108,7 +109,8 @@ func (c ServingConfig) publicAddr(webhookURL string) string {
 	}
 }
 
-// HealthURL returns the URL of a health check, such as web.ReadyPath, for this machine. It returns a *ConfigError if nothing is served.
+// HealthURL returns the URL at which a program on this machine reaches a health check, such as
+// web.ReadyPath. It returns a *ConfigError if the bot serves none.
 func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if faults := c.faults(webhookURL); len(faults) > 0 {
 		return "", &ConfigError{faults}
@@ -117,14 +119,14 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	if address == "" {
 		return "", &ConfigError{[]string{"the bot serves no health checks: set ADMIN_ADDR, such as 127.0.0.1:8081, for elobot run and here"}}
 	}
-	host, port, _ := net.SplitHostPort(address) // faults has read it
+	host, port, _ := net.SplitHostPort(address) // faults has checked it
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
 	return "http://" + net.JoinHostPort(host, port) + path, nil
 }
 
-// run serves until the context ends, but not a webhook.
+// run serves until the context ends. It leaves the public server to serve if that has a webhook.
 func (s servers) run(ctx context.Context, c *Config) error {
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return s.admin.Run(ctx) })
@@ -134,7 +136,7 @@ func (s servers) run(ctx context.Context, c *Config) error {
 	return serving.Wait()
 }
 
-// close closes servers that were not run.
+// close closes the servers that have not been run.
 func (s servers) close() {
 	s.public.Close()
 	s.admin.Close()

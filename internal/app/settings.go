@@ -21,7 +21,7 @@ const (
 	shortestBoardInterval = 100 * time.Millisecond
 )
 
-// SendingConfig says how committed notices are sent, and how instances share the lease.
+// SendingConfig configures how committed notices are sent, and how instances share the lease.
 type SendingConfig struct {
 	SendParallel      string `env:"SEND_PARALLEL" placeholder:"N" help:"Maximum number of concurrent requests to send (default: 32)."`
 	SendLimitPrivate  string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"Rate limits for each private chat: N/duration, separated by commas, or off (default: 1/1s)."`
@@ -36,7 +36,7 @@ type SendingConfig struct {
 	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
 	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
 
-	// set by Resolve
+	// Resolve sets these.
 	outbox                                     outbox.Settings
 	boardInterval, leaseDuration, leaseRenewal time.Duration
 }
@@ -75,15 +75,16 @@ func (c *SendingConfig) resolve(r *settingsReader) {
 	c.outbox.SendTimeout = min(c.leaseDuration/2, longestRequest)
 }
 
-// settingsReader parses settings and collects one sentence for each fault. The sentences do not quote the value, which may be a secret that
-// was pasted there by mistake.
+// settingsReader parses settings and collects one sentence per fault. The sentences never quote the
+// value, which may be a secret that was pasted there by mistake.
 type settingsReader struct {
 	faults []string
 }
 
 func (r *settingsReader) wrong(sentences ...string) { r.faults = append(r.faults, sentences...) }
 
-// number returns a whole number from low to high, or 0 with a fault.
+// number returns a whole number from low to high. For any other value it notes a fault and returns
+// 0.
 func (r *settingsReader) number(name, value string, fallback, low, high int) int {
 	n, err := strconv.Atoi(cmp.Or(value, strconv.Itoa(fallback)))
 	if err == nil && low <= n && n <= high {
@@ -93,7 +94,7 @@ func (r *settingsReader) number(name, value string, fallback, low, high int) int
 	return 0
 }
 
-// toggle returns whether a setting is on, as it is by default.
+// toggle reports whether a setting is on, which is the default.
 func (r *settingsReader) toggle(name, value string) bool {
 	if value != "" && value != "on" && value != "off" {
 		r.wrong(name + " must be on or off")
@@ -101,7 +102,7 @@ func (r *settingsReader) toggle(name, value string) bool {
 	return value != "off"
 }
 
-// duration returns a duration, or 0 if the value is not valid.
+// duration returns a duration, or 0 if the value is invalid.
 func duration(value string) time.Duration {
 	d, err := time.ParseDuration(value)
 	if err != nil {

@@ -19,42 +19,43 @@ import (
 	"elobot/internal/command"
 )
 
-// Sources are where settings come from apart from flags: a file of NAME=value lines, if it exists, and the environment, which overrides the
-// file. The parser resolves flags from them.
+// Sources are where settings come from besides flags: a file of NAME=value lines, if it exists, and
+// the environment, which overrides the file. The parser of flags resolves them from here.
 type Sources struct {
 	path    string
-	values  map[string]string // of the file
-	names   []lineName        // of the file, in order
+	values  map[string]string // from the file
+	names   []lineName        // from the file, in order
 	environ []string
 
 	used    bool     // the command has settings
-	faults  []string // one sentence each, which never quotes a value
-	hints   []string // like faults, about what may not have the effect that was meant
-	tokens  []string // like hints, about names that may be meant as TELEGRAM_BOT_TOKEN
-	unknown []string // names of the file that are no settings
+	faults  []string // one sentence each; they never quote a value
+	hints   []string // like faults, about settings that may not have the intended effect
+	tokens  []string // like hints, about names that may be intended as TELEGRAM_BOT_TOKEN
+	unknown []string // names in the file that are no settings
 }
 
 type lineName struct {
 	name   string
 	line   int
-	dollar bool // not every program that reads the file reads the value alike
+	dollar bool // programs that read the file differ in how they read the value
 }
 
-// otherPrograms matches names that are close to a setting by chance: well-known programs use them.
+// otherPrograms matches names that resemble a setting by chance: well-known programs use them.
 var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
-	`PORTS|PORT[0-9]`, // Marathon gives these to each program that it starts
-	`DATABASE_URI`,    // programs that are made with Flask and SQLAlchemy
+	`PORTS|PORT[0-9]`, // Marathon sets these for each program that it starts
+	`DATABASE_URI`,    // programs made with Flask and SQLAlchemy
 	`DATABASE_SSL`,    // Strapi
 }, "|") + `)$`)
 
 var (
 	nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
-	// usualName is the form of a name that may be printed. Others may be the end of a secret, which a line break has cut off.
+	// usualName is the form of a name that may be printed. Any other may be the end of a secret
+	// that a line break has cut off.
 	usualName = regexp.MustCompile(`^[A-Z][A-Z0-9_]*$`)
 	// tokenName matches names that other bots use for their token.
 	tokenName = regexp.MustCompile(`^(?i:(TELEGRAM|TG|ELOBOT|BOT|API|_)*TOKEN)$`)
 	proxyName = regexp.MustCompile(`^(?i:HTTPS?_PROXY)$`)
-	// httpsProxy matches a variable with the proxy that the bot uses to reach Telegram.
+	// httpsProxy matches a variable with the proxy through which the bot reaches Telegram.
 	httpsProxy = regexp.MustCompile(`^(?i:HTTPS_PROXY)=.`)
 )
 
@@ -63,7 +64,7 @@ const otherToken = "%s in %s is not a setting: if it is the bot's token, rename 
 // dollar stands for a $ in a line that is parsed without expanding variables.
 const dollar = "\x00"
 
-// ReadSources reads the file, and takes an environment as os.Environ returns it.
+// ReadSources reads the file at path. environ is an environment in the form of os.Environ.
 func ReadSources(path string, environ []string) *Sources {
 	s := &Sources{path: path, environ: environ}
 	content, err := os.ReadFile(path)
@@ -72,12 +73,12 @@ func ReadSources(path string, environ []string) *Sources {
 	case err != nil:
 		s.faults = append(s.faults, "the file "+path+" exists but cannot be opened: it must be a file, not a folder, and readable for this user")
 	default:
-		s.read(strings.TrimPrefix(string(content), "\ufeff")) // byte order mark, which editors on Windows write
+		// Editors on Windows write a byte order mark.
+		s.read(strings.TrimPrefix(string(content), "\ufeff"))
 	}
 	return s
 }
 
-// read reads the lines of the file.
 func (s *Sources) read(content string) {
 	var readable, unreadable []string
 	for i, line := range strings.Split(content, "\n") {
@@ -93,15 +94,16 @@ func (s *Sources) read(content string) {
 		}
 	}
 	var err error
-	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n")) // together: a value may refer to others
+	// All lines together, because a value may refer to others.
+	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n"))
 	if err != nil || len(unreadable) > 0 {
 		s.faults = append(s.faults, fmt.Sprintf("%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
 			s.path, strings.Join(unreadable, " and line ")))
 	}
 }
 
-// ambiguous reports whether programs differ in what they make of a $ in a value. All of them keep a
-// $ in single quotes, except that Compose v1 expands ${NAME} there, too.
+// ambiguous reports whether programs read a $ in the value differently. All of them keep a $ in
+// single quotes, except that Compose v1 expands ${NAME} even there.
 func ambiguous(line, value string) bool {
 	raw := strings.TrimSpace(line[strings.IndexAny(line, "=:")+1:])
 	return strings.Contains(value, dollar) && (!strings.HasPrefix(raw, "'") || strings.Contains(value, dollar+"{"))
@@ -119,7 +121,8 @@ func (s *Sources) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, 
 	return nil, nil //nolint:nilnil // documented by kong: no value
 }
 
-// Validate implements kong.Resolver. It looks for names that are slips of the settings of all commands.
+// Validate implements kong.Resolver. It looks for names that are misspelled settings of any
+// command.
 func (s *Sources) Validate(program *kong.Application) error {
 	settings := make(map[string]bool)
 	err := kong.Visit(program, func(node kong.Visitable, next kong.Next) error {
@@ -159,7 +162,8 @@ func (s *Sources) Validate(program *kong.Application) error {
 		case settings[name] || value == "" && meant == "":
 		case meant != "":
 			s.faults = append(s.faults, fmt.Sprintf("%s in the environment is not a setting, but nearly %s: correct the name, or unset it", name, meant))
-		case proxyName.MatchString(name) && !isProxy(value) && strings.Contains(value, "@"): // part of a password may be looked up as a host
+		// Part of a password might be looked up as a host.
+		case proxyName.MatchString(name) && !isProxy(value) && strings.Contains(value, "@"):
 			s.faults = append(s.faults, name+" is not the address of a proxy: write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40")
 		case proxyName.MatchString(name) && !isProxy(value):
 			s.hints = append(s.hints, name+" is not the address of a proxy, such as http://proxy.example.org:3128")
@@ -172,8 +176,8 @@ func (s *Sources) Validate(program *kong.Application) error {
 	return nil
 }
 
-// meantBy returns the setting that a name is a slip of, or "": two letters may be wrong, and only one in a setting of fewer than eight
-// letters. Small letters for capital ones are not counted.
+// meantBy returns the setting of which name is a misspelling, or "". Two letters may be wrong, but
+// only one in a setting of fewer than eight letters. Case does not count.
 func meantBy(name string, settings []string) string {
 	if otherPrograms.MatchString(name) {
 		return ""
@@ -190,7 +194,7 @@ func meantBy(name string, settings []string) string {
 	return ""
 }
 
-// Check returns a *ConfigError with the faults, if the command has settings.
+// Check returns a *ConfigError with the faults if the command has settings.
 func (s *Sources) Check() error {
 	if !s.used || len(s.faults) == 0 {
 		return nil
@@ -198,7 +202,7 @@ func (s *Sources) Check() error {
 	return &ConfigError{s.faults}
 }
 
-// warn logs what may not have the effect that was meant.
+// warn logs the settings and names that may not have the intended effect.
 func (s *Sources) warn(ctx context.Context, log *slog.Logger) {
 	for _, hint := range s.hints {
 		log.WarnContext(ctx, "a setting may not have the effect that was meant", "hint", hint)

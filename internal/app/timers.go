@@ -16,16 +16,18 @@ import (
 )
 
 const (
-	// timerInterval is how often the leader looks for due timers. With the time that they take, none is a minute late, except ends of seasons.
+	// timerInterval is how often the leader looks for due timers. Including the time to fire them,
+	// no timer is a minute late, except ends of seasons.
 	timerInterval = 30 * time.Second
 	// timersAtOnce is how many timers are read at a time.
 	timersAtOnce = 100
-	// timersInParallel is how many timers fire at the same time, so that one that waits for its group does not delay all others.
+	// timersInParallel is how many timers fire concurrently, so that one that waits for its group
+	// does not delay all others.
 	timersInParallel = 4
-	// seasonRest is how long to rest after the end of a season, for each time that it took: many seasons end at the same instant, and results
-	// go first.
+	// seasonRest is how many times as long as the end of a season took the bot pauses after it.
+	// Many seasons end at the same instant, and results go first.
 	seasonRest = 9
-	// timerTimeout limits each attempt to read or to fire timers.
+	// timerTimeout limits each attempt to read or fire timers.
 	timerTimeout = 5 * time.Second
 )
 
@@ -37,15 +39,17 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
-	// seasons is true for those that end seasons, false for all others: many seasons may end at the same instant, and hold up nothing else.
+	// seasons selects the timers that end seasons; the others run apart, because many seasons may
+	// end at the same instant and must not delay anything else.
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger
 }
 
-// run looks for due timers at once and then at intervals, until the context ends or the lease is lost.
+// run looks for due timers at once and then at intervals, until the context ends or the lease is
+// lost.
 func (t timers) run(ctx context.Context) {
-	t.incoming.note(handling, false) // nobody has led until now
+	t.incoming.note(handling, false) // there was no leader until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -65,7 +69,7 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look fires every timer that is due. One that fails is left for the next look.
+// look fires every due timer. It leaves a timer that fails for the next look.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {
@@ -118,7 +122,8 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	return firing.Wait()
 }
 
-// fire fires a timer. A panic is an error: it must not end the process again at each start.
+// fire fires one timer. It turns a panic into an error, because the timer would end the process
+// again at each start.
 func (t timers) fire(ctx context.Context, timer ranking.Timer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
 	defer cancel()

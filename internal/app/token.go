@@ -12,21 +12,20 @@ import (
 	"elobot/internal/telegram"
 )
 
-// tokenPatience is for how long Telegram may refuse a token that has worked: in a move between Bot
-// API servers it does so for a while.
+// tokenPatience is how long Telegram may refuse a token that has worked before: it does so for a
+// while when a bot moves between Bot API servers.
 const tokenPatience = 10 * time.Minute
 
-// token remembers since when Telegram refuses the bot's token.
 type token struct {
-	worked bool // the database belongs to the bot of this token
+	worked bool // the database belongs to this token's bot
 	log    *slog.Logger
 
 	mu           sync.Mutex
-	refusedSince time.Time // zero: it is not refused
+	refusedSince time.Time // zero if the token is not refused
 }
 
-// retry makes a request, limited in time, again and again until it succeeds. It fails if Telegram
-// refuses the request, unless the refusal may pass.
+// retry repeats a request, with a time limit for each attempt, until it succeeds. It gives up if
+// Telegram refuses the request, unless the refusal may pass.
 func (t *token) retry(ctx context.Context, failed string, request func(context.Context) error) error {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	return retry.Do(ctx, backoff, func(ctx context.Context) error {
@@ -42,12 +41,13 @@ func (t *token) retry(ctx context.Context, failed string, request func(context.C
 }
 
 // mayRetry takes the outcome of a request that needs nothing but a valid token. It reports whether
-// the token was refused and may be accepted later.
+// the token was refused but may be accepted later.
 func (t *token) mayRetry(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	refused := errors.Is(err, telegram.ErrTokenRefused)
-	if err == nil || !refused && !telegram.IsTransient(err) { // no answer says nothing about the token
+	// A transient failure says nothing about the token.
+	if err == nil || !refused && !telegram.IsTransient(err) {
 		t.refusedSince = time.Time{}
 	}
 	if !t.worked || !refused {

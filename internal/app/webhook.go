@@ -11,7 +11,7 @@ import (
 	"elobot/internal/web"
 )
 
-// WebhookConfig says how Telegram delivers updates. Without WebhookURL the bot polls.
+// WebhookConfig configures how Telegram delivers updates. Without WebhookURL the bot polls.
 type WebhookConfig struct {
 	WebhookURL    string `env:"WEBHOOK_URL" placeholder:"URL" help:"Public address that Telegram delivers updates to, such as https://elo.example.org/telegram; without it the bot polls (default: none)."`
 	WebhookSecret string `env:"WEBHOOK_SECRET" placeholder:"SECRET" help:"Secret that Telegram sends with each update, so that others cannot deliver any: 1 to 256 letters, digits, _ and - (default: none)."`
@@ -19,7 +19,7 @@ type WebhookConfig struct {
 
 var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 
-// Faults returns the faults of the webhook's settings, for when a webhook is wanted.
+// Faults returns the faults of the webhook's settings. It assumes that a webhook is wanted.
 func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	switch u := readAddress(c.WebhookURL); {
 	case u == nil:
@@ -35,12 +35,12 @@ func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	return faults
 }
 
-// Webhook returns the webhook that is configured; its URL is empty for none.
+// Webhook returns the configured webhook; its URL is empty for none.
 func (c WebhookConfig) Webhook() telegram.Webhook {
 	return telegram.Webhook{URL: c.WebhookURL, Secret: c.WebhookSecret}
 }
 
-// reconcileWebhook makes Telegram deliver to the configured webhook, unless it does so already. If
+// reconcileWebhook makes Telegram deliver to the configured webhook, unless it already does. If
 // none is configured but Telegram has one, it returns ErrWebhookSet: the operator must decide.
 func reconcileWebhook(
 	ctx context.Context, client *telegram.Client, token *token, want telegram.Webhook, log *slog.Logger,
@@ -52,13 +52,14 @@ func reconcileWebhook(
 		case want.URL == "" && state.URL != "":
 			return telegram.ErrWebhookSet
 		case want.URL != "" && len(state.Differences) > 0:
-			if err = client.SetWebhook(ctx, want); err == nil { // without the address, which may contain secrets
+			// The address is not logged: it may contain secrets.
+			if err = client.SetWebhook(ctx, want); err == nil {
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}
 		}
 		return err
 	})
-	if ctx.Err() != nil { // stopped before the end
+	if ctx.Err() != nil { // stopped early
 		err = nil
 	}
 	return err
