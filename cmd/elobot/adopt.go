@@ -19,7 +19,7 @@ type adoptCommand struct {
 	app.DatabaseConfig
 }
 
-// Run hands the database over to the bot with the token.
+// Run hands the database over to the token's bot.
 func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}
@@ -48,7 +48,7 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 	})
 }
 
-// adoptError explains an expected error of AdoptBot and says what to do.
+// adoptError explains the expected errors of AdoptBot, and what to do.
 func adoptError(before ladder.UserID, err error) error {
 	var deadUpdates *postgres.DeadUpdatesError
 	switch {

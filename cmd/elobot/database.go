@@ -18,7 +18,8 @@ type databaseCommand struct {
 	Program []string `arg:"" passthrough:"" help:"The program and its arguments, such as: pg_dump --format=custom --file=elobot.dump"`
 }
 
-// Run runs a program on the bot's own database. The program gets the address in the variables that PostgreSQL's programs know.
+// Run runs a program on the bot's own database. The program gets the address in the environment
+// variables of PostgreSQL's own programs.
 func (d *databaseCommand) Run(ctx context.Context) error {
 	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)
@@ -40,11 +41,12 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 	})
 }
 
-// runInCharge runs a program that decides itself what a signal means. Ctrl-C reaches it without this process, which only passes on SIGTERM,
-// and stays until the program has ended.
+// runInCharge runs a program that decides for itself what a signal means. Ctrl-C reaches the
+// program directly, so this process only passes on SIGTERM, and stays until the program has ended.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt) // never read; the program would inherit what signal.Ignore does
+	// Never read; signal.Ignore would be inherited by the program.
+	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	signal.Notify(terminations, syscall.SIGTERM)
 	defer func() {

@@ -27,7 +27,7 @@ import (
 
 const (
 	shownError    = 100              // maximum length of an error in a list, in characters
-	handleTimeout = 10 * time.Second // for one attempt to handle an update
+	handleTimeout = 10 * time.Second // for each attempt to handle an update
 	noDeadLetters = "There are no dead letters."
 )
 
@@ -40,7 +40,7 @@ type deadCommand struct {
 
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
-// withDeadLetters calls a function with the dead letters of the database.
+// withDeadLetters calls do with the dead letters of the database.
 func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -63,7 +63,6 @@ func (c *deadListCommand) Validate() error {
 	return nil
 }
 
-// Run lists the newest dead letters.
 func (c *deadListCommand) Run(ctx context.Context) error {
 	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		letters, total, err := dead.List(ctx, c.Limit)
@@ -77,7 +76,8 @@ func (c *deadListCommand) Run(ctx context.Context) error {
 		table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 		for _, l := range letters {
 			_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s: %s\n", l.ID, kindOf(l), timestamp(l.LastSeen),
-				counted(l.Attempts, "attempt", "attempts"), subject(l), shortened(l.LastError)) // Flush returns its errors
+				// Flush returns the errors of these writes.
+				counted(l.Attempts, "attempt", "attempts"), subject(l), shortened(l.LastError))
 		}
 		if err := table.Flush(); err != nil {
 			return fmt.Errorf("write the list: %w", err)
@@ -94,7 +94,6 @@ type deadShowCommand struct {
 	ID postgres.DeadLetterID `arg:"" help:"Number of the dead letter, as listed."`
 }
 
-// Run shows a dead letter in full.
 func (c *deadShowCommand) Run(ctx context.Context) error {
 	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		l, err := dead.Open(ctx, c.ID)
@@ -112,16 +111,16 @@ func (c *deadShowCommand) Run(ctx context.Context) error {
 	})
 }
 
-// selection says which dead letters a command is for.
+// selection selects the dead letters that a command applies to.
 type selection struct {
 	IDs   []string `arg:"" name:"id" help:"Numbers of dead letters, as listed, or the word all."`
 	Since moment   `placeholder:"TIME" help:"Of all, only those last seen since then: a time of day such as 14:00, a date and time such as 2026-03-01T14:00, or a time as listed."`
 	Error string   `placeholder:"TEXT" help:"Of all, only those whose last error contains the text, in capitals or not."`
 
-	ids []postgres.DeadLetterID // in ascending order, which is oldest first; none for all
+	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate is called by the parser. It reads the numbers.
+// Validate is called by the parser. It parses the numbers.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -144,7 +143,7 @@ func (c *selection) Validate() error {
 
 func (c *selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "" }
 
-// moment is a point in time that somebody types.
+// moment is a point in time that the operator types.
 type moment struct{ time.Time }
 
 // UnmarshalText is called by the parser.
@@ -153,7 +152,7 @@ func (m *moment) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// momentOf reads a point in time in the zone of now. A time of day is the last one that has come.
+// momentOf parses a point in time in the zone of now. A time of day means its last occurrence.
 func momentOf(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04", "2006-01-02 15:04"} {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
@@ -172,7 +171,7 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and those of their dead letters that exist.
+// find returns the selected ids, and those of the selected dead letters that exist.
 func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	if len(c.ids) > 0 {
 		letters, err := dead.Find(ctx, c.ids)
@@ -198,7 +197,6 @@ type deadDropCommand struct {
 	selection
 }
 
-// Run deletes dead letters.
 func (c *deadDropCommand) Run(ctx context.Context) error {
 	return withDeadLetters(ctx, c.DatabaseConfig, func(_ *pgxpool.Pool, dead *pgintake.DeadLetters) error {
 		ids, _, err := c.find(ctx, dead)
@@ -250,8 +248,8 @@ func (c *deadRetryCommand) Run(ctx context.Context) error {
 	})
 }
 
-// each calls do for each dead letter, even after one has failed. It prints each error at once; if there is only one dead letter, or the
-// command was interrupted, it returns the error instead.
+// each calls do for each dead letter, even after one has failed, and prints each error at once. If
+// there is only one dead letter, or the command was interrupted, it returns the error instead.
 func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) error {
 	failed := 0
 	for _, id := range ids {
@@ -271,7 +269,8 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 	return nil
 }
 
-// retryLetter queues a notice again, or handles an update again. It removes the dead letter on success.
+// retryLetter queues a notice for sending again, or handles an update again. On success it removes
+// the dead letter.
 func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
 	l, err := dead.Open(ctx, id)
 	switch {
@@ -284,11 +283,11 @@ func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.De
 		fmt.Printf("%d: queued for sending\n", id)
 		return nil
 	case handle == nil:
-		return pgintake.ErrNoDeadLetter // it was added after the command began
+		return pgintake.ErrNoDeadLetter // added after the command began
 	}
 	if err := handleOnce(ctx, handle, intake.Update{ID: l.Update, Raw: l.Payload, Retried: true}); err != nil {
 		if ctx.Err() != nil {
-			return context.Canceled // interrupted, so the update has not failed again
+			return context.Canceled // interrupted: the update has not failed again
 		}
 		return errors.Join(fmt.Errorf("handle update %d: %w", l.Update, err), dead.FailedAgain(ctx, id, err))
 	}
@@ -299,7 +298,7 @@ func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.De
 	return nil
 }
 
-// handleOnce handles an update. A panic of the handler is an error.
+// handleOnce handles an update. It turns a panic of the handler into an error.
 func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -312,7 +311,7 @@ func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (er
 	return handle(ctx, u)
 }
 
-// deadLetterError names the dead letter of an error, explains expected errors, and says what to do.
+// deadLetterError adds the dead letter to an error, and explains expected errors and what to do.
 func deadLetterError(id postgres.DeadLetterID, err error) error {
 	switch {
 	case err == nil:
@@ -343,13 +342,14 @@ func subject(l pgintake.DeadLetter) string {
 	case l.Title == "":
 		return fmt.Sprintf("%s to %d", l.Kind, l.Chat)
 	default:
-		return fmt.Sprintf("%s to %d %q", l.Kind, l.Chat, l.Title) // quoted: a title can contain anything
+		// Quoted: a title can contain anything.
+		return fmt.Sprintf("%s to %d %q", l.Kind, l.Chat, l.Title)
 	}
 }
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// shortened returns the beginning of a text, as one line for a list.
+// shortened returns the beginning of text, as one line of a list.
 func shortened(text string) string {
 	line := []rune(escapeInvisible(strings.Join(strings.Fields(text), " ")))
 	if len(line) <= shownError {
@@ -367,7 +367,8 @@ func payload(raw []byte) string {
 	return escapeInvisible(indented.String())
 }
 
-// escapeInvisible escapes characters that are not visible, except line feeds, as JSON does. So they cannot control the terminal.
+// escapeInvisible escapes invisible characters, except line feeds, as JSON does, so that they
+// cannot control the terminal.
 func escapeInvisible(text string) string {
 	var b strings.Builder
 	for _, r := range text { // invalid UTF-8 becomes U+FFFD, which is visible

@@ -16,13 +16,13 @@ import (
 const (
 	// answerTimeout is how long the demo waits for an answer that must come.
 	answerTimeout = 15 * time.Second
-	// awaitInterval is how often it looks whether what it waits for is reached.
+	// awaitInterval is how often the demo checks whether what it waits for has happened.
 	awaitInterval = 20 * time.Millisecond
 	// shownAtFirst is how many lines of the scene are shown before the user can type.
 	shownAtFirst = 24
-	// longestMessage is the limit of Telegram, in UTF-16 code units.
+	// longestMessage is Telegram's limit, in UTF-16 code units.
 	longestMessage = 4096
-	// longestLine is the limit for a line of the input, in bytes.
+	// longestLine is the limit for an input line, in bytes.
 	longestLine = 1 << 20
 )
 
@@ -58,7 +58,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	if err := s.startBot(ctx, server.URL()); err != nil {
 		return err
 	}
-	defer func() { _ = s.endBot() }() // its error has been returned already
+	defer func() { _ = s.endBot() }() // its error has already been returned
 	if d.Once {
 		if err := s.play(ctx, scene, math.MaxInt); err != nil {
 			return err
@@ -83,7 +83,7 @@ func (d *demoCommand) Run(ctx context.Context) error {
 	return s.close(ctx)
 }
 
-// terminalWidth returns the width of the terminal that shows the demo, 0 if that is unknown.
+// terminalWidth returns the width of the terminal in columns, or 0 if that is unknown.
 func terminalWidth() int {
 	width, _, _ := term.GetSize(int(os.Stdout.Fd()))
 	return width

@@ -15,12 +15,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// you is who the user is at first.
+// you is the user's first name in the group, until the user becomes another member.
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
-// message waits until the bot has done what the one before asks for, so the output is in order
-// whether the lines are typed or come all at once.
+// message waits until the bot has answered the previous one. So the output is in order, whether the
+// lines are typed or arrive all at once.
 func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if err := g.openWebBoard(ctx); err != nil {
 		return err
@@ -28,7 +28,8 @@ func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if g.rest != "" {
 		g.paper.aside("\n… “scene” shows the rest of what the group has said.")
 	}
-	g.paper.print(g.paper.style("\nThe group as web pages: "+g.board, faint) + "\n") // in one line, to be copied
+	// On one line, so that it can be copied.
+	g.paper.print(g.paper.style("\nThe group as web pages: "+g.board, faint) + "\n")
 	g.paper.aside("\nNow you. You write as %s. %s is the group’s admin. What you type goes to the group: "+
 		"try /match @alice 3:2, /ranking, /chart or /help. A number presses that button, “help” lists "+
 		"what else you can do here, and “quit” ends it.",
@@ -71,7 +72,7 @@ func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	}
 }
 
-// do does what a message asks for, and waits for what the bot does then.
+// do executes a line of input, and waits for what the bot does in response.
 func (g *demoGroup) do(ctx context.Context, in input) error {
 	if in.who == "me" {
 		in.who = you
@@ -122,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the message of the bot that a reply is meant for: commands are about what was said last, and all else answers the last
-// open question.
+// repliable returns the bot's message that a reply without an addressee is for. A command is about
+// the bot's last message; any other text answers the last open question.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {
@@ -135,7 +136,7 @@ func (g *demoGroup) repliable(text string) botsim.Message {
 	return g.lastOfBot
 }
 
-// ask sends a message, and says so if the bot ignores it.
+// ask sends a message, and tells the user if the bot ignores it.
 func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to botsim.Message) error {
 	if len(utf16.Encode([]rune(text))) > longestMessage {
 		g.paper.remark("Telegram does not accept messages of more than %d characters.", longestMessage)
@@ -163,7 +164,7 @@ func (g *demoGroup) ask(ctx context.Context, from botsim.User, text string, to b
 	return nil
 }
 
-// asksTooMuch reports whether the bot has told somebody in the last minute to slow down.
+// asksTooMuch reports whether the bot has told the sender in the last minute to slow down.
 func (g *demoGroup) asksTooMuch(ctx context.Context, who botsim.User) (is bool, err error) {
 	const sql = `SELECT EXISTS (SELECT FROM handled_commands WHERE sender = $1 AND sent_at > $2 AND rate_class = $3)`
 	since := g.clock.now().Add(-ranking.RateWindow)

@@ -6,24 +6,25 @@ import (
 )
 
 const (
-	// evening is when people play on the earlier days of the scene, in UTC.
+	// evening is when people play on the earlier days of the scene, after midnight UTC.
 	evening = 19 * time.Hour
-	// pause is how long people wait before they ask how they did.
+	// pause is how long the members wait before they ask how they did.
 	pause = 3 * time.Minute
 )
 
 // demoClock is the clock of the simulated Telegram. The zero value shows the real time.
 type demoClock struct {
 	ahead  time.Duration // of the real time, at the end of the scene
-	behind atomic.Int64  // nanoseconds that are left until the end of the scene
+	behind atomic.Int64  // nanoseconds left until the end of the scene
 }
 
 func (c *demoClock) now() time.Time { return c.end().Add(-time.Duration(c.behind.Load())) }
 
-// end is what the clock shows at the end of the scene, if that is now.
+// end returns the time at the end of the scene, if that is now.
 func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
 
-// begin sets the clock to an evening some days ago, or for 0 to some minutes before the end of the scene.
+// begin sets the clock to the evening daysAgo days ago, or for 0 to some minutes before the end of
+// the scene.
 func (c *demoClock) begin(daysAgo int) {
 	behind := pause
 	if end := c.end(); daysAgo > 0 {

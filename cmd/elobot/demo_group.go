@@ -24,8 +24,8 @@ import (
 	"elobot/internal/web"
 )
 
-// demoGroup is the group of the demo, between the simulated Telegram and the real bot. It shows only messages that have arrived in the
-// group.
+// demoGroup is the demo's group, which connects the simulated Telegram and the real bot. It shows
+// only messages that have arrived in the group.
 type demoGroup struct {
 	sim      *botsim.Server
 	clock    *demoClock
@@ -33,30 +33,30 @@ type demoGroup struct {
 	paper    *transcript
 	messages <-chan botsim.Message
 	leave    func()
-	members  []botsim.User            // in the scene
-	last     map[int64]botsim.Message // the last message of each person, by their ids
-	user     string                   // who the user writes as
-	rest     string                   // of the scene, which is not shown yet
-	atEnd    heard                    // what has been heard when it is shown
+	members  []botsim.User            // of the scene
+	last     map[int64]botsim.Message // each person's last message, by Telegram id
+	user     string                   // the member as whom the user writes
+	rest     string                   // the part of the scene not shown yet
+	atEnd    heard                    // the state of heard once rest is shown
 
 	seen     int           // number of messages and edits that have arrived
-	answers  int           // number of the bot's among them that are shown
+	answers  int           // number of the bot's messages and edits among them
 	heard                  // from the bot, as far as it is shown
-	pool     *pgxpool.Pool // of connections to the bot's database
+	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store
 	links    web.Links
 	board    string // the link of the web board, empty while it is off
-	folder   string // of the pictures that are saved, empty while there are none
-	pictures int    // that are saved
+	folder   string // where pictures are saved, empty before the first
+	pictures int    // number of saved pictures
 	stopBot  context.CancelFunc
-	ended    chan struct{} // closed when the bot has ended; botErr is set then
+	ended    chan struct{} // closed when the bot has ended and botErr is set
 	botErr   error
 }
 
-// heard is what people can answer.
+// heard is what members can answer.
 type heard struct {
-	lastOfBot   botsim.Message   // the bot's last message
-	withButtons []botsim.Message // the bot's messages as they are shown with buttons, the one shown last at the end
+	lastOfBot   botsim.Message
+	withButtons []botsim.Message // the bot's messages with buttons, in the order shown
 }
 
 func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demoGroup {
@@ -72,7 +72,8 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 	return g
 }
 
-// person returns the member with a first name, or else whoever the simulated Telegram knows by it.
+// person returns the member with the first name, or else the simulated Telegram's user of that
+// name.
 func (g *demoGroup) person(name string) botsim.User {
 	for _, m := range g.members {
 		if strings.EqualFold(m.FirstName, name) {
@@ -112,7 +113,7 @@ func (g *demoGroup) startBot(ctx context.Context, databaseURL string) error {
 	return nil
 }
 
-// openWebBoard turns the web board of the group on.
+// openWebBoard turns on the group's web board.
 func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	var b ranking.WebBoard
 	const sql = `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`
@@ -123,8 +124,8 @@ func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	return nil
 }
 
-// play plays the days, which end now, and shows as many of their lines as given; the rest can be
-// shown later.
+// play plays the days, the last of which ends now, and shows the first lines of output, up to
+// shown. It keeps the rest to be shown later.
 func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	g.paper.title("Table tennis", "a group of six and elobot")
 	out, said := g.paper.out, new(strings.Builder)
@@ -156,7 +157,7 @@ func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	return nil
 }
 
-// playLine sends a line or presses a button, and waits for what the bot does about it.
+// playLine sends a line or presses a button, and waits for what the bot does in response.
 func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	if l.later {
 		g.clock.pause()
@@ -181,11 +182,11 @@ func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	return nil
 }
 
-// pinnedNote says what people see of a board.
+// pinnedNote tells what members see of a board.
 const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits that message after every match."
 
-// settle shows what the bot does until it has handled everything that happened in the group and sent all its answers. Only the board may
-// follow later.
+// settle shows what the bot does until it has handled everything that happened in the group and
+// sent all its answers. Only the board may follow later.
 func (g *demoGroup) settle(ctx context.Context) error {
 	return g.await(ctx, func(ctx context.Context) (bool, error) {
 		if g.sim.Pending() > 0 {
@@ -206,7 +207,7 @@ func arrivals(group *botsim.Chat) int {
 	return n
 }
 
-// await shows what arrives in the group until something is reached.
+// await shows what arrives in the group until reached returns true.
 func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -231,12 +232,13 @@ func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bo
 	}
 }
 
-// say sends a message to the group, which replies to another unless that is the zero message.
+// say sends a message to the group. It replies to another message, unless that is the zero Message.
 func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }
 
-// press presses a button of the keyboard, and shows the callback answer, which only that person sees.
+// press presses a button of the keyboard, and shows the callback answer, which only that person
+// sees.
 func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
 	m, buttons := g.keyboard()
 	if len(buttons) == 0 {
@@ -262,7 +264,7 @@ func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) erro
 	return g.settle(ctx)
 }
 
-// keyboard returns the message that was last shown with buttons, and these.
+// keyboard returns the message last shown with buttons, and its buttons.
 func (g *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
 	if len(g.withButtons) == 0 {
 		return botsim.Message{}, nil
@@ -271,14 +273,14 @@ func (g *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
 	return m, buttonsOf(m)
 }
 
-// buttonsOf returns the buttons below a message, numbered from 1 as people see them.
+// buttonsOf returns the buttons below a message. Members see them numbered from 1.
 func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Buttons...) }
 
-// print shows what has arrived in the group.
+// print shows a message or edit that has arrived in the group.
 func (g *demoGroup) print(m botsim.Message) {
 	g.seen++
 	switch {
-	case isBoard(m), m.Service != "": // pinned is what matters of the board
+	case isBoard(m), m.Service != "": // of the board, only pinning it matters
 	case m.From.IsBot:
 		g.answers++
 		if m.Edits == 0 {
@@ -295,7 +297,7 @@ func (g *demoGroup) print(m botsim.Message) {
 }
 
 // picture describes the picture of a message: where it is saved, and where the web board shows the
-// same. It is empty if there is none.
+// same. It returns "" if there is none.
 func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""
@@ -313,8 +315,8 @@ func (g *demoGroup) picture(m botsim.Message) string {
 	return shown + "\n[as a page: " + page + "]"
 }
 
-// savePicture saves a picture for people who want to look at it, also after the demo, and returns
-// its path or why there is none.
+// savePicture saves a picture, so that the user can look at it even after the demo. It returns the
+// path, or why there is none.
 func (g *demoGroup) savePicture(content []byte) string {
 	if g.folder == "" {
 		folder, err := os.MkdirTemp("", "elobot-demo-")
@@ -331,10 +333,10 @@ func (g *demoGroup) savePicture(content []byte) string {
 	return path
 }
 
-// isBoard is true if a message is the group's board. A link in it says so.
+// isBoard reports whether a message is the group's board, which contains a certain link.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
-// repliedTo returns the name of whoever wrote the message that m replies to, or "".
+// repliedTo returns the name of the author of the message that m replies to, or "".
 func (g *demoGroup) repliedTo(m botsim.Message) string {
 	to, ok := g.group.Message(m.ReplyTo)
 	switch {
@@ -360,7 +362,7 @@ func (g *demoGroup) close(ctx context.Context) error {
 	return err
 }
 
-// endBot stops the bot and returns how it ended.
+// endBot stops the bot and returns its error.
 func (g *demoGroup) endBot() error {
 	g.stopBot()
 	<-g.ended
@@ -368,7 +370,7 @@ func (g *demoGroup) endBot() error {
 	return g.botErr
 }
 
-// unexpectedEnd explains why the bot ended although nobody stopped it.
+// unexpectedEnd explains why the bot ended although the demo did not stop it.
 func (g *demoGroup) unexpectedEnd(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

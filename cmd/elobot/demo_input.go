@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// input is what a line of the conversation means.
+// input is a parsed line of the conversation.
 type input struct {
 	verb   verb
-	who    string // who does it, or who the user becomes; empty for the user
-	to     string // to whom a reply goes
+	who    string // the person acting, or whom the user becomes; empty for the user
+	to     string // the person replied to
 	text   string // of a message
 	button int
 }
@@ -29,7 +29,7 @@ const (
 	verbQuit    verb = "quit"
 )
 
-// inputHelp explains the lines that parseInput reads, apart from messages.
+// inputHelp explains the lines that parseInput understands, besides messages.
 var inputHelp = [][2]string{
 	{"1, 2, 3 …", "press that button below the last message that has buttons"},
 	{"reply TEXT", "reply to elobot’s last question, or else to its last message"},
@@ -48,8 +48,8 @@ var (
 	digits   = regexp.MustCompile(`^[0-9]+$`)
 )
 
-// parseInput parses a message of the conversation, such as "bob: /match @alice 3:2". Half a command
-// asks for help.
+// parseInput parses a line of the conversation, such as "bob: /match @alice 3:2". An incomplete
+// command asks for help.
 func parseInput(line string) input {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -76,8 +76,8 @@ func parseInput(line string) input {
 	return parseDeed(line)
 }
 
-// cutPerson returns who stands before a colon at the beginning of a text, and what follows. A name
-// of several words is in quotes.
+// cutPerson returns the name before a colon at the beginning of a text, and the text after the
+// colon. A name of several words is in quotes.
 func cutPerson(text string) (who, rest string, ok bool) {
 	m := byPerson.FindStringSubmatch(text)
 	if m == nil {
@@ -88,7 +88,7 @@ func cutPerson(text string) (who, rest string, ok bool) {
 
 func parseDeed(text string) input {
 	if digits.MatchString(text) {
-		n, _ := strconv.Atoi(text) // the largest int if it is too large; there is no such button either
+		n, _ := strconv.Atoi(text) // the largest int if it is too large, which is no button either
 		return input{verb: verbPress, button: n}
 	}
 	answer, ok := cutWord(text, "reply")
@@ -106,7 +106,7 @@ func parseDeed(text string) input {
 	return input{verb: verbReply, to: botName, text: answer}
 }
 
-// cutWord returns what follows a word at the beginning of a text.
+// cutWord cuts the first word off a text, and reports whether it is word.
 func cutWord(text, word string) (rest string, ok bool) {
 	end := strings.IndexFunc(text+" ", unicode.IsSpace)
 	return strings.TrimSpace(text[end:]), strings.EqualFold(text[:end], word)

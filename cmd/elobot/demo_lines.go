@@ -11,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line, behind a prompt if people type. After a pasted line, the message goes
-// on.
+// lineReader reads a line, with a prompt if the user types. After a pasted line, the message
+// continues.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
-// linesOf returns the lines of a file.
+// linesOf returns a reader of a file's lines.
 func linesOf(file io.Reader) lineReader {
 	scanner := bufio.NewScanner(file)
 	scanner.Buffer(nil, longestLine)
@@ -31,8 +31,8 @@ func linesOf(file io.Reader) lineReader {
 	}
 }
 
-// startTyping lets people type on the terminal that shows the transcript, also messages of several
-// lines that they paste, until end is called.
+// startTyping lets the user type on the terminal that shows the transcript, until end is called.
+// The user can also paste messages of several lines.
 func (t *transcript) startTyping(in *os.File) (input lineReader, end func(), err error) {
 	fd := int(in.Fd())
 	before, err := term.GetState(fd)
@@ -50,17 +50,17 @@ func (t *transcript) startTyping(in *os.File) (input lineReader, end func(), err
 		terminal.SetBracketedPasteMode(false)
 		_ = term.Restore(fd, before)
 		t.out = out
-		t.print("\n") // what the shell prints does not stand behind a line that is not entered
+		t.print("\n") // so that the shell's prompt does not follow an unfinished line
 	}, nil
 }
 
-// typedLines returns the lines that people type on a terminal, which can edit a line only while it
-// is asked for.
+// typedLines returns a reader of the lines typed on a terminal. The terminal is in raw mode, in
+// which the line can be edited, only while a line is being read.
 func typedLines(in *os.File, t *term.Terminal) lineReader {
 	return func(prompt string) (string, bool, error) {
 		fd := int(in.Fd())
 		if width, height, err := term.GetSize(fd); err == nil {
-			_ = t.SetSize(width, height) // fails only with the output
+			_ = t.SetSize(width, height) // fails only if the output does
 		}
 		before, err := term.MakeRaw(fd)
 		if err != nil {
@@ -71,7 +71,7 @@ func typedLines(in *os.File, t *term.Terminal) lineReader {
 	}
 }
 
-// typedLine reads a line of a terminal. It ends with io.EOF when people interrupt it.
+// typedLine reads a line from a terminal. It returns io.EOF if the user interrupts it.
 func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err error) {
 	t.SetPrompt(prompt)
 	line, err = t.ReadLine()
@@ -81,12 +81,12 @@ func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err e
 	return line, false, err
 }
 
-// readMessage reads a message, which continues behind a pasted line and behind a backslash.
+// readMessage reads a message, which continues after a pasted line and after a backslash.
 func readMessage(next lineReader, prompt string) (string, error) {
 	var lines []string
 	for {
 		line, goesOn, err := next(prompt)
-		if err != nil { // also in the middle of a message, which people have interrupted then
+		if err != nil { // even in the middle of a message: the user has interrupted it
 			return "", err
 		}
 		line, hasMore := strings.CutSuffix(line, `\`)
@@ -98,7 +98,7 @@ func readMessage(next lineReader, prompt string) (string, error) {
 	}
 }
 
-// message is what the user types, or why nothing more comes.
+// message is what the user has typed, or why there is no more input.
 type message struct {
 	text string
 	err  error

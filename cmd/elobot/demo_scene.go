@@ -2,7 +2,7 @@ package main
 
 import "elobot/internal/botsim"
 
-// sceneMembers are the members of the group. The first one is its creator.
+// sceneMembers are the members of the group. The first one created it.
 var sceneMembers = []botsim.User{
 	{FirstName: "Alice", Username: "alice"},
 	{FirstName: "Bob", Username: "bobby"},
@@ -12,23 +12,25 @@ var sceneMembers = []botsim.User{
 	{FirstName: "Frank", Username: "frank"},
 }
 
-// day is what happens on a day of the scene.
+// day is one day of the scene.
 type day struct {
-	ago   int // how many days ago
+	ago   int // in days
 	lines []line
 }
 
-// line is a message that a person sends to the group. With replyTo it replies to the last message of that person. With press,
-// the person does not write, but presses the button with this label below the last message that has buttons.
+// line is a message that a person sends to the group. With replyTo it replies to that person's last
+// message. With press, the person instead presses the button with this label below the last message
+// that has buttons.
 type line struct {
 	from, text, replyTo, press string
 	pins                       bool // the bot pins a message in response
 	later                      bool // sent some minutes later
 }
 
-// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the group. Whenever it is played, it is the same
-// but for its dates: nobody plays around the day a week ago with whose places the ranking compares, and only one match is an upset, so the
-// month in which that was does not matter.
+// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the
+// group. It must look the same on any day, except for its dates. So no one plays around the day a
+// week ago, with which the ranking compares its places, and only one match is an upset, so its
+// month does not matter.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

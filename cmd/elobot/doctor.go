@@ -16,7 +16,7 @@ var errBrokenOff = errors.New("the examination was broken off")
 
 var errProblemsFound = errors.New("something needs your attention: see the lines with ✗")
 
-// Run prints a line for each thing that the bot needs. It is an error if something is wrong.
+// Run prints a line for each thing that the bot needs. It returns an error if something is wrong.
 func (d *doctorCommand) Run(ctx context.Context) error {
 	wrong := false
 	d.Examine(ctx, func(f app.Finding) {
@@ -27,7 +27,7 @@ func (d *doctorCommand) Run(ctx context.Context) error {
 		fmt.Printf("%s %-13s %s\n", mark, f.About, escapeInvisible(f.Text))
 	})
 	if ctx.Err() != nil {
-		return errBrokenOff // without its cause: the end of a clean stop would look like health
+		return errBrokenOff // not ctx.Err(), which would exit like a clean stop and look healthy
 	}
 	if wrong {
 		return errProblemsFound

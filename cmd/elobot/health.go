@@ -20,7 +20,7 @@ type healthCommand struct {
 	WebhookURL string `env:"WEBHOOK_URL" hidden:"" help:"With a webhook, the bot serves at port 8080 by default."`
 }
 
-// Run asks the instance on this machine whether it is ready. It is an error if the instance is not.
+// Run asks the instance on this machine whether it is ready, and returns an error if it is not.
 func (h *healthCommand) Run(ctx context.Context) error {
 	url, err := h.HealthURL(h.WebhookURL, web.ReadyPath)
 	if err != nil {
@@ -32,7 +32,8 @@ func (h *healthCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask for the health: %w", err)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy: the bot is on this machine
+	// No proxy: the bot is on this machine.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("no answer: %w", err)

@@ -19,7 +19,7 @@ import (
 	"elobot/internal/release"
 )
 
-// Exit codes, which docs/operating.md explains.
+// Exit codes; docs/operating.md explains them.
 const (
 	exitFailure       = 1
 	exitConfiguration = 2
@@ -54,7 +54,7 @@ func main() {
 func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// a second signal ends the process at once
+	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 
 	sources := app.ReadSources(".env", os.Environ())
@@ -77,7 +77,7 @@ func realMain(args []string) int {
 		return report(err)
 	}
 	switch c := command.Selected().Target.Addr().Interface().(type) {
-	case *runCommand: // lists what is wrong with the sources among all that is wrong
+	case *runCommand: // these list the faults of the sources with all others
 		c.Sources = *sources
 	case *doctorCommand:
 		c.Sources = *sources
@@ -93,19 +93,21 @@ func realMain(args []string) int {
 	return report(err)
 }
 
-// secretLike matches what may be a token, which no time of day is, or an address with a password.
+// secretLike matches what may be a token, or an address with a password. No time of day matches.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{3,}|\w+://\S*@\S*`)
 
-// addressLike matches the arguments if they have an address with a password, perhaps split at its spaces.
+// addressLike matches arguments that contain an address with a password, possibly split at its
+// spaces.
 var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)
 
-// report prints an error to standard error and returns the exit code for it.
+// report prints an error to standard error and returns its exit code.
 func report(err error) int {
 	var config *app.ConfigError
 	var usage *kong.ParseError
 	text, code := err.Error(), exitFailure
 	switch {
-	case errors.As(err, &config): // without the parser's error around it, which names an unrelated flag
+	// Without the parser's error around it, which names an unrelated flag.
+	case errors.As(err, &config):
 		text, code = config.Error(), exitConfiguration
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
 		text, code = secretLike.ReplaceAllString(text, "***"), exitConfiguration

@@ -9,15 +9,15 @@ import (
 	"elobot/internal/release"
 )
 
-// garbagePercent is how much memory the garbage may take, in percent of what is in use. That is less
-// than 10 MB, so that 25 MB more save an eighth of the processor time of a busy bot.
+// garbagePercent is how much garbage the heap may hold before a collection, in percent of the
+// memory in use. Less than 10 MB are in use, so at most 25 MB more save an eighth of the processor
+// time of a busy bot.
 const garbagePercent = 300
 
 type runCommand struct {
 	app.Config
 }
 
-// Run runs the bot until the context ends.
 func (r *runCommand) Run(ctx context.Context) error {
 	if err := r.Resolve(); err != nil {
 		return err

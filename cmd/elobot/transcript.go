@@ -26,13 +26,13 @@ const (
 )
 
 const (
-	// botName is what the chat calls the bot.
+	// botName is the bot's name in the chat.
 	botName = "elobot"
-	// nameWidth is the width of the column with the names.
+	// nameWidth is the width of the column of names.
 	nameWidth = 8
 	// excerptLength is how many characters of a message are quoted.
 	excerptLength = 40
-	// anyWidth is more than any terminal has.
+	// anyWidth exceeds the width of any terminal.
 	anyWidth = 1 << 16
 )
 
@@ -41,15 +41,15 @@ type transcript struct {
 	out   io.Writer
 	width func() int // in columns; 0 for any width
 	color bool
-	typed bool // people type on a terminal, which already shows their lines
+	typed bool // the user types on a terminal, which already shows those lines
 }
 
-// newTranscript returns a transcript of any width.
+// newTranscript returns a transcript of unlimited width.
 func newTranscript(out io.Writer, color bool) *transcript {
 	return &transcript{out: out, width: func() int { return 0 }, color: color}
 }
 
-// style puts a text into styles, unless the output has none.
+// style applies styles to a text, if the output has color.
 func (t *transcript) style(text string, styles ...string) string {
 	if !t.color {
 		return text
@@ -62,12 +62,14 @@ func (t *transcript) aside(format string, args ...any) {
 	t.print(t.beside("", "", t.style(fmt.Sprintf(format, args...), faint)))
 }
 
-// remark prints a note about a line that is not shown, except on a terminal where it was typed.
+// remark prints a note about an input line. On a terminal the note directly follows the typed line;
+// otherwise a blank line precedes it.
 func (t *transcript) remark(format string, args ...any) {
 	t.aside(t.apart()+format, args...)
 }
 
-// apart separates what comes from what was printed before, unless that is a line that somebody typed.
+// apart returns the line break that sets what follows apart from the output before it, or "" if the
+// user typed the line before it.
 func (t *transcript) apart() string {
 	if t.typed {
 		return ""
@@ -85,8 +87,7 @@ func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }
 
-// room returns how many columns are left beside an indent, but at most a number and at least those
-// of a long word.
+// room returns how many columns remain beside an indent: at most most, and at least a long word's.
 func (t *transcript) room(indent, most int) int {
 	const longWord = 12
 	if width := t.width(); width > 0 {
@@ -95,8 +96,8 @@ func (t *transcript) room(indent, most int) int {
 	return most
 }
 
-// beside returns the lines of a text, wrapped to the width: the first one begins with a text, and
-// the others with another one.
+// beside returns the wrapped lines of a text, the first with the prefix first, and the rest with
+// the prefix others.
 func (t *transcript) beside(first, others, text string) string {
 	var all strings.Builder
 	indent := max(lipgloss.Width(first), lipgloss.Width(others))
@@ -118,11 +119,11 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 	t.print("\n" + t.beside(t.style(column(m.From.FirstName), bold, cyan)+"  ", continued, text))
 }
 
-// continued begins the lines of a person's message but the first one.
+// continued begins all lines of a person's message except the first.
 var continued = column("") + "  "
 
-// bot prints a message of the bot, or the new text of one, with its buttons. A picture is described
-// in words.
+// bot prints a message of the bot with its buttons, or a message that was edited. picture describes
+// the message's picture.
 func (t *transcript) bot(m botsim.Message, picture string) {
 	var all strings.Builder
 	name, bar := column(botName), t.style(" │ ", green)
@@ -130,7 +131,8 @@ func (t *transcript) bot(m botsim.Message, picture string) {
 		all.WriteString(t.style(name+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
 		name = column("")
 	}
-	for line := range strings.Lines(picture) { // which the terminal wraps, so that a path or a link can be copied
+	// The terminal wraps these lines, so that a path or a link can be copied.
+	for line := range strings.Lines(picture) {
 		all.WriteString(t.style(name, bold, green) + bar + t.style(strings.TrimRight(line, "\n"), faint) + "\n")
 		name = column("")
 	}
@@ -151,10 +153,10 @@ func (t *transcript) bot(m botsim.Message, picture string) {
 	t.print(all.String())
 }
 
-// unbroken is a space at which no line is broken.
+// unbroken is a space at which lines are not wrapped.
 const unbroken = "\u00a0"
 
-// list prints terms with their explanations: beside them, or where there is little room below them.
+// list prints terms with their explanations: beside them, or below them on a narrow terminal.
 func (t *transcript) list(rows [][2]string) {
 	const termWidth, littleRoom = 21, 60
 	for _, row := range rows {
@@ -167,7 +169,8 @@ func (t *transcript) list(rows [][2]string) {
 	}
 }
 
-// pressed prints which button of a message was pressed, and what that does for the person who pressed it alone.
+// pressed prints which button of a message a person pressed, and the effect that only this person
+// sees.
 func (t *transcript) pressed(who botsim.User, b botsim.Button, m botsim.Message, answer string) {
 	pressed := t.apart() + plain(who.FirstName) + " pressed [" + plain(invisible.Replace(b.Text)) + "] below " + excerpt(m)
 	switch {
@@ -189,7 +192,7 @@ func excerpt(m botsim.Message) string {
 	return "“" + begin + "”"
 }
 
-// plain removes control characters from a text, so that messages and names of people cannot control the terminal.
+// plain removes control characters, so that messages and names cannot control the terminal.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {

@@ -8,7 +8,7 @@ import (
 	"charm.land/lipgloss/v2/table"
 )
 
-// richMessage is a message of the bot that is a table.
+// richMessage is a bot message that consists of a table.
 type richMessage struct {
 	Caption markup `xml:"table>caption"`
 	Rows    []struct {
@@ -26,7 +26,7 @@ type markup struct {
 	HTML string `xml:",innerxml"`
 }
 
-// content renders a message of the bot: a text, or a table of at most a width.
+// content renders a message of the bot: a text, or a table that is at most width columns wide.
 func (t *transcript) content(message string, width int) string {
 	var rich richMessage
 	d := xml.NewDecoder(strings.NewReader("<message>" + message + "</message>"))
@@ -48,7 +48,7 @@ func (t *transcript) content(message string, width int) string {
 			drawn.Row(cells...)
 		}
 	}
-	drawn.StyleFunc(func(row, column int) lipgloss.Style { // the head is row -1
+	drawn.StyleFunc(func(row, column int) lipgloss.Style { // row is -1 for the head
 		if rich.Rows[row+heads].Cells[column].Align == "right" {
 			return lipgloss.NewStyle().Align(lipgloss.Right)
 		}

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	// shownFindings limits the differences shown per group: one wrong match makes all later ones differ.
+	// shownFindings limits the differences shown per group: one wrong match makes all later ones
+	// differ.
 	shownFindings = 50
 	// progressInterval is how often a long verification prints its progress.
 	progressInterval = 5 * time.Second
@@ -31,14 +32,14 @@ type verifyCommand struct {
 	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones."`
 }
 
-// How a verification ends that has found differences, or was stopped. The differences have been printed.
+// The errors of a verification that has found and printed differences, or was stopped.
 var (
 	errRepairable = errors.New("differences found: run again with --repair to correct everything that can be calculated from the matches")
 	errDiffers    = errors.New("differences found that cannot be corrected, because they cannot be calculated from the matches")
 	errStopped    = errors.New("stopped before the end: not everything was verified")
 )
 
-// Run verifies the database, and repairs it with --repair.
+// Run verifies the database, and with --repair repairs it.
 func (v *verifyCommand) Run(ctx context.Context) error {
 	err := v.With(ctx, func(pool *pgxpool.Pool) error { return v.with(ctx, pool) })
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -78,7 +79,8 @@ type season struct {
 	label string
 }
 
-// verify prints the differences. It returns their number, and the seasons with differences that can be repaired.
+// verify prints the differences. It returns their number, and the seasons with differences that can
+// be repaired.
 func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int, []season, error) {
 	var differences int
 	var seasons []season
@@ -135,7 +137,7 @@ func counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// repairAll repairs seasons, each in its own transaction, and returns how many of them it changed.
+// repairAll repairs seasons, each in a transaction of its own, and returns how many it changed.
 func repairAll(ctx context.Context, store ranking.Store, seasons []season) (n int, err error) {
 	for _, l := range seasons {
 		switch repaired, err := ranking.Repair(ctx, store, l.chat, l.id); {
@@ -175,7 +177,7 @@ func describe(f ranking.Finding) string {
 	return where + ": " + strings.NewReplacer("{stored}", f.Stored, "{want}", f.Want).Replace(problems[f.Problem])
 }
 
-// problems are what is wrong, with {stored} and {want} for the values.
+// problems describe what is wrong, with {stored} and {want} for the values.
 var problems = map[ranking.Problem]string{
 	ranking.MissingNumber:     "no match has this number, although it was assigned",
 	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; when it does, no match can be recorded",

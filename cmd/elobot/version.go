@@ -10,7 +10,6 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the version.
 func (versionCommand) Run(k *kong.Kong) error {
 	_, err := fmt.Fprintln(k.Stdout, "elobot", release.Name())
 	return err

@@ -21,7 +21,6 @@ type webhookInfoCommand struct {
 	app.WebhookConfig
 }
 
-// Run shows the webhook at Telegram.
 func (c *webhookInfoCommand) Run(ctx context.Context) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		state, err := client.Webhook(ctx, c.Webhook())
@@ -49,7 +48,7 @@ type webhookSetCommand struct {
 	app.WebhookConfig
 }
 
-// Run sets the webhook and replaces any other.
+// Run sets the webhook, replacing any other.
 func (c *webhookSetCommand) Run(ctx context.Context) error {
 	faults := c.Faults(c.TelegramURL)
 	return c.WithClient(ctx, faults, func(ctx context.Context, client *telegram.Client) error {
@@ -65,7 +64,6 @@ type webhookDeleteCommand struct {
 	app.TelegramConfig
 }
 
-// Run deletes the webhook.
 func (c *webhookDeleteCommand) Run(ctx context.Context) error {
 	return c.WithClient(ctx, nil, func(ctx context.Context, client *telegram.Client) error {
 		if err := client.DeleteWebhook(ctx); err != nil {
