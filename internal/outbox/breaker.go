@@ -7,36 +7,39 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// The messenger does not say whether a single chat or the whole bot has exceeded a limit. If several chats are rate limited at about the
-// same time, assume the whole bot.
+// The messenger does not say whether a single chat or the whole bot has exceeded a limit. If
+// several chats are rate limited at about the same time, assume the whole bot.
 const (
 	limitedChats    = 3                // this many chats …
 	limitedWithin   = 5 * time.Second  // … within this time
 	maxLimitedPause = 60 * time.Second // all lanes pause for at most this long
 )
 
-// outageChats is in how many chats requests must fail for transient reasons, with no answer in between, before the circuit opens.
+// outageChats is in how many chats requests must fail for transient reasons, with no answer in
+// between, before the circuit opens.
 const outageChats = 3
 
-// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane probes whether the messenger accepts requests again.
-// If it does, the circuit closes and the others follow.
+// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane
+// probes whether the messenger accepts requests again. If it does, the circuit closes and
+// the others follow.
 type breaker struct {
-	open    bool          // the circuit is open
+	open    bool
 	until   time.Time     // earliest time of the next probe
 	backoff retry.Backoff // during an outage
 
-	limits  []limit             // recent rate limits, at most one for each chat
-	failing map[ChatID]struct{} // chats in which a request failed for a transient reason since the last answer
+	limits []limit // recent rate limits, at most one for each chat
+	// failing are the chats in which a request failed for a transient reason since the last answer.
+	failing map[ChatID]struct{}
 }
 
-// limit is a rate limit that a chat has hit.
 type limit struct {
 	chat  ChatID
 	at    time.Time
 	pause time.Duration
 }
 
-// rateLimited notes a rate limit of a chat. It returns how long all lanes pause because of it, or 0.
+// rateLimited notes a rate limit of a chat. It returns how long all lanes pause
+// because of it, or 0.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
@@ -54,8 +57,8 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed notes a request that failed for a transient reason, perhaps known to be an outage. It
-// returns how long all lanes pause because of it, or 0.
+// failed notes a request that failed for a transient reason; outage is set if that is known to be
+// an outage. It returns how long all lanes pause because of it, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
@@ -72,7 +75,8 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered notes a request that the messenger answered. It says whether that closed the circuit.
+// answered notes a request that the messenger answered, and reports whether that
+// closed the circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {
 	case !b.open:
@@ -86,12 +90,11 @@ func (b *breaker) answered(now time.Time) bool {
 	}
 }
 
-// allows is true if another request may start with the given number in flight.
+// allows reports whether another request may start with the given number in flight.
 func (b *breaker) allows(inFlight int, now time.Time) bool {
 	return !b.open || inFlight == 0 && !now.Before(b.until)
 }
 
-// trip opens the circuit.
 func (b *breaker) trip(until time.Time) {
 	*b = breaker{open: true, until: until, backoff: b.backoff}
 }

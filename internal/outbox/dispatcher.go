@@ -14,8 +14,8 @@ type Dispatcher struct {
 	settings Settings
 
 	mu     sync.Mutex
-	woken  map[Lane]struct{} // since last taken; nil while not dispatching
-	signal chan struct{}     // woken is not empty
+	woken  map[Lane]struct{} // lanes woken since last taken; nil while not dispatching
+	signal chan struct{}     // holds a value when woken is not empty
 
 	stats statsRecorder
 }
@@ -28,16 +28,18 @@ func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settin
 	}
 }
 
-// Run dispatches until the context ends. It then starts no new requests, gives those in flight their full timeout, persists their results
-// and returns nil; everything else waits in the store for the next leader. It returns ErrLeaseLost when the lease is over. It can be run
-// again with another lease, but not concurrently.
+// Run dispatches until the context ends. It then starts no new requests, gives those in flight
+// their full timeout, persists their results and returns nil; everything else waits in the store
+// for the next leader. It returns ErrLeaseLost when the lease is over. It may be called again with
+// another lease, but not concurrently.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTerm(d, lease).run(ctx)
 }
 
-// Wake reports that these lanes have something to send. It never blocks. A lost wake costs at most the time until the next poll. While the
-// dispatcher does not run, Wake keeps nothing and returns false: another instance has to be notified. Run finds by itself whatever was
-// committed before it starts.
+// Wake reports that these lanes have something to send. It never blocks. A lost wake delays a
+// lane until the next poll at most. While the dispatcher does not run, Wake keeps nothing and
+// returns false: the caller has to notify another instance. Run finds items that were committed
+// before it started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

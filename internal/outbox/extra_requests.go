@@ -8,14 +8,15 @@ import (
 	"time"
 )
 
-// requests are those that a sender makes for one message, usually one. Each has the full timeout, without the time that the sender needs or
-// waits before it begins.
+// requests counts and times the requests that a sender makes for one message, usually one. Each
+// has the full timeout, which does not include the time that the sender prepares or waits
+// before it begins.
 type requests struct {
 	term    *term
 	lane    *lane
 	message Message
 	timeout time.Duration
-	timer   *time.Timer // cancels the request in flight, and what comes before it, after the timeout
+	timer   *time.Timer // cancels the request in flight, and the work before it, after the timeout
 
 	mu   sync.Mutex
 	made int
@@ -37,7 +38,7 @@ func (r *requests) begin(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil {
-		err = context.Cause(ctx) // under the lock, so that nothing begins once it is known how many requests were made
+		err = context.Cause(ctx) // under the lock: no request may begin after the count was read
 	}
 	if err != nil {
 		return &Failure{Kind: Unreachable, Err: err}
@@ -46,7 +47,8 @@ func (r *requests) begin(ctx context.Context) error {
 	return nil
 }
 
-// awaitLease waits until the lease lasts long enough for the first request: the sender may have needed long to prepare it.
+// awaitLease waits until the lease lasts long enough for the first request: preparing it may
+// have taken long.
 func (r *requests) awaitLease(ctx context.Context) error {
 	for {
 		err := r.term.whyNot(r.timeout)
@@ -67,16 +69,17 @@ func (r *requests) count() int {
 	return r.made
 }
 
-// extraRequest is a request for a message after its first one. It waits for the total limit, because the messenger counts it like any
-// other. It does not wait for the limits of its chat, which could take a minute in the middle of a message: the next message of the chat
-// does. Its lane holds a send slot, so it has a token of the total limit before any other lane.
+// extraRequest is a request for a message after its first one. It waits for the total limit,
+// because the messenger counts it like any other. It does not wait for the limits of its chat,
+// which could take a minute in the middle of a message: the next message of the chat does. Its lane
+// holds a send slot, so it gets its share of the total limit before any other lane.
 type extraRequest struct {
 	lane    *lane
 	message Message
 	begin   chan error // receives nil when it may begin
 }
 
-// awaitExtra waits until a lane may begin an extra request for the message that it sends.
+// awaitExtra waits until a lane may begin an extra request for its current message.
 func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
 	r := extraRequest{l, m, make(chan error, 1)}
 	select {
@@ -92,7 +95,8 @@ func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
 	}
 }
 
-// onAsked queues an extra request. The one before it has ended, so it counts from now on.
+// onAsked queues an extra request. The previous request for the message has ended, so it
+// is counted now.
 func (t *term) onAsked(r extraRequest, now time.Time) {
 	r.lane.chat.setLimits(t.settings.Limits.forChat(r.message.Private))
 	t.countRequest(r.lane, now)
@@ -117,7 +121,7 @@ func (t *term) beginExtra(now time.Time) {
 	}
 }
 
-// mayBeginExtra is true if an extra request waits and may begin now, regardless of the lease.
+// mayBeginExtra reports whether an extra request waits and may begin now, regardless of the lease.
 func (t *term) mayBeginExtra(now time.Time) bool {
 	waiting := len(t.extra) // none of them is in flight
 	return waiting > 0 && t.breaker.allows(t.sending-waiting, now) && !t.pace.next(now, t.sending-waiting).After(now)

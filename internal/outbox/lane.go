@@ -10,7 +10,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// Backoff after transient failures: it doubles from firstBackoff to maxBackoff, with a jitter of ±30 %.
+// Backoff after transient failures: it doubles from firstBackoff to maxBackoff, with a
+// jitter of ±30 %.
 const (
 	firstBackoff  = 500 * time.Millisecond
 	maxBackoff    = 20 * time.Second
@@ -21,7 +22,7 @@ func newBackoff() retry.Backoff {
 	return retry.WithJitterPercent(backoffJitter, retry.WithCappedDuration(maxBackoff, retry.NewExponential(firstBackoff)))
 }
 
-// nextPause returns the next pause of a backoff, which begins if it is nil.
+// nextPause returns the next pause of a backoff, and starts the backoff if it is nil.
 func nextPause(b *retry.Backoff) time.Duration {
 	if *b == nil {
 		*b = newBackoff()
@@ -30,23 +31,24 @@ func nextPause(b *retry.Backoff) time.Duration {
 	return pause
 }
 
-// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when the next may be sent. It is in memory
-// from its first wake until it has nothing to send and its pace limits nothing.
+// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when
+// the next may be sent. It is in memory from its first wake until it has nothing to send and its
+// pace limits nothing.
 type lane struct {
 	Lane
 	state     state
 	woken     bool          // an item was added since the last take
-	summarize bool          // before the next take
+	summarize bool          // summarize it before the next take
 	level     int           // priority of an item that starts to wait now
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace
-	backoff   retry.Backoff // pause after the next failure; nil: no recent failure
+	backoff   retry.Backoff // yields the pause after the next failure; nil: no recent failure
 	chat      *chatPace
-	counted   int       // requests for the message being sent that count against the limits already
-	repeats   bool      // the next request repeats one of unknown outcome, as far as is known
+	counted   int       // requests for the current message that are already counted in the pace
+	repeats   bool      // the next request may repeat one of unknown outcome
 	readyAt   time.Time // when it became ready for its turn; zero: it is not
 	refused   int64     // the last item that the messenger refused for an unknown reason …
-	refusedAt time.Time // … and when it did so first; zero: there is none
+	refusedAt time.Time // … and when it first did so; zero: there is none
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap
@@ -54,7 +56,6 @@ type lane struct {
 
 type state int
 
-// The states of a lane.
 const (
 	idle   state = iota // nothing to send; kept for its pace
 	paused              // may not send yet
@@ -62,7 +63,7 @@ const (
 	busy                // being taken, sent or persisted
 )
 
-// Priorities of lanes, and after how long a lane that waits is one level higher.
+// Priorities of lanes. A waiting lane rises one level in each levelEvery.
 const (
 	levelPrivate      = 10
 	levelGroup        = 5
@@ -73,7 +74,7 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of what a lane sends to a chat.
+// level returns the priority of a lane of the chat with the messenger's id to.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
@@ -92,22 +93,24 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	return level
 }
 
-// rank returns when a lane that waits since then would have started to wait at level 0. All lanes rise at the same speed, so the lane with
-// the earliest rank is first, as long as no level changes.
+// rank returns when a lane that has waited since then would have started to wait at level 0.
+// All lanes rise at the same speed, so the lane with the earliest rank is first, as long as
+// no level changes.
 func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }
 
-// chatPace is the pace of a chat. All its lanes but that of answers to buttons share it.
+// chatPace is the pace of a chat. All its lanes share it, except for answers to buttons.
 type chatPace struct {
 	pace
-	edits    pace // of the requests of all lanes but that of messages
+	edits    pace // requests of all lanes but messages
 	inFlight int  // lanes that hold a send slot
 }
 
-// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages need not wait long for the other half.
-// They also keep a second apart: of buttons that are pressed in quick succession, the last one counts, and must not wait because those
-// before it have used up what the limits allow at once.
+// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages
+// need not wait long for the other half. They are also at least a second apart: if buttons are
+// pressed in quick succession, only the last press matters, and it must not wait because earlier
+// presses have used up the burst.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
@@ -118,7 +121,8 @@ func (c *chatPace) setLimits(windows []Window) {
 	}
 }
 
-// paceAllowsAt returns the earliest moment, not before now, at which the limits of the chat allow a request of the lane.
+// paceAllowsAt returns the earliest moment, not before now, at which the limits of the chat allow a
+// request of the lane.
 func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	at := l.chat.next(now, l.chat.inFlight)
 	if l.Kind != Pages && l.Kind != Boards {
@@ -135,7 +139,7 @@ func (l *lane) requested(now time.Time) {
 	}
 }
 
-// others returns the lanes that share the pace. There are none for answers to buttons.
+// others returns the lanes that share the pace: none for answers to buttons.
 func (l Lane) others() []Lane {
 	switch l.Kind {
 	case Messages:
@@ -149,7 +153,7 @@ func (l Lane) others() []Lane {
 	}
 }
 
-// laneHeap has the lane with the earliest order first.
+// laneHeap is a heap with the lane of the earliest order first.
 type laneHeap []*lane
 
 func (h laneHeap) Len() int           { return len(h) }

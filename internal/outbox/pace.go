@@ -5,18 +5,21 @@ import (
 	"time"
 )
 
-// pace keeps requests within sliding windows. The messenger counts a request at some moment between its start and its end. So pace
-// remembers when requests ended and measures windows from an end to the next start; that is safe for any network delay. A token bucket is
-// not enough: one that allows bursts lets up to twice as many requests through in the first window.
+// pace keeps requests within sliding windows. The messenger counts a request at some moment between
+// its start and its end. So pace remembers when requests ended and measures windows from an end to
+// the next start, which is safe for any network delay. A token bucket is not enough: one that
+// allows bursts lets up to twice as many requests through in the first window.
 type pace struct {
 	windows []Window
-	ends    []time.Time // of the last requests, oldest first
+	ends    []time.Time // ends of the last requests, oldest first
 }
 
-// farFuture is the wait for what only the end of another request brings, or of the turn of another lane: then the lane is rescheduled.
+// farFuture is the wait for something without a known time: the end of another request, or the turn
+// of another lane. Then the lane is rescheduled.
 const farFuture = 1000 * time.Hour
 
-// next returns the earliest moment, not before now, at which another request may start with the given number in flight.
+// next returns the earliest moment, not before now, at which another request may start with the
+// given number in flight.
 func (p *pace) next(now time.Time, inFlight int) time.Time {
 	next := now
 	for _, w := range p.windows {
@@ -33,7 +36,6 @@ func (p *pace) next(now time.Time, inFlight int) time.Time {
 
 func latest(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
 
-// add notes the end of a request.
 func (p *pace) add(end time.Time) {
 	most := 0
 	for _, w := range p.windows {
@@ -49,7 +51,8 @@ func (p *pace) add(end time.Time) {
 	p.ends = slices.Insert(p.ends, at, end)
 }
 
-// clearAt returns when the remembered requests stop limiting anything; a time in the past if they already have.
+// clearAt returns when the remembered requests stop limiting anything; the zero time if
+// there are none.
 func (p *pace) clearAt() time.Time {
 	if len(p.ends) == 0 {
 		return time.Time{}
@@ -60,7 +63,6 @@ func (p *pace) clearAt() time.Time {
 // horizon returns how long a request counts against any limit.
 func (l Limits) horizon() time.Duration { return longest(slices.Concat(l.Private, l.Group, l.Total)) }
 
-// longest returns the length of the longest window, 0 for none.
 func longest(windows []Window) time.Duration {
 	most := time.Duration(0)
 	for _, w := range windows {

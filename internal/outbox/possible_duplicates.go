@@ -6,31 +6,35 @@ import (
 	"time"
 )
 
-// MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message before it is given up. Telegram cannot be
-// asked whether a message has arrived, and people may have read it this often.
+// MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message
+// before it is given up. Telegram cannot be asked whether a message has arrived, and its readers
+// may have seen this many copies.
 const MaxPossibleDuplicates = 5
 
-// isExhausted is true if the message is given up because of possible duplicates. Repeated edits create none.
+// isExhausted reports whether the message is given up because of possible duplicates. Repeated
+// edits create none.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 	return m.Action != Edit && m.Action != Page && possibleDuplicates >= MaxPossibleDuplicates
 }
 
-// ambiguousPauses are the pauses after the first, the second … request with an unknown outcome, for the default of SendTimeout. A single
-// lost answer is usually a blip; several in a row mean a long disturbance, so back off steeply.
+// ambiguousPauses are the pauses after the first, second … request with an unknown outcome, for the
+// default SendTimeout. A single lost answer is usually a blip; several in a row mean a long
+// disturbance, so back off steeply.
 var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
 
 const (
-	// defaultTimeout is for a request, and LongestRequest for one that repeats another. Answers that are too late for the first one are
-	// usually in time for the second.
+	// defaultTimeout limits a request, and LongestRequest one that repeats another. Answers that
+	// are too late for the first are usually in time for the second.
 	defaultTimeout = 5 * time.Second
 	LongestRequest = 8 * time.Second
 )
 
 var errTooManyPossibleDuplicates = errors.New("too many possible duplicates")
 
-// ambiguousPause returns how long a message waits after a request with an unknown outcome; 0 if the message is given up now.
+// ambiguousPause returns how long a message waits after a request with an unknown outcome; 0 if the
+// message is given up now.
 func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	if m.exhaustedAfter(m.Row.PossibleDuplicates + 1) {
 		return 0
@@ -42,7 +46,8 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	return time.Duration(pause / defaultTimeout.Seconds() * float64(sendTimeout))
 }
 
-// timeout returns how long a request for a message may take. The answer to a button is useful only for seconds.
+// timeout returns how long a request for a message may take. An answer to a button is useful only
+// for seconds, so it gets no longer timeout when it is repeated.
 func (m Message) timeout(s Settings) time.Duration {
 	if m.Lane.Kind == CallbackAnswers {
 		return s.SendTimeout
@@ -50,7 +55,6 @@ func (m Message) timeout(s Settings) time.Duration {
 	return s.timeout(m.Row.PossibleDuplicates > 0)
 }
 
-// timeout returns how long a request may take.
 func (s Settings) timeout(repeats bool) time.Duration {
 	if repeats {
 		return s.SendTimeout * (LongestRequest / time.Second) / (defaultTimeout / time.Second)

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// outageLimit is how long a refusal that is the same in several chats may be taken for an outage.
+// outageLimit is how long the same refusal in several chats may be taken for an outage.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
 
-// refusals tells whether refusals for an unknown reason are an outage of the messenger, or the
-// fault of what is refused. They are an outage if the same one comes in several chats and nothing
-// is accepted after it.
+// refusals decides whether refusals for an unknown reason are an outage of the messenger or the
+// fault of the refused item. They are an outage if the same refusal comes in several chats and
+// nothing is accepted after it.
 type refusals struct {
-	acceptedAt time.Time // when the last request that was accepted began
-	// of what came after it
-	chats map[string]map[ChatID]bool // where a refusal came, by the messenger's words without numbers
-	since time.Time                  // when one had come in enough chats
+	acceptedAt time.Time // when the last accepted request began
+	// since then:
+	chats map[string]map[ChatID]bool // chats by refusal, its numbers removed
+	since time.Time                  // when one refusal had come in enough chats
 }
 
-// accepted notes a request that the messenger accepted.
 func (r *refusals) accepted(begun time.Time) {
 	*r = refusals{acceptedAt: latest(r.acceptedAt, begun), chats: make(map[string]map[ChatID]bool)}
 }
@@ -32,8 +31,8 @@ func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }
 
-// isOutage notes that the first item of a lane was refused in these words, and reports whether that
-// is an outage.
+// isOutage notes that the first item of a lane was refused in these words, and reports whether
+// that is an outage.
 func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 	if !r.unsettled(l) {
 		return false

@@ -30,7 +30,7 @@ var (
 	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the request for a message, unless it is unnecessary or there is no time.
+// send makes the requests for a message, unless they are unnecessary or there is no time.
 func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}, begun: time.Now()}
 	if t.skipRequest(ctx, &r) {
@@ -49,7 +49,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	return r
 }
 
-// attributes returns what each log message about m says, as the attributes of a group without a name.
+// attributes returns the log attributes of m, as a group without a name.
 func attributes(m Message) slog.Attr {
 	attrs := []slog.Attr{
 		slog.Int64("chat_id", m.ExternalChat), slog.Int64("operation_id", m.Row.ID), slog.String("kind", m.Row.Kind),
@@ -62,8 +62,8 @@ func attributes(m Message) slog.Attr {
 	return slog.GroupAttrs("", attrs...)
 }
 
-// skipRequest sets the result of a message that needs no request or must not be sent, and says whether it did: the content is already
-// shown, there are too many possible duplicates, or there is no time for it.
+// skipRequest reports whether a message needs no request or must not be sent, and sets its result:
+// the content is already shown, there are too many possible duplicates, or there is no time.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
@@ -83,7 +83,7 @@ func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	return true
 }
 
-// whyNot says why no request with this timeout may begin now, nil if one may.
+// whyNot returns why no request with this timeout may begin now, nil if it may.
 func (t *term) whyNot(timeout time.Duration) error {
 	switch {
 	case t.stopping.Load():
@@ -103,7 +103,7 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 	}
 }
 
-// logOutcome logs the outcome of a message, at a level that fits what operators need to know.
+// logOutcome logs the outcome of a message, at the level that it has for operators.
 func (t *term) logOutcome(r result, now time.Time) {
 	all := slog.GroupAttrs("", attributes(r.Message), slog.String("fingerprint", r.Fingerprint),
 		slog.Int64("duration_ms", now.Sub(r.begun).Milliseconds()))
@@ -146,7 +146,8 @@ func logFailure(log *slog.Logger, r Result) {
 	}
 }
 
-// reportNewID reports the new id of a chat to Settings.ChatMigrated. If that fails, the messenger will report it again.
+// reportNewID calls Settings.ChatMigrated. If that fails, the messenger reports the new id again at
+// the next request.
 func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	if t.settings.ChatMigrated == nil {
 		return
@@ -163,8 +164,8 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests for a message. Each is canceled after the timeout. A sender that panics or does not return in time counts as a
-// failure.
+// request makes the requests for a message. Each is canceled after the timeout. A sender that
+// panics or does not return in time counts as a failure.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -198,7 +199,8 @@ func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	return Receipt{}, &Failure{Kind: Ambiguous, Err: errHangs}
 }
 
-// onResult processes the outcome of a request: it sets the pause of the lane and queues the result to be persisted.
+// onResult processes the outcome of a request: it sets the pause of the lane and queues the result
+// to be persisted.
 func (t *term) onResult(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	t.judge(&r, now)
@@ -217,14 +219,17 @@ func (t *term) onResult(r result, now time.Time) {
 	switch f := r.Failure; {
 	case f == nil || f.LeavesLane() || f.Kind == Forbidden:
 		l.backoff = nil
-	case r.outage: // the circuit sets the pause; the lane's own back-off continues when failures count again
-	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds): // nothing was tried, and the lane looks at the lease again
+	case r.outage:
+		// the circuit sets the pause; the lane's own backoff continues when failures count again
+	case errors.Is(f.Err, errStopped), errors.Is(f.Err, errLeaseEnds):
+		// nothing was tried, and the lane checks the lease again
 	case f.Kind == RateLimited && f.RetryAfter > 0:
 		// spread the retries of chats that were rate limited at the same time
 		r.Pause = time.Duration(float64(min(max(time.Second, f.RetryAfter), longestWait)) * (1 + 0.1*rand.Float64()))
 	case f.Kind == RateLimited:
 		r.Pause = max(time.Second, nextPause(&l.backoff))
-	case f.Kind == Ambiguous && l.Kind != CallbackAnswers: // answers to buttons expire too soon for such a pause
+	case f.Kind == Ambiguous && l.Kind != CallbackAnswers:
+		// answers to buttons expire too soon for such a pause
 		r.Pause = m.ambiguousPause(t.settings.SendTimeout)
 	default:
 		r.Pause = nextPause(&l.backoff)
@@ -232,7 +237,8 @@ func (t *term) onResult(r result, now time.Time) {
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)
 	}
-	l.summarize = l.summarize || r.Pause > 0 // more may wait by the next attempt than the poll has seen
+	// by the next attempt more may wait than at the last poll
+	l.summarize = l.summarize || r.Pause > 0
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
 		t.log.Warn("notices of a newer release are set aside until it leads", "kind", m.Row.Kind)
@@ -296,8 +302,8 @@ func (t *term) updateBreaker(r *result, now time.Time) {
 	}
 }
 
-// fingerprint identifies the content of the first covered items. It uses what the store knows, not the rendered text: a new release that
-// changes texts must not send everything again.
+// fingerprint identifies the content of the first covered items. It hashes what the store knows,
+// not the rendered text: a new release that changes texts must not send everything again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// lane returns the state of a lane. If it is not in memory, it adds one that is busy.
+// lane returns the state of a lane, and adds a busy one if there is none in memory.
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: t.settings.level(key, 0, false, ""), since: now, chat: new(chatPace)}
-		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group)) // until it is known what the chat is
+		// all limits until the kind of chat is known
+		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group))
 		for _, k := range key.others() {
 			if other := t.lanes[k]; other != nil {
 				l.chat = other.chat
@@ -21,7 +22,6 @@ func (t *term) lane(key Lane, now time.Time) *lane {
 	return l
 }
 
-// onWake handles the lanes to which items were added.
 func (t *term) onWake(now time.Time) {
 	for key := range t.takeWoken() {
 		t.touch(key)
@@ -41,15 +41,15 @@ func (t *term) onWake(now time.Time) {
 	}
 }
 
-// touch reports that what the boards of a chat show may have changed.
+// touch reports that the boards of a chat may have to show something else.
 func (t *term) touch(l Lane) {
 	if t.settings.Touched != nil && l.Kind != Boards {
 		t.settings.Touched(l.Chat)
 	}
 }
 
-// onPolled handles a poll: all lanes with waiting items. The store is authoritative for how long they have to wait, because another
-// instance may have changed the pause of a chat.
+// onPolled schedules the lanes with waiting items. The store is authoritative for their wait,
+// because another instance may have changed the pause of a chat.
 func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 	for _, b := range backlogs {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
@@ -64,7 +64,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 				continue
 			}
 			t.dequeue(l)
-			since = latest(since, l.since) // it may have had a turn while this item was already waiting
+			since = latest(since, l.since) // it may have had a turn while this item was waiting
 		}
 		l.summarize = l.summarize || b.Overfull
 		l.level, l.since = t.settings.level(b.Lane, b.To, b.Private, b.Purpose), since
@@ -84,7 +84,7 @@ func (l Limits) forChat(private bool) []Window {
 	return l.Group
 }
 
-// schedule lets a lane wait until it may send, or for its turn if it already may.
+// schedule makes a lane wait until it may send, or for its turn if it already may.
 func (t *term) schedule(l *lane, now time.Time) {
 	if at := latest(t.mayBeginAt(l, now), l.notBefore); at.After(now) {
 		l.state = paused
@@ -99,21 +99,23 @@ func (t *term) schedule(l *lane, now time.Time) {
 	switch messages := t.lanes[Lane{l.Chat, Messages}]; {
 	case l.Kind == CallbackAnswers:
 		t.callbackAnswers.add(l, l.since)
-	case t.refusals.unsettled(l): // others tell sooner whether anything is accepted
+	case t.refusals.unsettled(l): // other lanes show sooner whether anything is accepted
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
-		// the page goes before the messages of its chat that have waited for less
+		// ahead of those messages of its chat that have waited for less time
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, order)
 	}
 }
 
-// pagePatience is how long a page waits for the messages of its chat. A chat that is never quiet must not keep pages from being turned.
+// pagePatience is how long a page waits for the messages of its chat. Even in a busy chat, page
+// buttons must respond.
 const pagePatience = 10 * time.Second
 
-// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request. A board waits until the chat has nothing
-// else to send, and a page for a while until no message waits.
+// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request.
+// A board waits until the chat has nothing else to send; a page waits for messages, but at
+// most pagePatience.
 func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
 	at := l.paceAllowsAt(now)
 	for _, key := range l.others() {
@@ -141,7 +143,8 @@ func (t *term) dequeue(l *lane) {
 	l.state = busy
 }
 
-// makeIdle ends the turn of a lane that has nothing to send. It stays in memory until its pace limits nothing.
+// makeIdle ends the turn of a lane that has nothing to send. The lane stays in memory as long as
+// its pace limits anything.
 func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.repeats, l.readyAt = nil, false, time.Time{}
 	if until := l.chat.clearAt(); until.After(now) {
@@ -155,7 +158,7 @@ func (t *term) makeIdle(l *lane, now time.Time) {
 	}
 }
 
-// reschedule schedules a paused lane again, after a change of what it may wait for.
+// reschedule schedules a paused lane again, because the reason for its pause may be over.
 func (t *term) reschedule(key Lane, now time.Time) {
 	if l := t.lanes[key]; l != nil && l.state == paused {
 		t.dequeue(l)
@@ -163,7 +166,7 @@ func (t *term) reschedule(key Lane, now time.Time) {
 	}
 }
 
-// promoteDue moves the lanes whose wait is over to the ready lanes.
+// promoteDue schedules the lanes whose wait is over, and forgets idle lanes that are due.
 func (t *term) promoteDue(now time.Time) {
 	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
 		if l.state == idle {
@@ -176,7 +179,7 @@ func (t *term) promoteDue(now time.Time) {
 	}
 }
 
-// startReady gives send slots to as many ready lanes as may send at the same time, in order of priority.
+// startReady gives send slots to ready lanes, highest priority first, as far as the limits allow.
 func (t *term) startReady(now time.Time) {
 	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {
 		t.dequeue(l)
@@ -185,11 +188,13 @@ func (t *term) startReady(now time.Time) {
 	}
 	for l := t.ready.first(); l != nil && t.hasSlot(now) && t.mayBegin(t.settings.SendTimeout); l = t.ready.first() {
 		t.dequeue(l)
-		if t.mayBeginAt(l, now).After(now) { // another lane of the chat has begun a request since this one was ready
+		if t.mayBeginAt(l, now).After(now) {
+			// another lane of the chat has begun a request since
 			t.schedule(l, now)
 			continue
 		}
-		if l.repeats && !t.mayBegin(t.settings.timeout(true)) { // until the lease is renewed, others may
+		if l.repeats && !t.mayBegin(t.settings.timeout(true)) {
+			// too long for the lease until it is renewed; other lanes may fit
 			l.notBefore = now.Add(leasePoll)
 			t.schedule(l, now)
 			continue
@@ -200,21 +205,20 @@ func (t *term) startReady(now time.Time) {
 	t.stats.lanes(len(t.ready)+len(t.callbackAnswers), t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
-// hasSlot is true if another lane may send now, regardless of the lease.
+// hasSlot reports whether another lane may send now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
 	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }
 
-// hasCallbackSlot is hasSlot for answers to buttons.
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// claim gives a send slot to a lane, except to one of answers to buttons.
+// claim gives a send slot to a lane. Lanes of answers to buttons have slots of their own.
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++
 }
 
-// release frees the send slot of a lane. That may be what the other lanes of the chat wait for.
+// release frees the send slot of a lane. Other lanes of the chat may be waiting for it.
 func (t *term) release(l *lane, now time.Time) {
 	if l.Kind == CallbackAnswers {
 		t.answeringCallbacks--

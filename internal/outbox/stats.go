@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stats are the measurements of a dispatcher. Counters start at 0 with the process. The tags have the names for Prometheus, those of
-// counters with _total at the end, and what each value is.
+// Stats are the measurements of a dispatcher. Counters start at 0 with the process. The tags hold
+// the metric names for Prometheus, where counters end in _total, and their help texts.
 type Stats struct {
 	Dispatching bool `json:"dispatching" metric:"outbox_dispatching" help:"1 if this instance sends, 0 if it is on standby."`
 
@@ -35,11 +35,10 @@ type Stats struct {
 }
 
 const (
-	keptWaits  = 1000        // about as many turns count in the average wait
-	rateWindow = time.Minute // time over which the rate of new items is measured
+	keptWaits  = 1000        // the average wait covers about this many turns
+	rateWindow = time.Minute // the rate of new items is measured over this time
 )
 
-// statsRecorder collects the Stats.
 type statsRecorder struct {
 	mu    sync.Mutex
 	stats Stats
@@ -61,7 +60,7 @@ func (s *statsRecorder) read() Stats {
 	return stats
 }
 
-// dispatching sets whether this instance is the leader. Everything that only the leader measures is reset.
+// dispatching sets whether this instance is the leader, and resets what only the leader measures.
 func (s *statsRecorder) dispatching(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +91,7 @@ func (s *statsRecorder) lanes(waiting, inFlight int, circuitOpen bool) {
 	s.stats.WaitingLanes, s.stats.InFlight, s.stats.CircuitOpen = waiting, inFlight, circuitOpen
 }
 
-// waited notes how long a lane waited for its turn. Earlier turns count the less, the longer ago they are.
+// waited adds a lane's wait for its turn to the average. The weight of older turns decays.
 func (s *statsRecorder) waited(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +140,8 @@ func (s *statsRecorder) finished(r result) {
 	}
 }
 
-// storedItems returns how many rows the given number of items of a message stands for. Only Send stands for all: an edit repeats items that
-// were already sent.
+// storedItems returns how many rows the given number of items of a message stands for. Only Send
+// covers a row an item: an edit repeats items that were already sent.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1

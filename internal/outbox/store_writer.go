@@ -6,15 +6,17 @@ import (
 	"time"
 )
 
-// persistRetryDelay is the pause after a failure to persist. The failed results and takes themselves wait once to twice as long.
+// persistRetryDelay is the pause after a failure to persist. Each failed result or take waits for
+// one to two such delays.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarizedAtOnce is how many lanes are summarized before one batch. The others wait for the next
-// one: results of requests must not wait for long.
+// summarizedAtOnce limits the lanes that are summarized before one batch. The others wait for the
+// next batch, because results of requests must not wait for long.
 const summarizedAtOnce = 4
 
-// storeWriter is the state of writing to the store. Only one batch is written at a time; the next one covers everything that has come up
-// meanwhile. After a failure the batches start small again, so that a result that cannot be written delays nothing else.
+// storeWriter is the state of writing to the store. Only one batch is written at a time; the next
+// one covers everything that has come up meanwhile. After a failure the batches start small again,
+// so that a result that cannot be written delays nothing else.
 type storeWriter struct {
 	persisting bool
 	limit      int       // maximum size of a batch
@@ -28,7 +30,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	if w.persisting || now.Before(w.nextAt) {
 		return
 	}
-	due := min(w.limit, len(t.results)) // at most
+	due := min(w.limit, len(t.results)) // at most that many are due
 	b := batch{results: make([]result, 0, due), outcomes: make([]Result, 0, due)}
 	remaining := t.results[:0]
 	for _, r := range t.results {
@@ -63,7 +65,8 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	})
 }
 
-// advance calls the store for a batch. Lanes are summarized right before they are taken: nothing of them is in flight then.
+// advance calls the store for a batch. It summarizes lanes right before they are taken, when they
+// have nothing in flight.
 func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -77,7 +80,8 @@ func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	return err
 }
 
-// bounds returns the current bounds: while too much waits in all chats together, less may wait in each.
+// bounds returns the current bounds: while too much waits in all chats together, less
+// may wait in each.
 func (t *term) bounds() Bounds {
 	bounds := t.settings.Bounds
 	if t.overloaded.Load() {
@@ -127,7 +131,7 @@ func (t *term) postpone(b batch, now time.Time) {
 	}
 }
 
-// startTurn sends the message that was taken from a lane, or lets the lane wait.
+// startTurn sends the message that was taken from a lane, or makes the lane wait.
 func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now time.Time) {
 	t.stats.taken(turn)
 	switch m := turn.Message; {
@@ -155,7 +159,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
-		t.schedule(l, now) // also after Forbidden: the chat may have been unparked since
+		// also after Forbidden: the chat may have been unparked since
+		t.schedule(l, now)
 	case r.Failure != nil && r.Failure.Kind == Forbidden:
 		t.makeIdle(l, now)
 	case m.More, r.endedItems() < len(m.Items):
@@ -165,8 +170,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no more requests. It is approximate: a wrong number costs one useless take, or a
-// wait until the next poll.
+// endedItems returns how many items of the message need no more requests. It is approximate: a
+// wrong number costs one useless take, or a wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:

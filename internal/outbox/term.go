@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// storeTimeout is for a call of the store, so that a hanging connection is noticed.
+	// storeTimeout limits a call of the store, so that a hanging connection is noticed.
 	storeTimeout = 10 * time.Second
-	// finishTimeout is how long persisting the last results may take after the longest request has ended while stopping. A stop takes at
-	// most 10 s in all, and the lease has to be released after it.
+	// finishTimeout is how long persisting the last results may take while stopping, after the
+	// longest request has ended. A stop may take 10 s in all, and still has to release the lease.
 	finishTimeout = 500 * time.Millisecond
-	// maxBatch is the maximum number of results and lanes in one call of the store.
+	// maxBatch limits the results and lanes in one call of the store.
 	maxBatch = 256
-	// leasePoll is how often to check again whether the lease is long enough for a request.
+	// leasePoll is how often to check again whether the lease lasts long enough for a request.
 	leasePoll = 100 * time.Millisecond
 )
 
-// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the atomic ones. Calls of the store and
-// requests run in goroutines of their own and report back.
+// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the
+// atomic ones. Calls of the store and requests run in goroutines of their own and report back.
 //
-// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes its message, startTurn starts the
-// request, onResult queues the result, persist stores it, and continueLane schedules the lane again.
+// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes
+// its message, startTurn starts the request, onResult queues the result, persist stores it, and
+// continueLane schedules the lane again.
 type term struct {
 	*Dispatcher
 	lease Lease
 
-	lanes           map[Lane]*lane
-	due             laneHeap // idle and paused lanes, by when they are due
-	ready           laneHeap // lanes that may send, highest priority first
-	callbackAnswers laneHeap // ready lanes of answers to buttons
-	pace            pace     // of all lanes together
-	breaker         breaker
-	refusals        refusals
-	extra           []extraRequest // that wait until they may begin, longest first
-	overloaded      atomic.Bool    // too many items wait in all chats together
-	// unsupportedLogged is true once the log says that items are set aside
+	lanes             map[Lane]*lane
+	due               laneHeap // idle and paused lanes, earliest due time first
+	ready             laneHeap // lanes that may send, highest priority first
+	callbackAnswers   laneHeap // ready lanes of answers to buttons
+	pace              pace     // shared by all lanes
+	breaker           breaker
+	refusals          refusals
+	extra             []extraRequest // waiting to begin, longest wait first
+	overloaded        atomic.Bool    // too many items wait in all chats together
 	unsupportedLogged bool
 
 	stopping           atomic.Bool // no new requests are started
-	sending            int         // lanes that hold a send slot, not counting answers to buttons
+	sending            int         // lanes that hold a send slot, except for answers to buttons
 	answeringCallbacks int
 
 	takes   []*lane  // lanes to take a message from
@@ -63,7 +63,7 @@ type result struct {
 	lane *lane
 	Result
 	begun     time.Time // zero: there was no time to begin
-	requests  int       // that were made
+	requests  int       // requests made
 	outage    bool      // the failure is part of an outage, although the messenger answered
 	persistAt time.Time // earliest time to persist it
 }
@@ -71,10 +71,10 @@ type result struct {
 // batch is what one call of Store.Advance persists and takes, and its outcome.
 type batch struct {
 	results    []result
-	outcomes   []Result // of the results, for the store
+	outcomes   []Result // outcomes of results, for the store
 	takes      []*lane
-	lanes      []Lane // of the takes
-	summarize  []Lane // before they are taken
+	lanes      []Lane // lanes of takes
+	summarize  []Lane // lanes to summarize before they are taken
 	turns      []Turn
 	summarized Summarized
 	err        error
@@ -98,7 +98,7 @@ func newTerm(d *Dispatcher, lease Lease) *term {
 func (t *term) run(ctx context.Context) error {
 	t.stats.dispatching(true)
 	defer t.stats.dispatching(false)
-	t.acceptWakes(true) // before the first poll: that finds whatever was committed earlier
+	t.acceptWakes(true) // before the first poll, which finds what was committed earlier
 	defer t.acceptWakes(false)
 	defer t.workers.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -110,7 +110,7 @@ func (t *term) run(ctx context.Context) error {
 
 // loop dispatches until the context ends, and then finishes what is in flight.
 func (t *term) loop(ctx context.Context) error {
-	// when stopping, requests end by their timeouts, and calls of the store are canceled a little later
+	// While stopping, requests end by their timeouts, and calls of the store are canceled later.
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelStore()
@@ -153,8 +153,8 @@ func (t *term) loop(ctx context.Context) error {
 	}
 }
 
-// stop prevents new requests. Those in flight keep their full timeout, so that no request is canceled that would have been answered; then
-// there is a moment to persist the results.
+// stop prevents new requests. Those in flight keep their full timeout, so that no request is
+// canceled that would have been answered. A moment remains to persist their results.
 func (t *term) stop(cancelStore func()) {
 	t.stopping.Store(true)
 	t.acceptWakes(false)
@@ -169,8 +169,8 @@ func (t *term) isBusy() bool {
 	return t.sending+t.answeringCallbacks > 0 || t.writer.persisting || len(t.results) > 0
 }
 
-// step does everything that is possible now, and returns the time until there is more. It acts and looks ahead with the same now, so that
-// nothing in between is missed.
+// step does everything that is possible now, and returns the time until more becomes possible. It
+// acts and looks ahead with the same now, so that it misses nothing in between.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
@@ -212,14 +212,14 @@ func (t *term) next(now time.Time) time.Time {
 	return next
 }
 
-// mayBegin is true if the lease lasts long enough for a request with this timeout. The request ends, with a margin, before another instance
-// can take the lease.
+// mayBegin reports whether the lease lasts long enough for a request with this timeout: the request
+// must end, with a margin, before another instance can take the lease.
 func (t *term) mayBegin(timeout time.Duration) bool {
 	return t.lease.Remaining() >= timeout+t.settings.SendTimeout/5
 }
 
-// prepare puts back what an older release has set aside, and loads the requests that still count against the limits; nothing may be sent
-// without them.
+// prepare puts back what an older release has set aside, and loads the requests that still count
+// against the limits. Nothing may be sent before.
 func (t *term) prepare(ctx context.Context) error {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false

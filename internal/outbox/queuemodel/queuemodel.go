@@ -1,8 +1,9 @@
-// Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible from outside: the items added, what is
-// taken from the store and persisted there, the requests made, and what arrives. It knows nothing about how a queue works, so it must not
-// import one.
+// Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible
+// from outside: the items added, what is taken from the store and persisted there, the requests
+// made, and what arrives. It knows nothing about how a queue works, so it must not import one.
 //
-// A [Model] must be notified of every event in order. [Model.Verdict] returns the violations that it found.
+// A [Model] must be notified of every event in order. [Model.Verdict] returns the
+// violations that it found.
 package queuemodel
 
 import (
@@ -22,11 +23,12 @@ type Lane struct {
 // LaneKind is what a lane consists of.
 type LaneKind int
 
-// The kinds of lanes. All but that of answers to buttons share the limits of their chat.
+// The kinds of lanes. All but CallbackAnswers share the limits of their chat.
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat
-	Pages                    // messages that a pressed button edits; of the pages of a message, only the newest is sent
+	// Pages are messages that a pressed button edits; only the newest page of a message is sent.
+	Pages
 	_
 	Boards // messages that exist once; they wait until the chat has nothing else to send
 )
@@ -38,15 +40,15 @@ type Item struct {
 	ID       int64
 	Lane     Lane
 	Private  bool      // its chat is private
-	Deadline time.Time // from then on it may expire unsent; zero: never
-	// Object identifies what the item is about, and Says is its content. Several items may be about one object; the last one of them
-	// determines what it shows in the end.
+	Deadline time.Time // the item may expire unsent from then on; zero: never
+	// Object identifies what the item is about, and Says is its content. Several items may be about
+	// one object; the last one determines its final content.
 	Object, Says string
-	// Harmless is true if sending the item again creates no duplicate.
+	// Harmless reports whether the item may be sent again without creating a duplicate.
 	Harmless bool
 }
 
-// Window allows N requests in any span of time of the length Per.
+// Window allows N requests in any time span of length Per.
 type Window struct {
 	N   int
 	Per time.Duration
@@ -54,21 +56,26 @@ type Window struct {
 
 // Rules are what a queue must comply with.
 type Rules struct {
-	Private, Group, Total []Window // for requests to a private chat, to any other chat, and in total
-	Parallel              int      // requests in flight at the same time by one instance, and as many answers to buttons
-	MaxFailures           int      // failed requests after which an item is dead
-	// Timeout is for one request. A request for a possible duplicate may take eight fifths of it.
+	// Private, Group and Total limit the requests to a private chat, to any other
+	// chat, and in total.
+	Private, Group, Total []Window
+	// Parallel limits the requests that one instance has in flight, and separately the
+	// answers to buttons.
+	Parallel    int
+	MaxFailures int // failed requests after which an item is dead
+	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it.
 	Timeout time.Duration
-	// Grace is how long to wait for a canceled request to return. The outcome of a request that does not return by then is unknown.
+	// Grace is how long to wait for a canceled request to return. The outcome of a request that
+	// does not return by then is unknown.
 	Grace time.Duration
-	// Prompt is true if waiting items may be delayed only by the failures that the model is notified of.
+	// Prompt reports whether waiting items may be delayed only by the failures that the model
+	// is notified of.
 	Prompt bool
 }
 
 // Answer is the messenger's answer to a request.
 type Answer string
 
-// The answers.
 const (
 	Delivered    Answer = ""
 	RateLimited  Answer = "rate_limited"
@@ -85,7 +92,6 @@ const (
 // State is the state of an item in the store.
 type State string
 
-// The states.
 const (
 	Waits   State = "waits"
 	Sending State = "sending" // being sent, or possibly sent
@@ -94,7 +100,7 @@ const (
 	Expired State = "expired"
 	// Uncertain items have too many possible duplicates and are not sent again.
 	Uncertain State = "uncertain"
-	// Summarized items are told of by another one.
+	// Summarized items are told of by another item.
 	Summarized State = "summarized"
 )
 
@@ -111,7 +117,8 @@ type Model struct {
 	arrivals []arrival
 	inFlight []*Request
 	leader   int64
-	// overlapped is true if a request overlapped the work of the next leader, so that objects may have any content.
+	// overlapped reports whether a request overlapped the work of the next leader, so that objects
+	// may have any content.
 	overlapped  bool
 	limitHits   int // requests that used up a limit
 	failures    int // failed requests
@@ -124,22 +131,23 @@ type Model struct {
 type lane struct {
 	items []*item
 	take  *take // the latest
-	chat  *chat // shared by all lanes but that of answers to buttons
+	chat  *chat // shared by all lanes but CallbackAnswers
 	hold  hold  // after the last failure
-	// extraWait is how much longer than others it may wait because of possible duplicates
+	// extraWait is how much longer the lane may wait because of possible duplicates.
 	extraWait time.Duration
 
-	readySince                      time.Time // since when its first item could be sent
-	failures, requests, storeErrors int       // those of the model at that moment
+	readySince                      time.Time // when its first item could be sent
+	failures, requests, storeErrors int       // the model's counts at that moment
 }
 
-// chat is what holds for all lanes of a chat but that of answers to buttons.
+// chat is the state that all lanes of a chat but CallbackAnswers share.
 type chat struct {
-	refused  bool      // the last request was refused
-	parked   time.Time // until when nothing is to be sent after that
-	tried    time.Time // when a request was begun after that whose outcome is not persisted
-	unparked time.Time // since when it is not parked any more
-	frozen   time.Time // when the chat may be written to again, under any leader
+	refused bool      // the last request was refused
+	parked  time.Time // no requests before, after that refusal
+	// tried is when a request after that refusal began whose outcome is not persisted yet.
+	tried    time.Time
+	unparked time.Time // when the chat was last unparked
+	frozen   time.Time // no requests before, under any leader
 }
 
 // hold is the pause of a lane after a failure.
@@ -158,23 +166,24 @@ type item struct {
 	Item
 	put      time.Time
 	state    State
-	copies   int // that have arrived
+	copies   int // copies that have arrived
 	repeats  int // times that it was taken again as a possible duplicate
-	failures int // persisted
+	failures int // persisted failures
 }
 
 func (i *item) ended() bool {
 	return i.state == Sent || i.state == Dead || i.state == Expired || i.state == Uncertain || i.state == Summarized
 }
 
-// isExhausted is true if no more possible duplicates of it may be created.
+// isExhausted reports whether the item may create no more possible duplicates.
 func (i *item) isExhausted() bool { return !i.Harmless && i.repeats >= maxCopies }
 
-// take is what was taken from the store for one request.
+// take is a set of items that was taken from the store for one request.
 type take struct {
-	epoch          int64 // of the instance that took it
-	items          []*item
-	mustRepeat     []*item  // exactly what the request must cover; nil: any number of items from the first
+	epoch int64 // of the instance that took it
+	items []*item
+	// mustRepeat is exactly what the request must cover; nil: any number of items from the first.
+	mustRepeat     []*item
 	repeated       bool     // they are possible duplicates
 	unknownToTaker bool     // the instance did not receive the answer of the store
 	request        *Request // nil: none yet
@@ -188,7 +197,7 @@ type Request struct {
 	private    bool
 	excused    bool
 	begun      time.Time
-	repeats    int       // number of earlier requests with an unknown outcome
+	repeats    int       // earlier requests with an unknown outcome
 	canceledAt time.Time // zero: not canceled
 
 	delivered bool // the items can be read
@@ -209,8 +218,8 @@ func New(rules Rules, now func() time.Time) *Model {
 	}
 }
 
-// Verdict returns the violations found so far, and those that are visible only at the end. Call it when the queue has had all the time that
-// it needs.
+// Verdict returns the violations found so far, and those that are visible only at the end. Call it
+// when the queue has had all the time that it needs.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -233,12 +242,10 @@ func (m *Model) History() []string {
 	return slices.Clone(m.history)
 }
 
-// note records an event.
 func (m *Model) note(format string, args ...any) {
 	m.history = append(m.history, m.now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// violation records a violation of the rules.
 func (m *Model) violation(format string, args ...any) {
 	m.note("WRONG: "+format, args...)
 	m.violations = append(m.violations, errors.New(m.history[len(m.history)-1]))
@@ -270,7 +277,7 @@ func (m *Model) Put(i Item) {
 	m.order = append(m.order, added)
 }
 
-// Replaced notes that a newer item took the place of one that nobody has taken yet.
+// Replaced notes that a newer item took the place of one that was not taken yet.
 func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -282,7 +289,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarizes notes that an item tells of these others of its lane, too, from now on. Such an item is never too late.
+// Summarizes notes that from now on an item also tells of these other items of its lane. A
+// summary never expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -319,8 +327,8 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked notes that a chat was persisted as parked. From then on one request may try whether it is
-// refused again.
+// Parked notes that a chat was persisted as parked. From then on one request may try whether it
+// is refused again.
 func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +337,7 @@ func (m *Model) Parked(chat int64, until time.Time) {
 	c.refused, c.parked, c.tried = true, until, time.Time{}
 }
 
-// Unpark notes that a parked chat may be written to as any other.
+// Unpark notes that a parked chat may be written to like any other.
 func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

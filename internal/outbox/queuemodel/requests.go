@@ -5,23 +5,26 @@ import (
 	"time"
 )
 
-// minBackoff is the shortest time between a request that failed for a transient reason and the next one.
+// minBackoff is the shortest time between a request that failed for a transient reason
+// and the next one.
 const minBackoff = 350 * time.Millisecond
 
 // maxCopies is how many requests with an unknown outcome may be made for an item.
 const maxCopies = 5
 
-// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number of earlier ones: 1, 10, 100 s and 15
-// minutes for a timeout of 5 s. The actual pause may be 30 % shorter or longer, but never longer than the longest of these.
+// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number
+// of earlier ones: 1, 10, 100 s and 15 minutes for a timeout of 5 s. The actual pause may be 30 %
+// shorter or longer, but never longer than 15 minutes.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
-		return 0 // it ends
+		return 0 // the item ends
 	}
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins notes that an instance starts a request for these items. An excused request is made by a process that was frozen after it had
-// checked its lease: nothing can prevent it from overlapping the next leader.
+// Begins notes that an instance starts a request for these items. An excused request comes from
+// a process that froze after it had checked its lease: nothing can prevent it from overlapping
+// the next leader.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +50,6 @@ func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Reque
 	return r
 }
 
-// checkRequest checks a request that starts.
 func (m *Model) checkRequest(l *lane, r *Request) {
 	ids := idsOf(r.items)
 	switch t := l.take; {
@@ -99,7 +101,8 @@ func (m *Model) Excuse(r *Request) {
 	r.excused = true
 }
 
-// Reaches notes that a request reached the messenger and counts against the limits, and whether its items can be read.
+// Reaches notes that a request reached the messenger and counts against the limits. delivers
+// reports whether its items can be read.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -141,7 +144,6 @@ func (m *Model) checkOrder(i *item) {
 	}
 }
 
-// checkLimits checks whether a request exceeds a limit.
 func (m *Model) checkLimits(a arrival) {
 	m.arrivals = append(m.arrivals, a)
 	windows := m.rules.Group
@@ -180,7 +182,6 @@ func (m *Model) Cut(r *Request) {
 	}
 }
 
-// allowed returns how long a request may take.
 func (m *Model) allowed(r *Request) time.Duration {
 	if r.repeats == 0 || !r.lane.isPaced() {
 		return m.rules.Timeout
@@ -195,7 +196,7 @@ func (m *Model) Full() int {
 	return m.limitHits
 }
 
-// Ends notes the answer to a request, and how long the messenger asks to wait.
+// Ends notes the answer to a request, and the wait that the messenger asks for.
 func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

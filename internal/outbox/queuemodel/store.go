@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// lostAfter is how long after a request that tries a parked chat its outcome counts as lost.
+// lostAfter is how long after a request to a parked chat began its outcome counts as lost.
 const lostAfter = time.Minute
 
-// Took notes that items were taken from the store for one request and marked as being sent. repeated is true if they were already marked,
-// so that they are sent again.
+// Took notes that items were taken from the store for one request and marked as being sent.
+// repeated reports whether they were already marked, so that they are sent again.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,13 +68,15 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 		}
 	}
 	if last != nil && slices.ContainsFunc(last.items, (*item).ended) {
-		next.mustRepeat = nil // the expired items may leave room for others
+		next.mustRepeat = nil // without the expired items, others may fit
 	}
 }
 
-// checkYields checks that a board is taken only if nothing else waits in its chat, as far as its instance must know that.
+// checkYields checks that a board is taken only if nothing else waits in its chat, as far as its
+// instance must know.
 func (m *Model) checkYields(board Lane) {
-	const hidden = 20 * time.Second // a slow call of the store began before the item was added, or the chat unparked
+	// A slow call of the store may have begun before the item was added or the chat unparked.
+	const hidden = 20 * time.Second
 	if m.now().Sub(m.lane(board).chat.unparked) <= hidden {
 		return
 	}
@@ -85,7 +87,7 @@ func (m *Model) checkYields(board Lane) {
 	}
 }
 
-// TurnLost notes that an instance did not receive the answer of the store about what it has taken in a lane.
+// TurnLost notes that an instance did not receive the store's answer to a take in a lane.
 func (m *Model) TurnLost(epoch int64, lane Lane) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -125,7 +127,7 @@ func (m *Model) Wrote(id int64, state State) {
 	}
 }
 
-// isOutdated is true if an item is a page, and a newer one of the same message waits.
+// isOutdated reports whether an item is a page and a newer page of the same message waits.
 func (m *Model) isOutdated(i *item) bool {
 	all := m.lane(i.Lane).items
 	return i.Lane.Kind == Pages && slices.ContainsFunc(all[slices.Index(all, i)+1:], func(other *item) bool {
@@ -141,7 +143,7 @@ func (m *Model) expected(t *take, i *item) []State {
 			return []State{Uncertain}
 		}
 		if i.Object != "" && m.contents[i.Object] == i.Says || m.overlapped {
-			return []State{Waits, Sent} // its content was already shown
+			return []State{Waits, Sent} // the content was already shown
 		}
 		return []State{Waits}
 	}
@@ -169,7 +171,7 @@ func (m *Model) expected(t *take, i *item) []State {
 	}
 }
 
-// applyAnswer notes what the persisted answer means for the lane and the item.
+// applyAnswer applies the persisted answer to the lane and the item.
 func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if t.items[0] != i || t.request == nil || t.epoch != m.leader {
 		return
@@ -186,7 +188,7 @@ func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	}
 }
 
-// knownAnswer returns the answer that the queue knows; Ambiguous for a request that was given up.
+// knownAnswer returns the answer that the queue knows: Ambiguous for a request that was given up.
 func (m *Model) knownAnswer(r *Request) Answer {
 	if !r.returned {
 		return Ambiguous
@@ -218,7 +220,8 @@ func (m *Model) isGivenUp(r *Request) bool {
 	return !r.canceledAt.IsZero() && m.now().Sub(r.canceledAt) >= m.rules.Grace
 }
 
-// Unwritten returns how many requests of an instance are in flight, and how many were delivered whose result it has not persisted.
+// Unwritten returns how many requests of an instance are in flight, and how many were delivered
+// although the instance has not persisted their result.
 func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -237,7 +240,8 @@ func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	return inFlight, arrived
 }
 
-// sinceReady returns how long a lane could have gone on, and how long others may have delayed it in that time.
+// sinceReady returns how long a lane could have continued, and how long others may have delayed
+// it in that time.
 func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 	from := l.readySince
 	for _, until := range []time.Time{l.chat.frozen, l.hold.until, l.chat.parked, l.chat.tried.Add(lostAfter)} {
@@ -246,10 +250,11 @@ func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 		}
 	}
 	const (
-		own     = 2 * time.Minute  // its pace, and the pause after a failure
-		stop    = 70 * time.Second // all lanes pause because of a failed request
-		other   = 15 * time.Second // another request occupies the send slot, or the lease is too short for a repeated one
-		trouble = 15 * time.Second // until a call of the store times out and is repeated
+		own  = 2 * time.Minute  // its pace, and the pause after a failure
+		stop = 70 * time.Second // all lanes pause because of a failed request
+		// another request holds the send slot, or the lease is too short for a repeated one
+		other   = 15 * time.Second
+		trouble = 15 * time.Second // a call of the store times out and is repeated
 	)
 	return m.now().Sub(from), own + l.extraWait + time.Duration(m.failures-l.failures)*stop +
 		time.Duration(m.requests-l.requests)*other + time.Duration(m.storeErrors-l.storeErrors)*trouble
