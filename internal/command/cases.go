@@ -10,13 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ending says how names with an ending in the nominative end in the other cases.
+// ending maps the ending of a name in the nominative to those in the other cases.
 type ending struct {
 	nominative string
 	others     []string
 }
 
-// endings are those of Russian and Ukrainian names, folded. A name without an ending ends with a consonant.
+// endings are the folded endings of Russian and Ukrainian names. A name without an ending ends with
+// a consonant.
 var endings = [...]ending{
 	// Russian
 	declension("а", "ы и е у ой ей"), // Дима, Саша
@@ -42,25 +43,25 @@ func declension(nominative, others string) ending {
 	return ending{fold(nominative), strings.Fields(fold(others))}
 }
 
-// ownNames are names that look like another case of somebody else's name: Александра need not be Александр.
+// ownNames look like another name in an oblique case: Александра need not be Александр.
 var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана святослава станислава ярослава
 	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
 
-// mensNames are names of men that end as those of women do.
+// mensNames are names of men with endings typical of women's names.
 var mensNames = wordSet(fold(`алеша андрюша боря вадя валера ваня вася витя вова володя гена гоша гриша дима женя жора игорёша илья кеша кирюша
 	коля костя кузьма леня леха леша лева лука микита микола миша никита ілля олекса паша петя рома саша сева сема сеня серега сережа сева слава
 	степа тема тимоха толя тоша фома федя шура эдя юра яша`))
 
-// isWoman is true if a name ends as those of Russian and Ukrainian women do.
+// isWoman reports whether a name ends like those of Russian and Ukrainian women.
 func isWoman(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
 }
 
-// womensNamesToo are names of men that are names of women as well.
+// womensNamesToo are names of both men and women.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
-// isMan is true if a name ends as only those of Russian and Ukrainian men do.
+// isMan reports whether a name ends like only those of Russian and Ukrainian men.
 func isMan(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	if mensNames[first] {
@@ -69,7 +70,7 @@ func isMan(name string) bool {
 	return endsWithConsonant(first) && !strings.HasSuffix(first, "ь") || strings.HasSuffix(first, "й")
 }
 
-// nominatives returns the words of which a folded word may be another case.
+// nominatives returns the words that a folded word may be an oblique case of.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
 		return nil
@@ -85,14 +86,15 @@ func nominatives(word string) (all []string) {
 	return all
 }
 
-// endsWithConsonant is true if a folded Cyrillic word ends with a consonant other than й.
+// endsWithConsonant reports whether a folded Cyrillic word ends with a consonant other than й.
 func endsWithConsonant(word string) bool {
 	r, _ := utf8.DecodeLastRuneInString(word)
 	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
 }
 
-// declined returns the people whose name of one or two words, folded, stands in another case: "с Димой", "у Дмитрия Козлова". A name that
-// somebody else may have means them only if isName says that there is such a player, so that it is asked about.
+// declined returns the people whose folded name of one or two words is in an oblique case: "с
+// Димой", "у Дмитрия Козлова". If the declined form is also a name of its own, they are included
+// only if a player has that name (isName), so that the bot asks who is meant.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")
 	if ownNames[first] && !isName || strings.Contains(last, " ") {
@@ -107,7 +109,7 @@ func (n *Names) declined(name string, isName bool) (people []int) {
 	return slices.Compact(people)
 }
 
-// isAccusative is true if a folded name with another ending than in the nominative can stand in the accusative.
+// isAccusative reports whether a folded name in an oblique case can be the accusative.
 func isAccusative(name, nominative string) bool {
 	first, _, _ := strings.Cut(name, " ")
 	nominative, _, _ = strings.Cut(nominative, " ")

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// The names of the commands whose arguments have a grammar of their own.
+// The commands whose arguments have a grammar of their own.
 const (
 	NameMatch   = "match"
 	NameWon     = "won"
@@ -25,23 +25,26 @@ const (
 
 // Command is a message that begins with a command for this bot.
 type Command struct {
-	Name      string   // what was written, as Name returns it; never empty
-	Written   string   // the same, also if Name is replaced by the command that it is an alias of in English
-	Args      string   // the trimmed text after the command, with a placeholder for each mention
-	Ladder    string   // the first words of the arguments, if WithoutWords has cut them because they name a ladder
-	Beyond    bool     // what was written has letters beyond a to z, so it need not be a command
-	Addressed bool     // the command names this bot, so that it is not meant for another one
-	Mentions  []Person // the mentioned people, in the order of their placeholders; nil if there are none
+	Name    string // as typed, normalized by Name; never empty
+	Written string // like Name, but kept when an alias is replaced by its English command
+	Args    string // the trimmed text after the command, with a placeholder for each mention
+	// the first words of the arguments, if WithoutWords has cut them because they name a ladder
+	Ladder    string
+	Beyond    bool     // the name has letters beyond a to z, so it need not be a command
+	Addressed bool     // the command names this bot, so it is not meant for another one
+	Mentions  []Person // in the order of their placeholders; nil if there are none
 
-	// The rest is not in the text: Parse leaves it empty.
-	MayNameLadder bool              // the first words of the arguments may name the ladder that it is about
-	Sender        Person            // who wrote the message, zero for an anonymous admin
-	Reply         *Person           // who wrote the message that it replies to, nil for nobody; of a bot, IsBot must be set
-	Picked        []ladder.PlayerID // whom the first unclear names in a question mean
+	// The caller sets the rest, which is not in the text; Parse leaves it empty.
+	MayNameLadder bool   // the first words of the arguments may name the ladder
+	Sender        Person // the author of the message, zero for an anonymous admin
+	// the author of the message it replies to, nil for none; IsBot must be set for a bot
+	Reply  *Person
+	Picked []ladder.PlayerID // the choices made for the first unclear names in a question
 }
 
-// Parse reads a message that begins with a command. botUsername is this bot's username, without the @. ok is false for any other message,
-// such as a command to another bot, or text with a command in the middle. Parse ignores entities that do not fit the text.
+// Parse reads a message that begins with a command. botUsername is this bot's username, without the
+// @. ok is false for any other message, such as a command to another bot, or text with a command in
+// the middle. Entities that do not fit the text are ignored.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head := commandHead(text, entities)
 	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
@@ -52,7 +55,8 @@ func Parse(text string, entities []Entity, botUsername string) (c Command, ok bo
 	return c, true
 }
 
-// SplitNumber returns a command whose name ends with a number, such as /undo2, as if a space were in front of it; ok is false for others.
+// SplitNumber splits the number off a name that ends with one, as if a space preceded it: /undo2 is
+// /undo 2. ok is false for other commands.
 func (c Command) SplitNumber() (split Command, ok bool) {
 	name := strings.TrimRightFunc(c.Name, isDigit)
 	number := c.Name[len(name):]
@@ -68,13 +72,13 @@ func (c Command) Typed() string {
 	return strings.TrimSpace(strings.ReplaceAll(c.Args, placeholder, " "))
 }
 
-// Unquoted returns the words that Typed returns, without quotes.
+// Unquoted returns the words of Typed, without quotes.
 func (c Command) Unquoted() []string {
 	return strings.FieldsFunc(c.Typed(), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
 }
 
-// AboutSeason returns the /season that a /ranking is whose first word is "season", and any other
-// command as it is.
+// AboutSeason turns a command whose first argument is "season", such as /ranking season, into
+// /season, and returns any other command unchanged.
 func (c Command) AboutSeason() Command {
 	if first, rest, _ := strings.Cut(c.Args, " "); c.Name != NameSeason && strings.EqualFold(first, NameSeason) {
 		c.Name, c.Args = NameSeason, rest
@@ -82,10 +86,11 @@ func (c Command) AboutSeason() Command {
 	return c
 }
 
-// SaysWhoWon is true if the name of the command says who won, as in /won.
+// SaysWhoWon reports whether the name of the command states the outcome, as /won does.
 func (c Command) SaysWhoWon() bool { return commandOutcomes[c.Written] != unknown }
 
-// FirstWord returns the first word of the arguments, or the first person if there are only mentions.
+// FirstWord returns the first word of the arguments, or the first person if there are only
+// mentions.
 func (c Command) FirstWord() string {
 	word, _ := cutWord(c.Args)
 	if word == "" && len(c.Mentions) > 0 {
@@ -94,22 +99,24 @@ func (c Command) FirstWord() string {
 	return word
 }
 
-// Text returns the command that a text without one stands for, such as an answer to a question. botUsername is as for Parse.
+// Text returns the command for a text without one, such as an answer to a question. botUsername is
+// as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions = cutMentions(text, 0, entities, botUsername)
 	return c
 }
 
-// WantsHelp is true if the command asks for help, as in "/match help".
+// WantsHelp reports whether the command asks for help, as in "/match help".
 func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 
 // commandPattern matches a command at the beginning of a text, with its name and the name of a bot.
 var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
-// commandHead returns the match of the command that text begins with. Telegram marks only names of
-// the letters a to z, the digits and "_". Another word, such as "/gané" or "/матч", has no mark, or
-// one that ends inside it: it is a command unless it is marked as something else, such as code.
+// commandHead returns the submatches of the command that text begins with. Telegram marks only
+// names made of the letters a to z, digits and "_". Another word, such as "/gané" or "/матч", has
+// no mark, or one that ends inside it: it is a command unless it is marked as something else, such
+// as code.
 func commandHead(text string, entities []Entity) []string {
 	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
 		if slices.ContainsFunc(entities, func(e Entity) bool { return e.Offset == 0 && e.Kind != KindBotCommand }) {
@@ -130,44 +137,48 @@ func commandHead(text string, entities []Entity) []string {
 	return nil
 }
 
-// Name returns the name of a command: "match" for "match", "/Match" and "MATCH", and "gane" for
+// Name normalizes the name of a command: "match" for "match", "/Match" and "MATCH", and "gane" for
 // "gané".
 func Name(word string) string { return fold(strings.TrimPrefix(word, "/")) }
 
-// wordBytes are the characters of commands and usernames.
+// wordBytes are the characters allowed in commands and usernames.
 const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// isWord is true if s consists of the characters of commands and usernames.
+// isWord reports whether s consists of characters allowed in commands and usernames.
 func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" }
 
 // Person is a person in a message: named by username (a mention), known as a Telegram user (a text
 // mention, the sender, the author of a replied-to message), or a player whom the store knows. The
-// zero Person is nobody. In JSON it is what a stored report says about who plays.
+// zero Person is nobody. Its JSON describes a player in a stored report.
 type Person struct {
-	ID       ladder.UserID   `json:"id,omitempty"`       // 0 if unknown
-	Username string          `json:"username,omitempty"` // without the @, in the original letter case
-	Name     string          `json:"name,omitempty"`     // the display name, empty for a mention
-	Player   ladder.PlayerID `json:"player,omitempty"`   // the player, if the store says who it is: the message shows nothing about them then
-	IsBot    bool            `json:"-"`
-	Former   string          `json:"-"` // the usernames that a Player had in the group before, in lower case, with spaces between
-	Left     bool            `json:"-"` // a Player has left the group: their names mean somebody else, if anybody else has them
-	// Earlier reports whether an earlier message has shown the person, so that nothing about somebody
-	// who is known is new.
+	ID ladder.UserID `json:"id,omitempty"` // 0 if unknown
+	// without the @, in the original letter case
+	Username string `json:"username,omitempty"`
+	Name     string `json:"name,omitempty"` // the display name, empty for a mention
+	// the player, if the store knows who it is; then the message shows nothing new about the person
+	Player ladder.PlayerID `json:"player,omitempty"`
+	IsBot  bool            `json:"-"`
+	// the former usernames of a Player in the group, in lower case, separated by spaces
+	Former string `json:"-"`
+	// the Player has left the group: a name means another person who has it, if there is one
+	Left bool `json:"-"`
+	// Earlier reports whether an earlier message has shown the person: then this one tells nothing
+	// new.
 	Earlier bool `json:"-"`
-	Oblique bool `json:"-"` // the name stands in a case that the subject of a sentence cannot have
+	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
 	Whom    bool `json:"-"` // that case is the accusative
 }
 
-// MayBeBot reports whether a mention may not refer to a person at all: Telegram does not say whose
-// account it is, but the usernames of all bots end in "bot", and hardly any others do.
+// MayBeBot reports whether a mention may be of a bot: Telegram does not say whose account it is,
+// but the usernames of all bots end in "bot", and hardly any others do.
 func (p Person) MayBeBot() bool {
 	return p.ID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot")
 }
 
-// IsShownNow reports whether it is the command's message that shows the person.
+// IsShownNow reports whether this command's message is what shows the person.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
-// isKnown is true if p is identified by an id or a username.
+// isKnown reports whether p is identified by an id or a username.
 func (p Person) isKnown() bool { return p.ID != 0 || p.Username != "" }
 
 // IsSame reports whether p and q have the same id or username.
@@ -175,7 +186,8 @@ func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
-// identify returns known instead of p if they are the same person: a sender has more data than a mention.
+// identify returns known instead of p if they are the same person: the sender, for example, has
+// more data than a mention.
 func (p Person) identify(known Person) Person {
 	if !p.IsSame(known) {
 		return p
@@ -192,8 +204,8 @@ func (p Person) label() string {
 	return p.Name
 }
 
-// isBotUsername is true if username is this bot's, or that of a bot which Telegram shows as the sender of messages of anonymous admins and
-// channels. Other bots cannot be recognized from a mention.
+// isBotUsername reports whether username is this bot's, or belongs to a bot that Telegram shows as
+// the sender for anonymous admins and channels. Other bots cannot be recognized from a mention.
 func isBotUsername(username, botUsername string) bool {
 	bots := []string{botUsername, "GroupAnonymousBot", "Channel_Bot"}
 	return username != "" && slices.ContainsFunc(bots, func(bot string) bool { return strings.EqualFold(username, bot) })

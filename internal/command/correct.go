@@ -11,8 +11,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Correct returns a /match that says what a malformed one means, ready to be sent. ok is false if that is not clear, if it would leave out
-// a word that is no filler, or if it cannot be written. The arguments are those of ParseMatch, and err is its error.
+// Correct suggests a well-formed /match for a malformed one, ready to be sent. ok is false if its
+// meaning is not clear, if the suggestion would drop a word that is no filler, or if it cannot be
+// written. The arguments are those of ParseMatch, and err is its error.
 func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	t := c.text()
 	return correct(t.written, err, func(written string) (string, error) {
@@ -25,8 +26,9 @@ func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	})
 }
 
-// CorrectAmendment returns an /undo, /restore or /fix that says what a malformed one probably means, ready to be sent. It names the match,
-// because it need not be sent as a reply. err is the error of the parser.
+// CorrectAmendment suggests a well-formed /undo, /restore or /fix for a malformed one, ready to be
+// sent. It includes the match number, because the command need not be sent as a reply. err is the
+// error of the parser.
 func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	if len(c.Mentions) > 0 {
 		return "", false
@@ -46,9 +48,10 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes the slip that makes a text malformed. read returns what to write instead of it: nothing if that is not clear.
+// correct removes the slip that makes a text malformed. read returns the corrected command, or
+// nothing if the meaning is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
-	const most = 256 // characters, as Telegram allows for a text to be copied
+	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)
 	if !ok {
 		return "", false
@@ -60,14 +63,15 @@ func correct(written string, err error, read func(written string) (string, error
 	return text, true
 }
 
-// withoutSlip returns a text without the slip that makes it malformed.
+// withoutSlip removes the slip that makes a text malformed.
 func withoutSlip(written string, err error) (corrected string, ok bool) {
 	var form *FormError
 	if !errors.As(err, &form) {
 		return "", false
 	}
 	switch people := strings.Count(written, placeholder); {
-	case form.Reason == ReasonUnexpectedWord && meaningOf(form.Detail).isFiller(): // any other word may be the one that decides
+	case form.Reason == ReasonUnexpectedWord && meaningOf(form.Detail).isFiller():
+		// any other word may be decisive
 		corrected = strings.Replace(written, form.Detail, " ", 1)
 	case form.Reason == ReasonNegativeNumber:
 		corrected = strings.ReplaceAll(written, form.Detail, strings.TrimLeft(form.Detail, "-−–"))
@@ -78,11 +82,11 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 	return corrected, corrected != "" && corrected != written
 }
 
-// outcomeCommands are the commands that report a score without points.
+// outcomeCommands report a result without points.
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
-// command returns the command that reports a match in a ladder, empty for the one that applies. It returns nothing if one of the players cannot
-// be written so that the same person is meant.
+// command returns the command that reports a match in a ladder; an empty ladder means the one that
+// applies. It returns nothing if a player cannot be written unambiguously.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

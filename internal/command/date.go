@@ -8,22 +8,21 @@ import (
 	"strings"
 )
 
-// When is when a match was played. It is zero if that is not told, or today.
+// When is the day on which a match was played. It is zero for today or an unspecified day.
 type When struct {
-	Past bool `json:"past,omitempty"` // a word says that it was yesterday, which counts from now
-	Day  *Day `json:"day,omitempty"`  // another day, nil if none is told
+	Past bool `json:"past,omitempty"` // a word says that it was yesterday, relative to now
+	Day  *Day `json:"day,omitempty"`  // another day, nil if none is given
 }
 
-// Day is the day on which a report says that a match was played. The Month is 0 if it is told in
-// another way than by the calendar, as in "last friday", and the Year, of which it
-// has the last two digits, if it is not told.
+// Day is the day on which a match was played, according to a report. Month is 0 if the day is not
+// given as a calendar date, as in "last friday". Year has the last two digits, 0 if it is not
+// given.
 type Day struct{ Year, Month, Day int }
 
-// dateWords are the words of dates in all languages of the bot, by the letter that stands for them
-// in dateForms: a weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with
-// its number), a unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y),
-// the day before (b, as one word x), night (n), words behind the hour (h, with it t), and
-// prepositions (p).
+// dateWords are the words of dates in all languages of the bot, by their letter in dateForms: a
+// weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with its number), a
+// unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y), the day before
+// (b, as one word x), night (n), words behind the hour (h, with it t), and prepositions (p).
 var dateWords = meanings(map[string]string{
 	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
 	"y": `yesterday gestern ayer ontem`,
@@ -63,8 +62,8 @@ var dateWords = meanings(map[string]string{
 })
 
 var (
-	// dateForms are another day, last night, and a time of day. N is a number, and D a date in
-	// numbers.
+	// dateForms matches another day, last night, or a time of day. N is a number, and D a numeric
+	// date.
 	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
 	ordinal   = regexp.MustCompile(`^(?:(\d{1,3})(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
@@ -74,13 +73,13 @@ var (
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
-// withoutDates returns the text without its dates and times of day, and with "yesterday" for last
-// night, and the day that they say, or nil; an unknown one if they say several. The name of a
-// player is no date.
+// withoutDates removes dates and times of day from the text, replaces last night by "yesterday",
+// and returns the day that they give: nil if none, an unknown one if they give several. A player's
+// name is not a date.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
-	words := make([]string, len(tokens)+2) // with nothing at both ends
+	words := make([]string, len(tokens)+2) // with an empty word at both ends
 	for i, at := range tokens {
 		words[i+1] = t.written[at[0]:at[1]]
 	}
@@ -90,7 +89,7 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	if !bytes.ContainsAny(kinds, "Dmwfluxyht") { // each form has one of these
 		return t, nil
 	}
-	// In "3 1 may", the 1 is a half of the score.
+	// In "3 1 may", the 1 is half of the score.
 	breaksScore := bytes.Count(dateForms.ReplaceAll(kinds, nil), []byte("N"))%2 != 0
 	for _, at := range slices.Backward(dateForms.FindAllIndex(kinds, -1)) {
 		form := string(kinds[at[0]:at[1]])
@@ -121,8 +120,8 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	return t, day
 }
 
-// isGame reports whether what may be the date of a match is rather a game, as 21/12 is: the only
-// score, or one of a series. Beside a single 3:1, it is the day of that result.
+// isGame reports whether a possible date is rather a game, as 21/12 is: the only score, or one of a
+// series. Beside a single 3:1, it is the day of that result.
 func isGame(word string, hasScore bool, beside ...string) bool {
 	m := typedPair.FindStringSubmatch(word)
 	if m == nil || m[2] == "." && m[4] != "" || !strings.Contains("./", m[2]) {
@@ -136,14 +135,14 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 			return false
 		}
 		points := max(value(pair[1]), value(pair[3]))
-		isLong := m[2] == "/" && points > 7 // neither the result of several sets nor a set of tennis
+		isLong := m[2] == "/" && points > 7 // no result of several sets, no set of tennis
 		return canBe && (strings.Contains("./", pair[2]) || isLong) || points == 1 && strings.TrimRight(word, ".") == "1/2"
 	}
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
-// dateKind returns what stands for a word, between two others, in dateForms, and the day or the
-// month that it says.
+// dateKind returns the letter for a word in dateForms, and the day or month that it names. beside
+// are its neighbors.
 func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
 		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}

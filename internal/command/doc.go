@@ -1,10 +1,11 @@
-// Package command parses the text and the entities of a chat message into typed commands: the name of the command, the people in it, and its
-// arguments.
+// Package command parses the text and the entities of a chat message into typed commands: the
+// command's name, its people and its arguments.
 //
-// It owns the syntax of commands and nothing else. It is pure: no database, no network, no state, no log, no texts for users. A malformed
-// command is a [FormError], and one that can be understood in several ways is a [Report] with several readings; another package renders both.
-// It must not decide what the rules of a ladder allow, who a username belongs to, or which matches exist. All its input is untrusted, so it
-// must not panic for any text and any entities.
+// It owns the syntax of commands and nothing else. It is pure: no database, no network, no state,
+// no log, no texts for users. A malformed command is a [FormError], and an ambiguous one is a
+// [Report] with several readings; another package renders both. It must not decide what the rules
+// of a ladder allow, whose username it is, or which matches exist. All input is untrusted, so no
+// text and no entities may make it panic.
 //
 // # Commands
 //
@@ -15,8 +16,9 @@
 //
 // # Matches
 //
-// The arguments of /match are people and scores. People are mentions, or names of players; they may stand anywhere among the words, and are
-// cut out before the text is read, so that a name such as "Bob 2" does no harm. The rest without the versus must be scores:
+// The arguments of /match are people and scores. People are mentions or names of players. They may
+// stand anywhere among the words and are cut out before the text is read, so a name such as "Bob 2"
+// does no harm. The rest, without the versus, must be scores:
 //
 //	people    = [ person [ person ] ] | { person } versus { person }
 //	versus    = "v" | "vs" | "versus" | …       in any letter case
@@ -27,41 +29,51 @@
 //	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
 //
-// A name is the name, the first name or the username of a player of the group, as fold compares them, in Russian and Ukrainian in any case;
-// the subject of a sentence cannot be in an oblique one. The longest name counts, and quotes make one name of all words in them. If several
-// players have the name, or it is a word of the vocabulary as well, there is a reading for each that makes a complete report. Those who have
-// left count if nobody else has the name. If nobody has it, there are readings with the players whose names are similar.
+// A name is the full name, the first name or the username of a player of the group, as fold
+// compares them. In Russian and Ukrainian it may be declined, but the subject of a sentence cannot
+// be in an oblique case. The longest name wins, and quotes join all words in them into one name. If
+// several players have the name, or it is also a word of the vocabulary, each choice that makes a
+// complete report is a reading. Players who have left count only if no other player has the name.
+// If no player has it, the readings use the players with similar names.
 //
-// White space includes invisible characters, mentions, commas, semicolons, slashes and bars at either end of a word, and a full stop after it;
-// inside a word, these signs are white space between two scores. In a match, so are brackets, quotes, emoji and the like around a word, and a
-// colon or a dash after a name or in front of everything. A dash or a colon between two names is a versus. A dash that touches the number
-// after it, but not one before it, is a minus sign.
+// White space includes invisible characters, mentions, commas, semicolons, slashes and bars at
+// either end of a word, and a full stop after it; inside a word, these signs are white space
+// between two scores. In a match, so are brackets, quotes, emoji and the like around a word, and a
+// colon or a dash after a name or in front of everything. A dash or a colon between two names is a
+// versus. A dash that touches the number after it, but not one before it, is a minus sign.
 //
-// The words of the vocabulary, in all languages of the bot, have a meaning in a match: fillers
-// ("gg") and "and" are white space; "me" is the sender; "to" and "x" between two numbers are
-// colons. /won, /lost, /draw and words such as "won", "lost" and "drew" say how the match ended,
-// and separate the sides if no versus does. With them, a match needs no score. A score has a ½ on
-// both sides or on none; "½" alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both
-// sides. So is "1/2" beside games that are all won, lost or drawn; elsewhere it may be 1:2.
+// The vocabulary has words of all languages of the bot. In a match, fillers ("gg") and "and" are
+// white space, "me" is the sender, and "to" and "x" between two numbers are colons. /won, /lost,
+// /draw and words such as "won", "lost" and "drew" state the outcome, and separate the sides if no
+// versus does. With them, a match needs no score. A score has a ½ on both sides or on neither; "½"
+// alone, "½-½" and "1/2-1/2" are drawn games, each half a point for both sides. So is "1/2" beside
+// games that are all won, lost or drawn; elsewhere it may be 1:2.
 //
-// A sentence with a word that says who won counts only if it has one of the forms of its language, such as "@alice beat @bob", "gegen @bob
-// gewonnen" or "le gané a @bob"; see forms. Every other one is in doubt: its object may stand first, it may be passive, negated or about a
-// pronoun. After a word for losing, the loser has the smaller number, in whichever order it is typed; after a word for winning, a smaller
-// number first is in doubt. So is a score that a word gives to somebody ("3:1 for @bob").
+// A sentence with a word that says who won counts only if it has one of the forms of its language,
+// such as "@alice beat @bob", "gegen @bob gewonnen" or "le gané a @bob"; see forms. Any other
+// sentence is in doubt: its object may come first, or it may be passive, negated or about a
+// pronoun. After a word for losing, the loser has the smaller number, in whichever order it is
+// typed; after a word for winning, a smaller number first is in doubt. So is a score that a word
+// gives to one person ("3:1 for @bob").
 //
-// A score between two teams of the same size separates them, and so do the points of each team behind it. If "and" joins two people, and
-// nothing else says who played whom, the sender may have played each of them. Several scores with few points may be several matches.
+// A score between two teams of the same size separates them, and so do the points of each team
+// behind it. If "and" joins two people, and nothing else tells the sides apart, the sender may have
+// played each of them. Several scores with few points may be several matches.
 //
-// If at least two lines have people and numbers, each line is a report. If in one line each person has scores behind the name, each is a
-// result of the sender, unless the first score is the total of those behind the second person; a score between two people or two teams is one
-// result. Other lines in which people stand between the scores are in doubt.
+// If at least two lines have people and numbers, each line is a report. If each person in a line is
+// followed by scores, each is a result of the sender, unless the first score is the total of those
+// behind the second person; a score between two people or two teams is one result. Any other line
+// with people between the scores is in doubt.
 //
-// Of at least three scores, the first or the last one is their total if no number in it exceeds the count of the others, and each of the
-// others has a number that does. It is left out if it equals the sets that were won; if not, there is a reading without it and one with it.
+// Of at least three scores, the first or the last is the total of the others if no number in it
+// exceeds their count, and each of them has a number that does. It is dropped if it equals the sets
+// that were won; otherwise there is a reading without it and one with it.
 //
-// The first number of each score belongs to the first side. Without a versus there is one person on each side: with one mention the first is
-// the sender; with none, the second one is the person replied to. With a versus there are 1 to 10 people on each side; but before a single
-// person the sender may be left out. Nobody plays twice. In these examples sam replies to a message of rita:
+// The first number of each score belongs to the first side. Without a versus there is one person on
+// each side: with one mention, the sender is the first side; with none, the author of the
+// replied-to message is the second. With a versus there are 1 to 10 people on each side; before a
+// single person the sender may be left out. No person plays twice. In these examples sam replies to
+// a message of rita:
 //
 //	/match @alice @bob 3 1                alice 3:1 bob
 //	/match @bob 3-1                       sam 3:1 bob
@@ -95,14 +107,15 @@
 //
 // # Corrections
 //
-// /undo, /restore and /fix name a match by its number, or name none. Scores and white space are as in /match, but a mention is an error, and
-// so is "&", "+" or "and".
+// /undo, /restore and /fix name a match by its number, or name none. Scores and white space are as
+// in /match, but a mention is an error, and so is "&", "+" or "and".
 //
 //	fix       = [ match ] scores
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
-// A number at the beginning of a fix is that of the match unless a colon or dash follows it. So if no match is given, each score needs a
-// colon or dash, and it must touch the number before it: "13 :3" may be match 13 with half a score.
+// A number at the beginning of a fix is a match number unless a colon or dash follows it. So
+// without a match number, each score needs a colon or dash that touches the number before it: "13
+// :3" may be match 13 with half a score.
 //
 //	/undo                                 the match is not given
 //	/undo match 42                        ReasonUnexpectedWord "match"
@@ -118,8 +131,8 @@
 //
 // # Lineups
 //
-// /odds names two sides as /match does, without a score, and /teams names from 4 to 20 people. Words without an effect are those of /match;
-// all others are errors.
+// /odds names two sides as /match does, without a score, and /teams names 4 to 20 people. Words
+// without an effect are the same as in /match; all others are errors.
 //
 //	/odds me & @alice vs @bob @carl       sam alice – bob carl
 //	/teams @alice, @bob, @carl and me     alice bob carl sam

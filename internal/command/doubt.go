@@ -11,23 +11,27 @@ import (
 // MaxReadings is the maximum number of readings of a report.
 const MaxReadings = 8
 
-// Doubt is why a report must not count before somebody says what it means.
+// Doubt is why a report must not count before a person chooses or confirms its reading.
 type Doubt string
 
 // The doubts.
 const (
-	DoubtNone        Doubt = ""
-	DoubtResults     Doubt = "results"      // it may be one match or several
-	DoubtTotal       Doubt = "total"        // a score may be the total of the others
-	DoubtHalf        Doubt = "half"         // "1/2" may be half a point for each, or the score 1:2
-	DoubtCounts      Doubt = "counts"       // one of two scores is that after extra time
-	DoubtWinner      Doubt = "winner"       // the words and the score may name different winners, or one of them none
-	DoubtName        Doubt = "name"         // several players have a name, or a name may be another word
-	DoubtUnknownName Doubt = "unknown_name" // nobody has a name; the readings have those with similar names
-	DoubtLine        Doubt = "line"         // a line cannot be read; the only reading has the matches of the others
+	DoubtNone    Doubt = ""
+	DoubtResults Doubt = "results" // it may be one match or several
+	DoubtTotal   Doubt = "total"   // a score may be the total of the others
+	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
+	DoubtCounts  Doubt = "counts"  // one of two scores is the one after extra time
+	// the words and the score may name different winners, or one of them none
+	DoubtWinner Doubt = "winner"
+	// several players have a name, or it may be another word
+	DoubtName        Doubt = "name"
+	DoubtUnknownName Doubt = "unknown_name" // no player has a name; the readings use similar names
+	// a line cannot be read; the only reading has the matches of the other lines
+	DoubtLine Doubt = "line"
 )
 
-// Certain returns the only match of the only reading of a report. Otherwise it fails with a *FormError.
+// Certain returns the match of a report with one reading of one match. Otherwise it fails with a
+// *FormError.
 func Certain(r Report) (Match, error) {
 	switch {
 	case r.Doubt != DoubtNone:
@@ -39,17 +43,18 @@ func Certain(r Report) (Match, error) {
 	}
 }
 
-// doubtReasons are the reasons of doubts; that of all others is ReasonSeveralResults.
+// doubtReasons has the reasons of doubts; all others have ReasonSeveralResults.
 var doubtReasons = map[Doubt]Reason{
 	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName, DoubtUnknownName: ReasonUnknownName,
 }
 
-// form returns the error that says what the doubt is.
+// form returns the doubt as an error.
 func (r Report) form() error {
 	return formError(cmp.Or(doubtReasons[r.Doubt], ReasonSeveralResults), r.Word)
 }
 
-// and returns the report that has the matches of two reports. It fails if there are too many ways to read both.
+// and combines the matches of two reports. It fails if there are more than MaxReadings
+// combinations.
 func (r Report) and(next Report) (Report, error) {
 	if len(r.Readings) == 0 {
 		return next, nil
@@ -69,7 +74,7 @@ func (r Report) and(next Report) (Report, error) {
 	return all, nil
 }
 
-// or adds the readings of another way to understand the words, and tells whether there was a new one.
+// or adds the readings of another interpretation. It reports whether one of them was new.
 func (r *Report) or(other Report) bool {
 	added := false
 	for _, reading := range other.Readings {
@@ -81,14 +86,15 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// likely returns the readings of a match: its words about the winner have to fit the score, and one of several scores may be the total.
+// likely returns the readings of a match: the words about the winner must fit the score, and one of
+// several scores may be the total.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {
 		first = 0
 	}
 	subject, isClear := l.subject(first, claim)
-	isFirst := (subject == 0) == (claim == won) // who won, if somebody has
+	isFirst := (subject == 0) == (claim == won) // whether the first side won, if either did
 	var all Report
 	possible, doubt := l.possible(m.Scores, claim)
 	for _, scores := range possible {
@@ -115,7 +121,7 @@ func (l line) likely(m Match, claim meaning) Report {
 	return all
 }
 
-// unclearTotal returns the first score that the first of two ways to read scores leaves out.
+// unclearTotal returns the first score that the reading without the total leaves out.
 func unclearTotal(without, with []ladder.Score) string {
 	at := 0
 	for at < len(without) && without[at] == with[at] {
@@ -124,7 +130,8 @@ func unclearTotal(without, with []ladder.Score) string {
 	return with[at].String()
 }
 
-// outcome returns what the words of a report say about whoever did it, unknown if they say nothing.
+// outcome returns the outcome that the words of a report state for its subject, unknown if they
+// state none.
 func (l line) outcome() (meaning, error) {
 	outcome := l.said
 	for _, p := range l.claims() {
@@ -140,10 +147,10 @@ func (l line) outcome() (meaning, error) {
 	return outcome, nil
 }
 
-// withoutPoints are the scores of a match of which only the outcome is known.
+// withoutPoints are the scores of matches with only a known outcome.
 var withoutPoints = map[meaning]ladder.Score{won: ladder.Win, lost: ladder.Loss, drew: ladder.Draw}
 
-// scoresOf returns the scores of a line, or the outcome if it has none.
+// scoresOf returns the scores of a line, or the outcome as a score if it has none.
 func (l line) scoresOf(outcome meaning) ([]ladder.Score, error) {
 	hasScore := len(l.scores.numbers) > 0 || l.scores.stray != "" || l.scores.open != ""
 	if s, ok := withoutPoints[outcome]; ok && !hasScore {
@@ -152,7 +159,7 @@ func (l line) scoresOf(outcome meaning) ([]ladder.Score, error) {
 	return l.scores.scores()
 }
 
-// mirrored returns the match with the scores of the sides exchanged.
+// mirrored swaps the scores of the sides.
 func (m Match) mirrored() Match {
 	scores := make([]ladder.Score, len(m.Scores))
 	for i, s := range m.Scores {
@@ -162,8 +169,8 @@ func (m Match) mirrored() Match {
 	return m
 }
 
-// drawn returns the scores with each "1/2" as a drawn game. isSure reports whether it can be
-// nothing else: beside games that were won, lost or drawn, or if the words say that nobody has won.
+// drawn returns the scores with each "1/2" as a drawn game. isSure reports whether no other reading
+// is possible: beside games that were won, lost or drawn, or if the words state a draw.
 func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score, isSure bool) {
 	drawn, others := slices.Clone(scores), len(scores)
 	for i := range len(l.scores.numbers) / 2 {
@@ -175,8 +182,8 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns what several scores can mean: all of them, or without what may be a total or an
-// aside. If the first or the last one is the total of the others, it is left out; if it does not
+// possible returns the ways to read several scores: all of them, or without a possible total or
+// aside. If the first or the last one is the total of the others, it is dropped; if it does not
 // equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
@@ -210,7 +217,8 @@ func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, 
 	return [][]ladder.Score{sets, scores}, DoubtTotal
 }
 
-// withoutAsides leaves out scores in brackets that may be those of a half-time or a tie-break: "5:3 (3:1)", "7:6 (7:4) 6:4".
+// withoutAsides drops scores in brackets that may be those of a half-time or a tie-break: "5:3
+// (3:1)", "7:6 (7:4) 6:4".
 func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
 	var all []ladder.Score
 	numbers := l.scores.numbers
@@ -222,18 +230,21 @@ func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
 	return all
 }
 
-// isAside is true if a score in brackets may be that of the first half of another one, or of its tie-break.
+// isAside reports whether a score in brackets may be the half-time score or the tie-break of
+// another one.
 func isAside(s, of ladder.Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
 
-// isBeforeSet is true if a score may be the total of sets of which only one is named: "3:2, 11:9 in the fifth".
+// isBeforeSet reports whether a score may be the total of sets of which only one is given: "3:2,
+// 11:9 in the fifth".
 func isBeforeSet(total, set ladder.Score) bool {
-	const mostSets = 4 // that a side has to win
+	const mostSets = 4 // needed to win
 	return total.A != total.B && total.Most() <= mostSets && set.Most() > mostSets
 }
 
-// isTotal is true if a score can be the total of sets: it is no larger than their count, and no set could be such a total.
+// isTotal reports whether a score can be the total of sets: no number in it exceeds their count,
+// and none of the sets could be such a total.
 func isTotal(total ladder.Score, sets []ladder.Score) bool {
 	isSmall := func(s ladder.Score) bool { return s.Most() <= len(sets) }
 	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)

@@ -18,7 +18,8 @@ const (
 	KindTextMention EntityKind = "text_mention"
 )
 
-// Entity is one marked piece of a message. Offset and Length are in UTF-16 code units, as Telegram counts them.
+// Entity is one marked piece of a message. Offset and Length are in UTF-16 code units, as in the
+// Bot API.
 type Entity struct {
 	Kind           EntityKind
 	Offset, Length int
@@ -26,7 +27,7 @@ type Entity struct {
 }
 
 // cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
-// each mention, and the mentioned people. Of two mentions that overlap, the one that begins first
+// each mention, and the mentioned people. If two mentions overlap, the one that begins first
 // counts.
 func cutMentions(text string, headLength int, entities []Entity, botUsername string) (args string, people []Person) {
 	isOther := func(e Entity) bool {
@@ -61,7 +62,7 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 
 // person returns the mentioned person; piece is the text that the entity marks.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
-	const longest = 32 // of the usernames that Telegram allows
+	const longest = 32 // the longest username that Telegram allows
 	var p Person
 	username, isMarked := strings.CutPrefix(piece, "@")
 	switch {
@@ -76,7 +77,8 @@ func (e Entity) person(piece, botUsername string) (Person, bool) {
 	return p, true
 }
 
-// unitPlaces returns where each UTF-16 code unit of a text begins, and where the text ends, in bytes; -1 in the middle of a pair.
+// unitPlaces returns the byte offset of each UTF-16 code unit of a text, -1 for the second half of
+// a surrogate pair, and the length of the text at the end.
 func unitPlaces(text string) []int {
 	places := make([]int, 0, len(text)+1)
 	for i, r := range text {
@@ -88,7 +90,8 @@ func unitPlaces(text string) []int {
 	return append(places, len(text))
 }
 
-// isSpace is true if r separates words. Clients insert invisible characters, such as direction marks and joiners.
+// isSpace reports whether r separates words. Clients insert invisible characters, such as direction
+// marks and joiners.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
 func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

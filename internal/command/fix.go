@@ -8,10 +8,11 @@ import (
 	"elobot/internal/ladder"
 )
 
-// maxNumberDigits is the maximum number of digits of a match number.
+// maxNumberDigits is the maximum number of digits in a match number.
 const maxNumberDigits = 9
 
-// ParseNumber reads the arguments of /undo and /restore: the number of a match, 0 if none is given. Every error is a *FormError.
+// ParseNumber reads the arguments of /undo and /restore: the number of a match, 0 if none is given.
+// Every error is a *FormError.
 func ParseNumber(c Command) (number int, err error) {
 	words := fields(c.Args)
 	switch {
@@ -41,7 +42,7 @@ func matchNumber(word string) (int, error) {
 	return value(digits), nil
 }
 
-// Fix is the right result of a match that was recorded with a wrong one.
+// Fix corrects the result of a recorded match.
 type Fix struct {
 	Number int            // number of the match; 0 if it is not given
 	Scores []ladder.Score // as in Match; nil if nothing is given
@@ -95,7 +96,8 @@ func ParseFix(c Command) (Fix, error) {
 	return f, nil
 }
 
-// namesMatch is true if the first word of a fix is the number of a match. A number before a colon or dash is part of a score.
+// namesMatch reports whether the first word of a fix is a match number. A number before a colon or
+// dash is part of a score.
 func namesMatch(words []string) bool {
 	if len(words) == 0 {
 		return false
@@ -104,5 +106,6 @@ func namesMatch(words []string) bool {
 	return strings.HasPrefix(words[0], "#") || isNumber(words[0]) && !isScore
 }
 
-// looseScore is a score whose separator does not touch its first number: the 13 in "13 :3" may be a match, and half of the score missing.
+// looseScore matches a score whose separator does not touch its first number: in "13 :3", 13 may be
+// the match, and half of the score may be missing.
 var looseScore = regexp.MustCompile(`(?:^|[^0-9½\p{Cf}])\p{Cf}*[:：\-–—−][^0-9]*([0-9]+)`)

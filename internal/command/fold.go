@@ -8,12 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns a word as names are compared: without letter case, accents, apostrophes and differences of width or style, so that José is
-// jose, Straße is strasse, İbrahim is ibrahim and Алёна is алена.
+// fold normalizes a word so that names compare equal regardless of letter case, accents,
+// apostrophes, width and style: José is jose, Straße is strasse, İbrahim is ibrahim and Алёна is
+// алена.
 //
-// A mark that makes another letter stays. Decomposition turns й into и with a breve, but no Russian reader takes й for an accented и, as ё
-// is taken for е: Май and Маи would be two people. The same goes for ї and ў. Outside Latin, Greek and Cyrillic marks may be vowels, so
-// they stay as well.
+// A mark that makes another letter stays. Decomposition turns й into и with a breve, but й is a
+// letter of its own, while ё is commonly written as е: Май and Маи are two people. The same goes
+// for ї and ў. Outside Latin, Greek and Cyrillic, marks may be vowels, so they stay as well.
 func fold(word string) string {
 	if isWord(word) {
 		return strings.ToLower(word)
@@ -27,20 +28,21 @@ func fold(word string) string {
 	}, plainLetters.Replace(decomposed))
 }
 
-var caseFold = cases.Fold() // it has no state
+var caseFold = cases.Fold() // stateless
 
-// plainLetters replaces the marks that make another letter; letters that do not decompose, as people write who do not have them on the
-// keyboard; and apostrophes.
+// plainLetters restores the marks that make another letter, drops apostrophes, and replaces letters
+// that do not decompose by what people type whose keyboards lack them.
 var plainLetters = strings.NewReplacer(
 	"и\u0306", "й", "у\u0306", "ў", "і\u0308", "ї",
 	"ı", "i", "ł", "l", "ø", "o", "đ", "d", "ð", "d", "æ", "ae", "œ", "oe", "þ", "th", "ħ", "h", "ŋ", "n",
 	"'", "", "’", "", "ʼ", "", "`", "",
 )
 
-// isAccent is true if r is a mark of the Latin, Greek or Cyrillic script.
+// isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
 
-// atom is a piece of a text of which names consist: letters, digits, marks, "_", and apostrophes between letters.
+// atom is the smallest part of a name: letters, digits, marks, "_", and apostrophes between
+// letters.
 type atom struct {
 	text       string
 	start, end int
@@ -58,7 +60,7 @@ func atoms(s string) []atom {
 	return all
 }
 
-// foldName returns the atoms of a name, folded: two names are equal if these are.
+// foldName returns the folded atoms of a name. Names are equal if their results are.
 func foldName(name string) string {
 	var b strings.Builder
 	for i, a := range atoms(name) {

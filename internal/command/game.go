@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// games are the names of games in all languages of the bot, with "_" for a space, by one of them.
+// games are the names of games in all languages of the bot, with "_" for a space, mapped to one of
+// them.
 var games = meanings(map[string]string{
 	"chess":            `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів`,
 	"table_tennis":     `table_tennis ping_pong ping-pong pingpong tischtennis tenis_de_mesa tênis_de_mesa tenimesa pingue_pongue pingue-pongue pimpón pimpon настольный_теннис настільний_теніс пинг_понг пинг-понг пингпонг пінг_понг пінг-понг пінгпонг`,
@@ -33,13 +34,13 @@ var games = meanings(map[string]string{
 	"catan":            `catan`,
 })
 
-// Game returns the game that a text is the name of, the same in all languages; empty for none.
+// Game returns the game that a text names, the same value in all languages; empty for none.
 func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether the name of a ladder is that of a game, or has a word that is: "Tennis
-// Club" is of tennis, "table tennis" is not.
+// IsOfGame reports whether the name of a ladder is a game's name or contains a word that is:
+// "Tennis Club" is of tennis, "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {
@@ -48,10 +49,11 @@ func IsOfGame(name, game string) bool {
 	return of == game
 }
 
-// IsSlip reports whether a text that means nothing else in a report may be a name with a slip.
+// IsSlip reports whether a text without another meaning in a report may be a misspelled name.
 func IsSlip(text, name string) bool {
 	typed := []rune(foldName(text))
 	limit := min(2, (len(typed)-1)/2)
-	mayBeName := strings.ContainsFunc(text, unicode.IsLetter) && meaningOf(text) == unknown // 2:2 is not 2v2
+	// 2:2 is not 2v2
+	mayBeName := strings.ContainsFunc(text, unicode.IsLetter) && meaningOf(text) == unknown
 	return mayBeName && Distance(typed, []rune(foldName(name)), limit) <= limit
 }

@@ -7,8 +7,9 @@ import (
 	"unicode"
 )
 
-// CanNameLadder is true if a name can stand in front of the arguments of a command without meaning anything else there: it has a letter, none
-// of the signs of mentions, commands and scores, and no word that says who won, on which day, or which part of a view is meant.
+// CanNameLadder reports whether a name in front of a command's arguments has no other meaning
+// there: it has a letter, no sign used in mentions, commands and scores, and no word that says who
+// won, on which day, or which part of a view is meant.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
@@ -19,15 +20,16 @@ func CanNameLadder(name string) bool {
 	})
 }
 
-// viewWords are what the arguments of a command say in front of a name.
+// viewWords have a meaning of their own in front of a name.
 var viewWords = wordSet(`new use none rename archive last all month season on off help`)
 
-// IsFiller is true if all words of a text can never matter, such as the name of a game.
+// IsFiller reports whether no word of a text can ever matter, as in the name of a game.
 func IsFiller(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return !meaningOf(word).isFiller() })
 }
 
-// LadderAfter returns what a /fix says after the number of a match, if that may be the name of a ladder. The number is 0 if there is none.
+// LadderAfter returns the text after the match number in a /fix if it may be the name of a ladder.
+// The number is 0 if there is none.
 func LadderAfter(c Command) (number int, name string, ok bool) {
 	words := fields(c.Args)
 	if namesMatch(words) {
@@ -40,11 +42,11 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 	return number, name, len(c.Mentions) == 0 && CanNameLadder(name)
 }
 
-// FirstWords returns the first words of the arguments, at most n of them, with a space between and without punctuation behind them. There are
-// none after a mention.
+// FirstWords returns the first words of the arguments, at most n, joined by spaces and without
+// trailing punctuation. It stops at a mention.
 func (c Command) FirstWords(n int) string { return firstWords(c.Args, n) }
 
-// LaterWords returns the first words of each line after the first one, as FirstWords does.
+// LaterWords returns the first words of each line after the first, as FirstWords does.
 func (c Command) LaterWords(n int) (all []string) {
 	for _, start := range c.laterLines() {
 		line, _, _ := strings.Cut(c.Args[start:], "\n")
@@ -63,10 +65,11 @@ func firstWords(line string, n int) string {
 	return strings.Join(words, " ")
 }
 
-// repeatedCommand matches the command that people write in front of each line.
+// repeatedCommand matches a command repeated in front of a line.
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
-// laterLines returns where in the arguments the lines after the first one begin, behind a repeated command.
+// laterLines returns where each line after the first begins in the arguments, behind a repeated
+// command.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {
@@ -76,8 +79,8 @@ func (c Command) laterLines() (starts []int) {
 	return starts
 }
 
-// WithoutWords returns the command without the first n words of its arguments, and without the first words of its later lines, of each as many
-// as later says. No mention is among them.
+// WithoutWords returns the command without the first n words of its arguments, and without the
+// first later[i] words of each later line i. None of them may be a mention.
 func (c Command) WithoutWords(n int, later ...int) Command {
 	starts := c.laterLines()
 	c.Ladder, c.MayNameLadder = c.FirstWords(n), false

@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	maxNear  = 5 // the maximum number of players that are offered for an unknown name
-	maxWords = 6 // how many words of a name are looked up together; longer names need quotes
+	maxNear  = 5 // the maximum number of suggestions for an unknown name
+	maxWords = 6 // the longest name, in words, that is found without quotes
 )
 
-// Names are the names by which the players of a group can be meant. They may be used concurrently.
+// Names are the names by which the players of a group can be meant. They are safe for concurrent
+// use.
 type Names struct {
 	people  []Person
 	byName  map[string][]int // folded names, first names and usernames to indexes of people
@@ -34,7 +35,7 @@ func NewNames(people []Person) *Names {
 			n.former[username] = append(n.former[username], i)
 		}
 	}
-	for i, p := range people { // after those who are called just so
+	for i, p := range people { // exact names come first
 		name := foldName(p.Name)
 		first := firstName(name)
 		n.add(first, i)
@@ -55,7 +56,8 @@ func (n *Names) add(name string, person int) {
 	n.longest = max(n.longest, min(strings.Count(name, " ")+1, maxWords))
 }
 
-// firstName returns the first word of a folded name, or nothing if people do not use it as a name, such as the "The" of "The Rock".
+// firstName returns the first word of a folded name, or nothing if it is not used as a name, such
+// as the "The" of "The Rock".
 func firstName(name string) string {
 	first, _, _ := strings.Cut(name, " ")
 	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !namesToo[word] {
@@ -64,14 +66,14 @@ func firstName(name string) string {
 	return first
 }
 
-// IsNameOf is true if a word is the name or the first name of somebody.
+// IsNameOf reports whether a word is the name or the first name of a person.
 func IsNameOf(word, name string) bool {
 	folded, name := foldName(word), foldName(name)
 	return folded != "" && (folded == name || folded == firstName(name))
 }
 
-// named returns the people, at most MaxReadings, who are called so, or whose name it is in another case. Those who have left are meant only
-// if nobody else is.
+// named returns the people, at most MaxReadings, who have the name, also in another case. People
+// who have left are meant only if no other person is.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
 	all := n.pick(called)
@@ -89,7 +91,7 @@ func (n *Names) named(name string) []Person {
 	return all[:min(len(all), MaxReadings)]
 }
 
-// isUsername is true if a player has a username.
+// isUsername reports whether a player has a username.
 func (n *Names) isUsername(username string) bool {
 	return slices.ContainsFunc(n.byName[foldName(username)], func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
 }
@@ -101,8 +103,9 @@ func (n *Names) pick(indexes []int) (people []Person) {
 	return people
 }
 
-// near returns the people whose names are most similar to a folded name that nobody has, the most similar first, at most maxNear: they had
-// it as a username, it is one of their names, one of them begins with it, or it has at most two wrong letters.
+// near returns at most maxNear people with names similar to a folded name that nobody has, the most
+// similar first: a former username, one of the words of a name, the beginning of one, or at most
+// two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	if len(typed) == 1 {
@@ -124,7 +127,8 @@ func (n *Names) near(name string) []Person {
 	return n.pick(best[:min(len(best), maxNear)])
 }
 
-// similarity ranks how similar a name is to what was typed, 0 for the most similar. ok is false if it is not.
+// similarity ranks how similar a name is to what was typed, 0 for the most similar. ok is false if
+// it is not similar.
 func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	switch at := strings.Index(" "+key, " "+name); {
 	case at == 0 && key[len(name)] == ' ':
@@ -142,7 +146,8 @@ func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	return 2 * wrong, wrong <= limit
 }
 
-// Distance returns how many letters have to be added, removed, replaced or swapped to turn a into b; more than limit if there are more.
+// Distance returns how many letters must be added, removed, replaced or swapped to turn a into b,
+// or any number above limit if it exceeds limit.
 func Distance(a, b []rune, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

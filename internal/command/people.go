@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// NameError says that it is not clear whom a name means.
+// NameError reports that a name is ambiguous or unknown.
 type NameError struct {
-	Word string // the name as it was typed
-	// People are those who have the name if Several is true, and those with similar names otherwise.
+	Word string // as typed
+	// People are those who have the name if Several is true, and otherwise those with similar
+	// names.
 	People  []Person
 	Several bool
 }
@@ -18,10 +19,10 @@ type NameError struct {
 // Error implements error.
 func (e *NameError) Error() string { return "it is not clear whom a name means" }
 
-// ParsePeople reads whom a question is about, in order: people who are mentioned, players who are
-// meant by name, and the sender by a word such as "me". If it names nobody, that is the author of
-// the message that it replies to. All other words mean nothing here. names may be nil, as for
-// ParseMatch. Every error is a *NameError.
+// ParsePeople returns the people a question is about, in order: mentioned people, players meant by
+// name, and the sender for a word such as "me". If it names no person, that is the author of the
+// replied-to message. All other words are ignored. names may be nil, as for ParseMatch. Every error
+// is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -31,7 +32,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" { // nobody is called so
+		// no player has that username
+		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}
 		if w.isPerson() {
@@ -44,7 +46,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	return people, nil
 }
 
-// resolve returns the text with the people whom the names in it mean that uses selects. It fails with a *NameError if one is not clear.
+// resolve replaces the names that uses selects by the people they mean. It fails with a *NameError
+// if one is not clear.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {
@@ -68,15 +71,15 @@ func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, 
 	return t.with(slices.DeleteFunc(found, func(name plainName) bool { return !uses(name) })), nil
 }
 
-// The numbers of people that /teams divides.
+// How many people /teams divides.
 const (
 	MinPlayers = 4
 	MaxPlayers = 2 * MaxTeam
 )
 
-// ParseSides reads a match without its score: who plays against whom, as in "@bob", "@alice @bob"
-// and "@alice @bob vs @carol @dave", and when. names are those of ParseMatch, and so are the people
-// that it returns. Every error is a *FormError or a *NameError.
+// ParseSides reads a match without its score: who plays whom, as in "@bob", "@alice @bob" and
+// "@alice @bob vs @carol @dave", and when. names and the returned people are as for ParseMatch.
+// Every error is a *FormError or a *NameError.
 func ParseSides(c Command, names *Names) (m Match, err error) {
 	p := newParser(c)
 	t, day := c.text().withoutDates(names)
@@ -88,10 +91,10 @@ func ParseSides(c Command, names *Names) (m Match, err error) {
 	return m, err
 }
 
-// ParsePlayers reads from MinPlayers to MaxPlayers people, in the order in which they are named.
-// names are those of ParseMatch. Every error is a *FormError or a *NameError.
+// ParsePlayers reads MinPlayers to MaxPlayers people, in order. names is as for ParseMatch. Every
+// error is a *FormError or a *NameError.
 func ParsePlayers(c Command, names *Names) (people []Person, err error) {
-	c.Reply = nil // its author has no part
+	c.Reply = nil // the author of the replied-to message does not take part
 	p := newParser(c)
 	err = p.lineup(c.text(), names, func(l line) error {
 		switch count := len(l.people); {
@@ -106,8 +109,8 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	return people, err
 }
 
-// lineup calls use with the people in a text. A word with another meaning is a name only if the
-// text is malformed without it.
+// lineup calls use with the people in a text. A word with another meaning counts as a name only if
+// the text is malformed without it.
 func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)
@@ -117,7 +120,7 @@ func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	return err
 }
 
-// lineupOf reads the people in a text with the names that it uses.
+// lineupOf reads the people in a text, with only the names that uses selects.
 func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use func(line) error) error {
 	t, err := p.resolve(t, names, uses)
 	if err != nil {
@@ -125,7 +128,8 @@ func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use fu
 	}
 	l, err := p.line(t)
 	switch form := (*FormError)(nil); {
-	case errors.As(err, &form) && form.Reason != ReasonUnknownMention: // what is no person may look like part of a score
+	case errors.As(err, &form) && form.Reason != ReasonUnknownMention:
+		// a word that is no person may look like part of a score
 		return formError(ReasonUnexpectedWord, form.Detail)
 	case err != nil:
 		return err

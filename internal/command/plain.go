@@ -10,14 +10,16 @@ import (
 	"elobot/internal/ladder"
 )
 
-// MayNamePlayers is true if the arguments have words or quotes that could be plain names of players, or a mention that may be a username and
-// a number. Words such as "gg" could, but hardly are: see LikelyNamesPlayers.
+// MayNamePlayers reports whether the arguments have words or quotes that could be plain names of
+// players, or a mention that may be a username and a number. Words such as "gg" could be names, but
+// hardly ever are: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	isWord := func(a atom) bool { return !isScoreWord(a.text) }
 	return slices.ContainsFunc(atoms(c.Args), isWord) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
-// LikelyNamesPlayers is true if the arguments have quotes, words without another meaning, or words that people are called as well.
+// LikelyNamesPlayers reports whether the arguments have quotes, words without another meaning, or
+// words that are also names.
 func (c Command) LikelyNamesPlayers() bool {
 	isGame := func(word string) bool { return meaningOf(word) == game }
 	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
@@ -25,15 +27,15 @@ func (c Command) LikelyNamesPlayers() bool {
 	}) || len(c.text().quotes()) > 0
 }
 
-// plainName is a place in the arguments where a player may be meant by name.
+// plainName is a place in the arguments that may name a player.
 type plainName struct {
 	start, end int
 	word       string   // without quotes
-	people     []Person // who has the name; nobody if it is unknown
+	people     []Person // the people who have the name; none if it is unknown
 	isOptional bool     // the words have another meaning as well
 }
 
-// ways is how many ways there are to understand the name.
+// ways returns how many ways there are to understand the name.
 func (n plainName) ways() int {
 	if n.isOptional {
 		return len(n.people) + 1
@@ -41,7 +43,7 @@ func (n plainName) ways() int {
 	return len(n.people)
 }
 
-// parseNames reads a report in which people may be named without a mention, unless names is nil.
+// parseNames reads a report that may name people without a mention, unless names is nil.
 func (p parser) parseNames(t text, names *Names) (Report, error) {
 	if names == nil {
 		return p.parse(t)
@@ -51,21 +53,21 @@ func (p parser) parseNames(t text, names *Names) (Report, error) {
 	if err == nil {
 		return report, nil
 	}
-	// "bob 2 1" may be about Bob, even if somebody is called Bob 2.
+	// "bob 2 1" may be about Bob, even if a player is called Bob 2.
 	if shorter, err := p.choose(t, names, names.find(t, false)); err == nil {
 		return shorter, nil
 	}
 	return report, err
 }
 
-// choose reads a text with the names in it, in all ways to understand the names.
+// choose reads a text with all interpretations of the names in it.
 func (p parser) choose(t text, names *Names, found []plainName) (Report, error) {
 	isUnknown := func(n plainName) bool { return len(n.people) == 0 }
 	at := slices.IndexFunc(found, isUnknown)
 	if at < 0 {
 		return p.tryAll(t, found)
 	}
-	// Only if the report is complete with somebody instead of the unknown word is it a name.
+	// An unknown word is a name only if the report is complete with some person in its place.
 	withStrangers, withNear := slices.Clone(found), slices.Clone(found)
 	for i, n := range found {
 		if isUnknown(n) {
@@ -83,19 +85,20 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 	if none := slices.IndexFunc(withNear, isUnknown); none >= 0 {
 		return Report{}, formError(ReasonUnknownName, found[none].word)
 	}
-	// The word may be a name in another case: "Аню обыграл Дима".
+	// The word may be a declined name: "Аню обыграл Дима".
 	p.isOpen = slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
 	report, err := p.tryAll(t, withNear)
-	if err != nil { // as when the only one with a similar name plays already
+	if err != nil { // as when the only person with a similar name already plays
 		return Report{}, formError(ReasonUnknownName, found[at].word)
 	}
 	report.Doubt, report.Word = DoubtUnknownName, found[at].word
 	return report, nil
 }
 
-// tryAll reads a text with each choice of people for the names, and without those that have another meaning.
+// tryAll reads a text with each choice of people for the names, and without the names that have
+// another meaning.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
-	ways, most := 1, 64         // tried at most
+	ways, most := 1, 64         // how many to try at most
 	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
 		most = MaxReadings
 	}
@@ -104,7 +107,7 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	}
 	var all Report
 	var firstErr error
-	first := -1 // the way of the first reading
+	first := -1 // the first way that can be read
 	for way := range min(ways, most) {
 		switch report, err := p.parse(t.naming(found, way)); {
 		case err != nil:
@@ -118,14 +121,15 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	switch {
 	case first < 0:
 		return Report{}, firstErr
-	case ways > most && all.Doubt == DoubtNone: // it may mean something else as well
+	case ways > most && all.Doubt == DoubtNone: // an untried way may mean something else
 		at := slices.IndexFunc(found, func(n plainName) bool { return n.ways() > 1 })
 		all.Doubt, all.Word = DoubtName, found[at].word
 	}
 	return all, nil
 }
 
-// naming returns the text with names understood in one of all ways: the last name changes first, and may not be one at first.
+// naming returns the text with one of all interpretations of its names: the last name varies
+// fastest, and an optional name starts as no name.
 func (t text) naming(found []plainName, way int) text {
 	var chosen []plainName
 	for _, n := range slices.Backward(found) {
@@ -143,7 +147,7 @@ func (t text) naming(found []plainName, way int) text {
 	return t.with(chosen)
 }
 
-// unclearName returns the first name that means something else in another way to understand the names.
+// unclearName returns the first name that differs between two interpretations.
 func unclearName(found []plainName, way, other int) (word string) {
 	for _, n := range slices.Backward(found) {
 		if way%n.ways() != other%n.ways() {
@@ -154,8 +158,9 @@ func unclearName(found []plainName, way, other int) (word string) {
 	return word
 }
 
-// find returns the names in a text, and the unknown words that may be names. Of several names that begin at a word, it is the longest one that
-// ends with a number only if numbers is true. An @ before a name is part of it: in "@bob", which is too short, Telegram marks no mention.
+// find returns the names in a text, and the unknown words that may be names. At each word it takes
+// the longest name; one that ends with a number counts only if numbers is true. An @ before a name
+// is part of it: in "@bob", which is too short, Telegram marks no mention.
 func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(t.written), t.quotes()
@@ -193,13 +198,13 @@ func (n *Names) find(t text, numbers bool) []plainName {
 	return found
 }
 
-// name returns the name that consists of atoms.
+// name returns the name that atoms form.
 func (n *Names) name(t text, of []atom, start, end int) plainName {
 	word := t.written[of[0].start:of[len(of)-1].end]
 	return plainName{start: start, end: end, word: word, people: n.named(foldName(word))}
 }
 
-// longestName returns how many atoms the longest known name has that begins with the first one.
+// longestName returns how many atoms the longest known name at the first atom has.
 func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
@@ -215,7 +220,7 @@ func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	return count
 }
 
-// unknownName returns how many atoms are unknown words, until a known name begins.
+// unknownName returns how many atoms are unknown words before a known name begins.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
 		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0
@@ -226,7 +231,8 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues is true if one name may contain both of two neighboring atoms: no word, and no sign but one as in "Jean-Luc", separates them.
+// continues reports whether one name may contain both of two neighboring atoms: they are separated
+// by no word, and by no sign except one as in "Jean-Luc".
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {
@@ -236,34 +242,33 @@ func (t text) continues(a, b atom) bool {
 	return spaces == "" || len(gap) == 1 && strings.Contains("-/&+|", gap)
 }
 
-// isMarked is true if an @ stands before an atom: it is a mention that Telegram has not marked.
+// isMarked reports whether an @ precedes an atom: a mention that Telegram has not marked.
 func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.start], "@") }
 
-// isEmoticon reports whether an atom is the letter in a smiley such as ":D", or one of those in
-// "n.V.".
+// isEmoticon reports whether an atom is the letter in a smiley such as ":D", or a letter of "n.V.".
 func (t text) isEmoticon(a atom) bool {
-	const longest = 5 // bytes of eyes, and of what follows the letter
+	const longest = 5 // bytes before the letter, and after it
 	eyes, after := t.written[max(0, a.start-longest):a.start], t.written[a.end:min(a.end+longest, len(t.written))]
 	eyes, after = eyes[strings.LastIndexFunc(eyes, isBreak)+1:], after[:indexOrLen(after, isBreak)]
 	return eyes+after != "" && meaningOf(eyes+a.text+after) != unknown
 }
 
-// isReadable is true if atoms have a meaning in a report without being names.
+// isReadable reports whether all atoms have a meaning in a report other than a name.
 func isReadable(of []atom) bool {
 	return !slices.ContainsFunc(of, func(a atom) bool { return meaningOf(a.text) == unknown && !isScoreWord(a.text) })
 }
 
-// isScoreWord is true if a word can only be part of a score: a number in any script, or "3x1".
+// isScoreWord reports whether a word can only be part of a score: a number in any script, or "3x1".
 func isScoreWord(word string) bool {
 	return isPoints(strings.ReplaceAll(withColon(word, false), ":", "")) ||
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""
 }
 
-// quotePattern matches what is in quotes between a break and the end of a word.
+// quotePattern matches quoted text between a break and the end of a word.
 var quotePattern = regexp.MustCompile(`(?:^|[\s\pZ\p{Cf},;/|(\x{FFFC}])(` +
 	strings.ReplaceAll(`"…["”]|'…['’]|“…[”"]|”…”|„…[“”"]|‘…[’']|‚…[‘’']|«…»|»…«`, "…", `[^\n\x{FFFC}]+?`) + `)\B`)
 
-// quotes returns the places of what is in quotes, with them.
+// quotes returns the places of quoted texts, including the quotes.
 func (t text) quotes() (all []plainName) {
 	for _, at := range quotePattern.FindAllStringSubmatchIndex(t.written, -1) {
 		all = append(all, plainName{start: at[2], end: at[3]})

@@ -7,18 +7,19 @@ import (
 	"unicode"
 )
 
-// Question is what a question such as /ranking asks for, beyond what it shows without arguments.
+// Question is what a question such as /ranking asks for, beyond its default view.
 type Question struct {
-	Who     Person // whose standing is asked for, nobody if none is named; if it is a plain name, it may be nobody's
-	Number  int    // the number of a page or of places, 0 if none is given
-	Span    Span   // the span of time that is asked for, empty if none is named
-	Unknown string // what cannot be understood, or empty
+	// the person whose standing is asked for, zero if none is named; a plain name may have no owner
+	Who     Person
+	Number  int    // a page or a number of places, 0 if not given
+	Span    Span   // the span of time, empty if none is named
+	Unknown string // the part that cannot be understood, or empty
 }
 
-// Span is a span of time that goes on, as a question names it.
+// Span is a current span of time, as a question names it.
 type Span string
 
-// The spans. A Week begins on Monday. All is also all players.
+// The spans. A Week begins on Monday. All also means all players.
 const (
 	Today Span = "today"
 	Week  Span = "week"
@@ -36,12 +37,12 @@ var spans = meanings(map[Span]string{
 	All:   `all everyone everybody everything alle alles todos todas todo tudo все всех всё усі всі усе усіх всіх`,
 })
 
-// besideSpans are words that mean nothing beside the word for a span, as in "this week".
+// besideSpans are words without a meaning beside the word for a span, as in "this week".
 var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el en por essa esse desta deste
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
-// CutSpan returns the question without the words for a span, and the span. It is empty if none is
-// named. The words for one that is over, as in "last year", stay.
+// CutSpan returns the question without the words for a span, and the span, which is empty if none
+// is named. Words for a past span, as in "last year", stay.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {
@@ -57,7 +58,7 @@ func (c Command) CutSpan() (Command, Span) {
 }
 
 // ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a span,
-// a number, which may be a page of all.
+// or a number, which may be a page of all.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}

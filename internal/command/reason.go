@@ -2,51 +2,81 @@ package command
 
 import "strings"
 
-// Reason says what is wrong with the form of a command. Its values are stored, so their meaning must not change.
+// Reason is what is wrong with the form of a command. Reasons are stored, so their meaning must not
+// change.
 type Reason string
 
-// The reasons, with what Detail is.
+// The reasons, with the Detail after the colon.
 const (
-	ReasonEmpty           Reason = "empty"             // no arguments, as when the command was tapped in the menu
-	ReasonNoOpponent      Reason = "no_opponent"       // nobody is mentioned, and the message is no reply to anybody
-	ReasonNameBothPlayers Reason = "name_both_players" // one person is missing, and the sender is not known: an anonymous admin
-	ReasonNoVersus        Reason = "no_versus"         // three or more people, and no "vs" between them
-	ReasonEmptySide       Reason = "empty_side"        // nobody on one side of "vs", unless it is the sender against one person
-	ReasonTooManyPeople   Reason = "too_many_people"   // more than MaxTeam people on one side: the first one too many
-	ReasonSamePerson      Reason = "same_person"       // one person plays twice, on either side: that person
-	ReasonOnlyYourself    Reason = "only_yourself"     // the only person is the sender
-	ReasonBot             Reason = "bot"               // one of the players is a bot: the bot
-	ReasonUnknownMention  Reason = "unknown_mention"   // a word with an @ that Telegram has not marked as a mention: the word
-	ReasonUnexpectedWord  Reason = "unexpected_word"   // a word, a separator or a mention in the wrong place: the word or the person
-	ReasonSpan            Reason = "span"              // a question about a span of time that has no answer: what was typed
-	ReasonNoScore         Reason = "no_score"          // people or the number of a match, but no score
-	ReasonIncompleteScore Reason = "incomplete_score"  // a number lacks its other half, or may be that of a match: the number
-	ReasonThirdNumber     Reason = "third_number"      // three numbers: the third
-	ReasonSeveralScores   Reason = "several_scores"    // several scores, one without a colon or a dash: the word in which the second begins
-	ReasonTooManySets     Reason = "too_many_sets"     // more than MaxSets scores
-	ReasonNegativeNumber  Reason = "negative_number"   // a number with a minus sign: the number
-	ReasonDecimalNumber   Reason = "decimal_number"    // a number with a point or a comma in it: the word
-	ReasonScoreTooLarge   Reason = "score_too_large"   // a number of more than three digits in a score: the number
-	ReasonNoSuchNumber    Reason = "no_such_number"    // a match number that cannot exist, zero or more than nine digits: the number
-	ReasonFreeForAll      Reason = "free_for_all"      // at least three people or sides with a number each, or three sides
-	ReasonSeveralResults  Reason = "several_results"   // several results in one line that cannot be told apart, or lines that are not each one
-	ReasonUnknownName     Reason = "unknown_name"      // a word that can only be the name of a player, and nobody has it: the word
-	ReasonUnclearName     Reason = "unclear_name"      // a name that several players have, or that may be another word: the name
-	ReasonContradiction   Reason = "contradiction"     // the words contradict each other
-	ReasonUnclearWinner   Reason = "unclear_winner"    // the words and the score, or the order of the words, let either side be the winner
-	ReasonUnclearTotal    Reason = "unclear_total"     // the first or the last score may be the total of the others: that score
-	ReasonPlayers         Reason = "players"           // fewer than MinPlayers people, or more than MaxPlayers
+	// no arguments, as when the command is tapped in the menu
+	ReasonEmpty Reason = "empty"
+	// no mention, and the message is not a reply
+	ReasonNoOpponent Reason = "no_opponent"
+	// one person is missing, and the sender is unknown: an anonymous admin
+	ReasonNameBothPlayers Reason = "name_both_players"
+	// three or more people without a "vs" between them
+	ReasonNoVersus Reason = "no_versus"
+	// one side of "vs" is empty, except for the sender against one person
+	ReasonEmptySide Reason = "empty_side"
+	// more than MaxTeam people on one side: the first one too many
+	ReasonTooManyPeople Reason = "too_many_people"
+	// one person plays twice, on either side: that person
+	ReasonSamePerson Reason = "same_person"
+	// the only person is the sender
+	ReasonOnlyYourself Reason = "only_yourself"
+	// one of the players is a bot: the bot
+	ReasonBot Reason = "bot"
+	// a word with an @ that Telegram has not marked as a mention: the word
+	ReasonUnknownMention Reason = "unknown_mention"
+	// a word, a separator or a mention in the wrong place: the word or the person
+	ReasonUnexpectedWord Reason = "unexpected_word"
+	// a question about an unsupported span of time: what was typed
+	ReasonSpan Reason = "span"
+	// people or the number of a match, but no score
+	ReasonNoScore Reason = "no_score"
+	// a number lacks its other half, or may be a match number: the number
+	ReasonIncompleteScore Reason = "incomplete_score"
+	// three numbers: the third
+	ReasonThirdNumber Reason = "third_number"
+	// several scores, one without a colon or a dash: the word in which the second begins
+	ReasonSeveralScores Reason = "several_scores"
+	// more than MaxSets scores
+	ReasonTooManySets Reason = "too_many_sets"
+	// a number with a minus sign: the number
+	ReasonNegativeNumber Reason = "negative_number"
+	// a number with a decimal point or comma: the word
+	ReasonDecimalNumber Reason = "decimal_number"
+	// more than three digits in a number of a score: the number
+	ReasonScoreTooLarge Reason = "score_too_large"
+	// a match number that cannot exist, zero or more than nine digits: the number
+	ReasonNoSuchNumber Reason = "no_such_number"
+	// at least three people or sides with a number each, or three sides
+	ReasonFreeForAll Reason = "free_for_all"
+	// several results on one line that cannot be told apart, or lines that are not one result each
+	ReasonSeveralResults Reason = "several_results"
+	// a word that can only be a player's name, but no player has it: the word
+	ReasonUnknownName Reason = "unknown_name"
+	// a name that several players have, or that may be another word: the name
+	ReasonUnclearName Reason = "unclear_name"
+	// the words contradict each other
+	ReasonContradiction Reason = "contradiction"
+	// the words and the score, or the word order, let either side be the winner
+	ReasonUnclearWinner Reason = "unclear_winner"
+	// the first or the last score may be the total of the others: that score
+	ReasonUnclearTotal Reason = "unclear_total"
+	// fewer than MinPlayers people, or more than MaxPlayers
+	ReasonPlayers Reason = "players"
 )
 
-// FormError says why a command cannot be read.
+// FormError reports why a command cannot be read.
 type FormError struct {
 	Reason Reason `json:"reason"`
-	// Detail is an excerpt of the offending word as the user wrote it, or empty. It has at most 32 runes of valid UTF-8 without control and
-	// formatting characters. It must be escaped before display.
+	// Detail is an excerpt of the offending word as typed, or empty. It has at most 32 runes of
+	// valid UTF-8 without control and formatting characters. It must be escaped before display.
 	Detail string `json:"detail,omitempty"`
 }
 
-// Error implements error. It omits Detail: the text of a message does not belong in a log.
+// Error omits Detail: message text does not belong in a log.
 func (e *FormError) Error() string {
 	return "command form: " + string(e.Reason)
 }
@@ -55,7 +85,7 @@ func formError(reason Reason, word string) error {
 	return &FormError{Reason: reason, Detail: Excerpt(word)}
 }
 
-// Excerpt returns a word as a Detail.
+// Excerpt shortens a word to a Detail.
 func Excerpt(word string) string {
 	const most = 32 // runes
 	visible := strings.Map(func(r rune) rune {

@@ -8,12 +8,13 @@ import (
 	"elobot/internal/ladder"
 )
 
-// parser reads a report.
+// parser reads reports.
 type parser struct {
 	sender, replied Person
-	picked          []ladder.PlayerID // whom the first unclear names in a question mean
-	said            meaning           // what the name of the command says about the sender: won, lost, drew, or unknown
-	isOpen          bool              // who won is open, whatever the words say
+	picked          []ladder.PlayerID // the choices made for the first unclear names in a question
+	// the sender's outcome according to the command's name: won, lost, drew, or unknown
+	said   meaning
+	isOpen bool // leaves open who won, whatever the words say
 }
 
 // newParser returns a parser of the arguments of a command.
@@ -25,23 +26,24 @@ func newParser(c Command) parser {
 	return p
 }
 
-// senderPlays is true if the sender can be one of the players.
+// senderPlays reports whether the sender can be one of the players.
 func (p parser) senderPlays() bool { return p.sender.isKnown() && !p.sender.IsBot }
 
-// line is what one result says, or several in one line.
+// line is the content of one result, or of several on one line.
 type line struct {
-	words      []word
-	scores     scoreText
-	people     []Person
-	pieces     []piece // the people and the words that may tell who won, in their order
-	said       meaning // what the command, or the result before, says about who won
-	isOfSender bool    // it says so of the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
-	names      bool    // a word stands for the sender
-	joined     []int   // before which people "and" joins them to the one before, from 1
-	isPast     bool    // it was played on another day
-	isOpen     bool    // something else leaves open who won
-	isEarly    bool    // it ended early
-	isLate     bool    // it did not end in the regular time
+	words  []word
+	scores scoreText
+	people []Person
+	pieces []piece // the people, and the words that may say who won, in order
+	said   meaning // the outcome according to the command, or to the result before
+	// said is about the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	isOfSender bool
+	names      bool  // a word stands for the sender
+	joined     []int // the indexes, from 1, of people whom "and" joins to the one before
+	isPast     bool  // it was played on another day
+	isOpen     bool  // something else leaves open who won
+	isEarly    bool  // it ended early
+	isLate     bool  // its score includes extra time or penalties
 }
 
 // parse reads a report in which all people are mentioned.
@@ -58,7 +60,8 @@ func (p parser) parse(t text) (Report, error) {
 	return report, err
 }
 
-// table returns the match of two people with the points of their sets in columns: "@bob 6 4" above "@carol 3 6".
+// table returns the match of two people whose set points are in columns: "@bob 6 4" above "@carol 3
+// 6".
 func table(lines []line) (m Match, ok bool) {
 	isRow := func(l line) bool {
 		all := l.scores.numbers
@@ -76,7 +79,8 @@ func table(lines []line) (m Match, ok bool) {
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
-// each reads lines, each of which is a result. After "lost to @bob 1:3", the sender need not have lost in "and @carol 3:1".
+// each reads lines with one result each. After "lost to @bob 1:3", the sender need not have lost in
+// "and @carol 3:1".
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -95,13 +99,14 @@ func (p parser) each(lines []line) (Report, error) {
 	return all, nil
 }
 
-// winsFirst is true if the first number of the first score is the larger one.
+// winsFirst reports whether the first score has its larger number first.
 func (l line) winsFirst() bool {
 	all := l.scores.numbers
 	return len(all) > 1 && value(all[0].text) > value(all[1].text)
 }
 
-// lines reads all words of a report. If at least two lines name people and numbers, each line is a result; otherwise the text is one.
+// lines reads all words of a report. If at least two lines have people and numbers, each line is a
+// result; otherwise the whole text is one.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {
@@ -118,7 +123,8 @@ func (p parser) lines(t text) ([]line, error) {
 		if hasPeople && hasNumbers {
 			complete++
 		}
-		l.isOpen = l.isOpen || !hasNumbers && len(l.all(won, lost)) > 0 // it may be about the results below: "@bob lost to"
+		// it may be about the results below: "@bob lost to"
+		l.isOpen = l.isOpen || !hasNumbers && len(l.all(won, lost)) > 0
 		if hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0 {
 			all = append(all, l)
 		}
@@ -130,15 +136,15 @@ func (p parser) lines(t text) ([]line, error) {
 	for i, l := range all {
 		mayContinue := leads && !l.hasClaim() && l.winsFirst() || isOfOther && l.isWithoutSubject()
 		all[i].isOpen = l.isOpen || mayContinue && p.said == unknown
-		// "lost to @bob 3:1" begins with the points of the winner, and so may the lines below.
+		// "lost to @bob 3:1" has the winner's points first, and the lines below may too.
 		leads = leads || l.winsFirst() && l.ofSender(p.sender) == lost
-		// Who beat somebody in the lines below "@bob lost to @carol 1:3" may be Bob.
+		// The winner in the lines below "@bob lost to @carol 1:3" may be Bob.
 		isOfOther = isOfOther && l.isWithoutSubject() || len(l.people) > 1 && !l.names
 	}
 	return all, nil
 }
 
-// isWithoutSubject is true if a line says what somebody unnamed did to the only person in it.
+// isWithoutSubject reports whether a line has only one person, as the object of an unnamed subject.
 func (l line) isWithoutSubject() bool {
 	return len(l.people) == 1 && !l.names && slices.ContainsFunc(l.all(won, lost, versus), func(p piece) bool {
 		return l.people[0].Oblique || p.at == 0 && (p.meaning == versus || !p.isOf(others, several))
@@ -149,15 +155,17 @@ func (l line) isWithoutSubject() bool {
 func (p parser) line(t text) (line, error) {
 	l, err := p.read(t.words())
 	_, answer, _ := strings.Cut(t.written, "?")
-	l.isOpen = l.isOpen || isQuestion(t.written) || l.hasClaim() && strings.ContainsFunc(answer, isDigit) // "@bob beat @carol? 3:1"
+	// "@bob beat @carol? 3:1"
+	l.isOpen = l.isOpen || isQuestion(t.written) || l.hasClaim() && strings.ContainsFunc(answer, isDigit)
 	return l, err
 }
 
 // read reads the words of a line.
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
-	var named, pauses, joins bool // a person stands directly before; a pause, or a word such as "and", between here and the last person
-	var greets, isGreeted bool    // a greeting stands directly before, or before the last person
+	// a person directly precedes; a pause, or a word such as "and", since the last person
+	var named, pauses, joins bool
+	var greets, isGreeted bool // a greeting directly precedes, or preceded the last person
 	has := make(map[meaning]bool)
 	for i, w := range words {
 		next := following(words[i+1:])
@@ -186,7 +194,7 @@ func (p parser) read(words []word) (line, error) {
 	return l, nil
 }
 
-// personOf returns whom a word names.
+// personOf returns the person that a word names.
 func (p parser) personOf(w word) Person {
 	if w.person == nil {
 		return p.sender
@@ -194,7 +202,8 @@ func (p parser) personOf(w word) Person {
 	return w.person.identify(p.sender).identify(p.replied)
 }
 
-// addPerson adds somebody. Without a word such as "and", a pause or "I" makes an address of the person before: "@bob, I beat @carol".
+// addPerson adds a person. Without a word such as "and", a pause or "I" makes the person before an
+// addressee: "@bob, I beat @carol".
 func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	for i := len(l.pieces) - 1; joins && i >= 0; i-- { // "@alice, @bob and @carol"
 		if before := &l.pieces[i]; before.isSide && before.isApart {
@@ -212,7 +221,8 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 
-// missesSender is true if the sender is left out who plays with somebody: "mit @carol gegen @bob und @dave gewonnen".
+// missesSender reports whether the sender has a teammate but is left out: "mit @carol gegen @bob
+// und @dave gewonnen".
 func (l line) missesSender() bool {
 	isWith := func(p piece) bool { return p.meaning.isWith() && p.at == 0 }
 	isBetween := func(p piece) bool {
@@ -229,10 +239,10 @@ func (l line) all(meanings ...meaning) []piece {
 // claims returns the words that say who won.
 func (l line) claims() []piece { return l.all(won, lost, drew) }
 
-// hasClaim is true if the line or the command says who won.
+// hasClaim reports whether the line or the command says who won.
 func (l line) hasClaim() bool { return l.said != unknown || len(l.claims()) > 0 }
 
-// isQuestion is true if a text asks for a score: "@bob beat @carol 3:1?"
+// isQuestion reports whether a text asks about a score: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
 	said := strings.TrimRightFunc(text, func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
 	last := said[strings.LastIndexFunc(said, isSpace)+1:]
@@ -240,15 +250,16 @@ func isQuestion(text string) bool {
 	return (endsWithDigit(said) || isClaim) && strings.Contains(text[len(said):], "?")
 }
 
-// hasPause is true if a text has a sign at which a reader pauses.
+// hasPause reports whether a text contains punctuation that marks a pause.
 func hasPause(text string) bool { return strings.ContainsAny(text, ".,;:!?…()[]–—\n") }
 
-// isEnclosed is true if a word is in brackets of its own.
+// isEnclosed reports whether a word is in brackets of its own.
 func isEnclosed(word string) bool {
 	return strings.ContainsAny(word[:1], "([") && strings.ContainsAny(word[len(word)-1:], ")]")
 }
 
-// add adds a word that names nobody. named says that a person stands directly before it, and pauses that there is a pause between.
+// add adds a word that names no person. named reports whether a person directly precedes it, pauses
+// whether a pause separates them.
 func (l *line) add(w word, next following, named, pauses bool) error {
 	p := piece{word: w, at: len(l.people), isNamed: named, isApart: named && pauses}
 	switch w.meaning {
@@ -259,7 +270,7 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 		}
 	case won, lost, drew:
 		p.verbs = verbs[strings.ToLower(w.string)]
-		if len(l.people) == 0 && p.isOf(several) { // the sender has not named the own team
+		if len(l.people) == 0 && p.isOf(several) { // the sender's own team is not named
 			return formError(ReasonUnexpectedWord, w.string)
 		}
 		l.pieces = append(l.pieces, p)
@@ -275,7 +286,8 @@ func (l *line) add(w word, next following, named, pauses bool) error {
 	return nil
 }
 
-// addScore adds a word that is none of the vocabulary. named says that a person stands directly before it.
+// addScore adds a word that is not in the vocabulary. named reports whether a person directly
+// precedes it.
 func (l *line) addScore(w word, next following, named bool) error {
 	s := w.string
 	if named && !l.scores.afterNumber { // "@bob:3:1" and "@bob:3"
@@ -290,35 +302,34 @@ func (l *line) addScore(w word, next following, named bool) error {
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
 }
 
-// commandOutcomes are what the names of commands say about who won.
+// commandOutcomes are the sender's outcomes, by command.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
-// finals are the rounds before the last one of a tournament if one of finalWords follows, and no
-// scores.
+// finals are rounds of a tournament if one of finalWords follows; otherwise they are scores.
 var (
 	finals     = wordSet(`1/2 1/4 1/8`)
 	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
 )
 
-// onlyNegated are words of a match that ended early if a negation stands before them: "не
-// доиграли".
+// onlyNegated are words that say a match ended early only after a negation: "не доиграли".
 var onlyNegated = wordSet(`доиграли дограли comparecimento`)
 
-// isNegated reports whether a negation stands directly before the word that these words follow.
+// isNegated reports whether a negation directly precedes the word that behind follows.
 func (l *line) isNegated(behind following) bool {
 	at := len(l.words) - len(behind) - 2
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault has the words for beating somebody that mean a default behind the last score.
+// isDefault are words for beating an opponent that mean a default behind the last score.
 var isDefault = wordSet(`def Def DEF d D`)
 
-// elsewhere are the meanings of words with several, where no other one fits.
+// elsewhere are the meanings of ambiguous words where no other one fits.
 var elsewhere = map[meaning]meaning{
 	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
 }
 
-// meaningOf returns what a word stands for where it is. named says that a person stands directly before it.
+// meaningOf returns the meaning of a word in its place. named reports whether a person directly
+// precedes it.
 func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	m, next := w.meaning, behind.next()
 	switch {
@@ -331,7 +342,7 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	case m == not && next.meaning == game:
 		return filler // "no xadrez"
 	case m == joy && !named && !next.isPerson():
-		return filler // it is the sender who is glad
+		return filler // the sender is glad
 	case m == we && next.meaning.isWith():
 		return me
 	case m == heOrHave && next.isParticiple():
@@ -350,14 +361,16 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	if other, ok := elsewhere[m]; ok {
 		m = other
 	}
-	isShare := m == of && named && behind.isNumber() && len(l.people) == 1 && !l.hasClaim() // "@bob by 3:1"
+	// "@bob by 3:1"
+	isShare := m == of && named && behind.isNumber() && len(l.people) == 1 && !l.hasClaim()
 	if over <= m && m <= article && !behind.isObject() && !isShare {
 		return filler
 	}
 	return m
 }
 
-// meaningOfSign returns what a colon or a dash stands for: it separates two people, is punctuation, or is part of a score.
+// meaningOfSign returns the meaning of a colon or a dash: it separates two people, is punctuation,
+// or is part of a score.
 func (l *line) meaningOfSign(behind following, named bool) meaning {
 	next := behind.next()
 	isBeforeWord := next.person == nil && next.meaning.isMinor() && !next.meaning.isColon()
@@ -371,18 +384,19 @@ func (l *line) meaningOfSign(behind following, named bool) meaning {
 	}
 }
 
-// isSign is true if a word is a colon or a dash.
+// isSign reports whether a word is a colon or a dash.
 func isSign(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	return size == len(s) && isSeparator(r)
 }
 
-// timesSigns are the letters and signs that people write between two numbers.
+// timesSigns are the letters and signs that stand for "times" between two numbers.
 const timesSigns = "xXхХ×"
 
-// withColon returns a word such as "3x1" or "6/4" with a colon, and so "3x" in front of another number.
+// withColon returns a word such as "3x1" or "6/4" with a colon, and likewise "3x" in front of
+// another number.
 func withColon(word string, isBeforeNumber bool) string {
-	if strings.ContainsAny(word, "/.,") { // the regular expression takes longer
+	if strings.ContainsAny(word, "/.,") { // the regular expression is slower
 		word = fractions.ReplaceAllString(word, "${1}½${2}${3}½")
 	}
 	at := strings.IndexAny(word, timesSigns+"/")

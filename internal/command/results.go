@@ -53,7 +53,7 @@ func (p parser) one(l line) (Report, error) {
 	}
 }
 
-// endedEarly reads a match that ended early: its games do not count, but who won.
+// endedEarly reads a match that ended early: only its winner counts, not its games.
 func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	const longest = 250 // bytes of games
 	for _, w := range l.words {
@@ -72,14 +72,14 @@ func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	return Report{Readings: []Reading{{m}, {m.mirrored()}}, Doubt: DoubtWinner}, nil
 }
 
-// mayBeMatches is true if scores are hardly those of sets, but each that of a match: "3:1 2:3".
+// mayBeMatches reports whether scores look like those of matches rather than sets: "3:1 2:3".
 func mayBeMatches(scores []ladder.Score) bool {
-	const fewest, most = 2, 5 // points of who wins a match of several sets
+	const fewest, most = 2, 5 // points of the winner of a match of several sets
 	isOfMatch := func(s ladder.Score) bool { return fewest <= s.Most() && s.Most() <= most }
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s ladder.Score) bool { return !isOfMatch(s) })
 }
 
-// orResults adds to each reading of one match that it is several results.
+// orResults adds to each reading of one match the alternative of several results.
 func (r Report) orResults(results func(Match) Reading) Report {
 	for _, reading := range r.Readings {
 		r.Readings = append(r.Readings, results(reading[0]))
@@ -88,7 +88,7 @@ func (r Report) orResults(results func(Match) Reading) Report {
 	return r
 }
 
-// separate returns each score of a match as a match.
+// separate turns each score of a match into a match.
 func separate(m Match) (each Reading) {
 	for _, s := range m.Scores {
 		m.Scores = []ladder.Score{s}
@@ -97,13 +97,14 @@ func separate(m Match) (each Reading) {
 	return each
 }
 
-// maybeEach is true if the sender may have beaten each of two people, as in "@bob and @carol 3:1".
+// maybeEach reports whether the sender may have beaten each of two people, as in "@bob and @carol
+// 3:1".
 func (p parser) maybeEach(l line) bool {
 	return len(l.joined) > 0 && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.IsSame(p.sender) })
 }
 
-// againstEach returns the match between two people as one of the sender against each of them.
+// againstEach turns a match between two people into one match of the sender against each of them.
 func (p parser) againstEach(m Match) (each Reading) {
 	for _, opponent := range [][]Person{m.A, m.B} {
 		each = append(each, Match{A: []Person{p.sender}, B: opponent, Self: true, When: m.When, Scores: m.Scores})
@@ -111,19 +112,21 @@ func (p parser) againstEach(m Match) (each Reading) {
 	return each
 }
 
-// isFreeForAll is true if the line has at least three people or sides, with a number for each that is not part of a score.
+// isFreeForAll reports whether the line has at least three people or sides, with a number for each
+// that is not part of a score.
 func (l line) isFreeForAll(hasScores bool) bool {
 	count, sides := len(l.scores.numbers), len(l.all(versus))+1
 	return count >= 3 && (sides == 1 && len(l.people) == count && !hasScores || sides == count)
 }
 
-// isSpread is true if people stand between the scores.
+// isSpread reports whether people stand between the scores.
 func (l line) isSpread() bool {
 	all := l.scores.numbers
 	return len(all) > 2 && slices.ContainsFunc(all[2:], func(n number) bool { return n.at != all[0].at })
 }
 
-// several reads a line in which people stand between the scores. It is in doubt, unless every name has a score of the sender behind it.
+// several reads a line with people between the scores. It is in doubt unless every name is followed
+// by a score of the sender.
 func (p parser) several(l line) (Report, error) {
 	isOne, maybeOne := l.isTotalBetween()
 	if of, err := p.one(l); isOne && err == nil {
@@ -146,8 +149,9 @@ func (p parser) several(l line) (Report, error) {
 	return all, nil
 }
 
-// isTotalBetween is true if the first score stands between two sides and is the total of the others, which stand behind both: "@alice 3:1 @bob
-// (11:7 9:11 11:5 11:8)". maybe is true if it may be, or if the others are in brackets.
+// isTotalBetween reports whether the first score stands between two sides and is the total of the
+// others, which stand behind both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe reports whether
+// it may be, or whether the others are in brackets.
 func (l line) isTotalBetween() (is, maybe bool) {
 	scores, err := l.scores.scores()
 	all := l.scores.numbers
@@ -159,7 +163,8 @@ func (l line) isTotalBetween() (is, maybe bool) {
 	return maybe && len(scores) > 2 && scores[0] == ladder.ResultOf(scores[1:]).Score, maybe || all[2].isEnclosed
 }
 
-// hasTotal is true if the score of a match may be the total of the next one: "@a 2:1 @b (6:4 4:6 6:2), @c 2:0 @d (6:4 6:3)".
+// hasTotal reports whether the score of a match may be the total of the next one: "@a 2:1 @b (6:4
+// 4:6 6:2), @c 2:0 @d (6:4 6:3)".
 func (r Reading) hasTotal() bool {
 	for i, m := range r[1:] {
 		if before := r[i].Scores; len(before) == 1 && len(m.Scores) > 1 && isTotal(before[0], m.Scores) {
@@ -169,14 +174,15 @@ func (r Reading) hasTotal() bool {
 	return false
 }
 
-// playsEach is true if the sender plays alone against somebody else in all matches.
+// playsEach reports whether each match is one on one and the sender plays in it.
 func (p parser) playsEach(r Report) bool {
 	return !slices.ContainsFunc(slices.Concat(r.Readings...), func(m Match) bool {
 		return len(m.A)+len(m.B) > 2 || !m.A[0].IsSame(p.sender) && !m.B[0].IsSame(p.sender)
 	})
 }
 
-// results reads each part of a line as a result, which may continue the one before: "lost to @bob 1:3 and @carol 2:3".
+// results reads each part of a line as a result, which may continue the previous one: "lost to @bob
+// 1:3 and @carol 2:3".
 func (p parser) results(l line, parts [][]word) (Report, error) {
 	var all []line
 	for _, words := range parts {
@@ -196,7 +202,7 @@ func (p parser) results(l line, parts [][]word) (Report, error) {
 	return p.each(all)
 }
 
-// follow says of a result what the one before it says of the sender.
+// follow carries the sender's win or loss over to the next result on the line.
 func (l *line) follow(before line, sender Person) {
 	said := before.ofSender(sender)
 	isAlone, isSilent := len(l.people) == 1, len(l.claims()) == 0
@@ -204,11 +210,11 @@ func (l *line) follow(before line, sender Person) {
 	if isSilent {
 		l.said = said
 	}
-	// In "@bob beat me 3:1 and @carol 3:2", the sender has hardly beaten Carol.
+	// In "@bob beat me 3:1 and @carol 3:2", the sender probably did not beat Carol.
 	l.isOpen = said == unknown && before.hasClaim() && isAlone || before.isOpen && isSilent
 }
 
-// ofSender returns what a line says about who won, if the sender is its subject; otherwise unknown.
+// ofSender returns the outcome that a line states if the sender is its subject; otherwise unknown.
 func (l line) ofSender(sender Person) meaning {
 	isOfOther := func(p piece) bool {
 		return p.isObject() || p.meaning == passive || p.meaning == of || p.isOf(others, several)
@@ -227,13 +233,15 @@ func (l line) ofSender(sender Person) meaning {
 	return unknown
 }
 
-// parts divides the words of a line into people with the scores behind them, before them if the line begins with a score, or between two, as
-// in "@alice 3:1 @bob, @carol 3:2 @dave". A word between two parts belongs to the next one, but for a word about the winner that directly
-// follows one without such a word: "gegen @bob 3:1 gewonnen". hasWordBetween is true if such a word, or one that separates sides, is between.
+// parts divides a line into results: people with the scores behind them, before them if the line
+// begins with a score, or between two, as in "@alice 3:1 @bob, @carol 3:2 @dave". A word between
+// two parts belongs to the next one, except for a word about the winner that directly follows a
+// part without one: "gegen @bob 3:1 gewonnen". hasWordBetween reports whether such a word, or one
+// that separates sides, is between.
 func (l line) parts() (all [][]word, hasWordBetween bool) {
 	isBetween := len(l.people) == len(l.scores.numbers) && l.scores.numbers[0].at == 1
 	var first, last word // the first and the last person or score
-	start, end := 0, 0   // of a part, which ends with the last one
+	start, end := 0, 0   // of a part; end is behind last
 	for i, w := range l.words {
 		if !w.isPerson() && !w.isScore() {
 			continue
@@ -263,15 +271,16 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 	return append(all, l.words[start:]), hasWordBetween
 }
 
-// isHeading is true if a line without numbers may say of whom the lines below are, or who won: "lost:".
+// isHeading reports whether a line without numbers may tell who played, or who won, in the lines
+// below: "lost:".
 func (t text) isHeading(names *Names) bool {
 	isKnown := func(n plainName) bool { return len(n.people) > 0 }
 	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), isKnown)
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
-// withoutBadLine reads a report one line of which cannot be read. ok is false unless all the others are clear. A bad line that begins with a
-// number may be a set of the result above.
+// withoutBadLine reads a report with one unreadable line. ok is false unless all other lines are
+// clear. A bad line that begins with a number may be a set of the result above.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

@@ -17,22 +17,23 @@ type number struct {
 	text      string
 	word      string // the whole word that contains it
 	separator string // the colon or dash between it and the previous number, or empty
-	at        int    // how many people stand before it
+	at        int    // how many people precede it
 
-	isEnclosed bool // its score is in brackets of its own
+	isEnclosed bool // the score is in brackets of its own
 }
 
 // scoreText collects the numbers and separators of scores, word by word.
 type scoreText struct {
 	numbers     []number
-	afterNumber bool   // the last piece was a number
-	open        string // a separator whose second number is still to come
-	stray       string // the first separator that does not stand between two numbers
+	afterNumber bool   // a number is the last thing read
+	open        string // a separator that still lacks its second number
+	stray       string // the first separator that is not between two numbers
 	isEnclosed  bool   // the word is in brackets of its own
 	hasHalf     bool   // a ½ without another one is a drawn game
 }
 
-// add reads a word, which must consist of numbers and separators. at is the number of people before it.
+// add reads a word, which must consist of numbers and separators. at is the number of people before
+// it.
 func (t *scoreText) add(word string, at int) error {
 	rest := word
 	if word == oneTwo {
@@ -61,8 +62,8 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
-// withDraw returns ½:½ for a ½ that is a drawn game, and not the points of a side as in "½ - ½" or
-// "½ 2½".
+// withDraw returns ½:½ for a ½ that is a drawn game rather than the points of one side, as in "½ -
+// ½" or "½ 2½".
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {
@@ -82,8 +83,9 @@ func (t *scoreText) addSeparator(separator string) {
 	t.afterNumber = false
 }
 
-// scores returns the scores that were read. Several scores need a separator each. If a number lacks its other half, it is the only one
-// outside of scores with a separator, or else the last one.
+// scores returns the scores read so far. Several scores need a separator each. If a number lacks
+// its other half, the error names the only number outside of scores with a separator, or else the
+// last number.
 func (t *scoreText) scores() ([]ladder.Score, error) {
 	var scores []ladder.Score
 	var alone []number
@@ -124,7 +126,7 @@ func (t *scoreText) scores() ([]ladder.Score, error) {
 }
 
 const (
-	maxDigits  = 3 // the maximum number of digits of a number in a score
+	maxDigits  = 3 // the maximum number of digits in a number of a score
 	digits     = "0123456789"
 	half       = "½"
 	oneTwo     = "1/2" // half a point for each, or 1:2
@@ -132,7 +134,8 @@ const (
 	separators = ":：" + dashes
 )
 
-// negativeNumber is a number with a minus sign: a dash that touches it, but no number before it.
+// negativeNumber matches a number with a minus sign: a dash that touches it, but no number before
+// it.
 var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
 // wordFault returns why the end of a word, or all of it, cannot be part of a score, or nil.
@@ -145,7 +148,8 @@ func wordFault(end, word string) error {
 		return formError(ReasonUnexpectedWord, word)
 	case hasPoint:
 		return formError(ReasonDecimalNumber, word)
-	case !strings.ContainsAny(end, dashes): // the regular expression would take longer than all else in the parser
+	case !strings.ContainsAny(end, dashes):
+		// the regular expression takes longer than the rest of the parser
 		return nil
 	}
 	if negative := negativeNumber.FindStringSubmatch(end); negative != nil {
@@ -154,8 +158,7 @@ func wordFault(end, word string) error {
 	return nil
 }
 
-// value converts digits to a number, to which Half is added for a ½ behind them. There must be few
-// enough for an int.
+// value converts digits to a number, and adds Half for a ½ behind them. The number must fit an int.
 func value(digits string) int {
 	whole, isHalf := strings.CutSuffix(digits, half)
 	n, _ := strconv.Atoi(whole)
@@ -165,14 +168,15 @@ func value(digits string) int {
 	return n
 }
 
-// fractions are the halves of a score in another form: "1/2-1/2", "2.5:0.5". Beside a separator
-// they can be nothing else.
+// fractions matches a score with halves written as fractions or decimals: "1/2-1/2", "2.5:0.5".
+// Next to a separator they cannot be anything else.
 var fractions = regexp.MustCompile(`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
-// anyDigits are digits of any script and of keycaps. Those behind a letter are part of a name such as "Ali٣".
+// anyDigits matches digits of any script and of keycaps. Digits behind a letter are part of a name
+// such as "Ali٣".
 var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
 
-// withASCIIDigits returns a text with the digits 0 to 9 instead of full-width, Arabic and other ones, and of keycaps.
+// withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, by 0 to 9.
 func withASCIIDigits(s string) string {
 	return anyDigits.ReplaceAllStringFunc(s, func(match string) string {
 		if first, _ := utf8.DecodeRuneInString(match); unicode.IsLetter(first) {
@@ -182,7 +186,8 @@ func withASCIIDigits(s string) string {
 	})
 }
 
-// asciiDigit returns the digit from 0 to 9 for a digit of any script, nothing for all else: digits stand in blocks of ten.
+// asciiDigit returns the ASCII digit for a digit of any script, and -1 for any other rune. Unicode
+// arranges digits in blocks of ten.
 func asciiDigit(r rune) rune {
 	if !unicode.IsDigit(r) {
 		return -1
@@ -194,7 +199,8 @@ func asciiDigit(r rune) rune {
 	return '0' + (r-zero)%10
 }
 
-// withoutTieBreak returns the score of a set without the points of its tie-break, as in "7-6(5)". The last bracket may be missing.
+// withoutTieBreak removes the points of a tie-break from the score of a set, as in "7-6(5)". The
+// closing bracket may be missing.
 func withoutTieBreak(word string) string {
 	set, tieBreak, ok := strings.Cut(word, "(")
 	if ok && strings.ContainsFunc(set, isSeparator) && isNumber(strings.TrimSuffix(tieBreak, ")")) {
@@ -203,7 +209,7 @@ func withoutTieBreak(word string) string {
 	return word
 }
 
-// isNumber is true if s consists of digits.
+// isNumber reports whether s consists of digits.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, digits) == "" }
 
 // isPoints reports whether s consists of digits and ½.
@@ -216,7 +222,8 @@ func isSeparator(r rune) bool { return strings.ContainsRune(separators, r) }
 
 func isColon(r rune) bool { return r == ':' || r == '：' }
 
-// isComma is true if r stands between words, or between scores in one word, as in "11:7,9:11" and "11:7/9:11".
+// isComma reports whether r separates words, or scores in one word, as in "11:7,9:11" and
+// "11:7/9:11".
 func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 
 func isBreak(r rune) bool { return isComma(r) || isSpace(r) || string(r) == placeholder }

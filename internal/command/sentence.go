@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// forms are the sentences that leave no doubt about who won, by the language of their verb, without scores and fillers. In all others, what
-// stands first may as well be the object: "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
+// forms are the sentences that leave no doubt about who won, by the language of their verb, without
+// scores and fillers. In any other sentence the first person may just as well be the object: "a
+// @bob le ganó @carol", "den @bob hat @carol geschlagen".
 //
 //	S        who did it: somebody named, a team, or "I"
 //	I        who did it: only "I"
@@ -16,11 +17,11 @@ import (
 //	win      a verb that stands alone ("won", "lost"), and won its participle
 //	beat     a verb that takes an object ("beat"), and beaten its participle
 //	victory  a noun
-//	prep     a preposition that stands before the other side; against and with if only such ones, a if only "a @bob"
+//	prep     a preposition before the other side; against and with only those, a only "a @bob"
 //	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
 //
-// What stands in brackets may be missing; one of the words with a bar between them must be there. A verb must fit the subject, as agrees
-// says.
+// Parts in brackets are optional, and bars separate alternatives. A verb must also agree with the
+// subject; see agrees.
 var forms = map[string][]form{
 	"en": readForms(
 		"[S] win",                       // I won; bob won
@@ -89,16 +90,17 @@ var slavicForms = readForms(
 	"victory against O", // победа над bob
 )
 
-// formsOfSender are what may follow if it is known that the sender won or lost, as in "/won @bob".
+// formsOfSender are the forms of the rest if the sender's outcome is known, as in "/won @bob".
 var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
 
-// formsWithoutVerb are those of a result whose score is about the first side, or about the sender.
+// formsWithoutVerb are the forms of a result whose score is about the first side, or about the
+// sender.
 var formsWithoutVerb = readForms("[S] [against|a] [art] O", "[I] with [art] O", "S [against]", "")
 
-// field is what a piece of a sentence must be: one of these.
+// field lists what a piece of a sentence may be.
 type field []string
 
-// form is a form of sentences: in each of its variants, a field for each side and word.
+// form is the variants of a sentence; each has a field for every side and word.
 type form [][]field
 
 func readForms(texts ...string) []form {
@@ -109,7 +111,7 @@ func readForms(texts ...string) []form {
 	return all
 }
 
-// variants returns the fields of a form with and without each part in brackets.
+// variants expands a form, with and without each part in brackets.
 func variants(text string) form {
 	before, rest, ok := strings.Cut(text, "[")
 	if ok {
@@ -123,7 +125,8 @@ func variants(text string) form {
 	return form{fields}
 }
 
-// fieldMeanings are the meanings of the words in a field, and toWinner those of more words behind a word for losing.
+// fieldMeanings are the meanings of the words in a field. toWinner has additional ones behind a
+// word for losing.
 var (
 	fieldMeanings = map[string][]meaning{
 		"prep": {versus, over, marker, personalA, from}, "against": {versus, over}, "a": {personalA}, "with": {with, withOrTo},
@@ -135,31 +138,33 @@ var (
 // piece is a side or a word in a sentence.
 type piece struct {
 	word
-	at      int    // how many people stand before it
-	isNamed bool   // a person stands directly before it
-	isApart bool   // a pause stands between it and the person before, or a greeting in front of that person
-	verbs   []verb // what it can be, if it says who won
+	at      int  // how many people precede it
+	isNamed bool // a person directly precedes it
+	// a pause separates it from the person before, or a greeting precedes that person
+	isApart bool
+	verbs   []verb // its possible readings, if it says who won
 
 	isSide    bool
-	side      int  // 0 is the first one
-	isTeam    bool // with several people
+	side      int  // 0 is the first side
+	isTeam    bool // it has several people
 	isWith    bool // a word such as "with" joins them
-	isSender  bool // by a word such as "me"
-	isWoman   bool // by her name
-	isMan     bool // by his name
+	isSender  bool // given by a word such as "me"
+	isWoman   bool // judging by the name
+	isMan     bool // judging by the name
 	isOblique bool
 	isWhom    bool // in the accusative
 }
 
-// isSubject is true if a word for the sender may be the subject: "I", and in English "me" in front.
+// isSubject reports whether a word for the sender may be the subject: "I", and in English also "me"
+// in front.
 func (p piece) isSubject(language string) bool {
 	return p.meaning == me || p.meaning == meOrI && (language == "en" || language == "") && p.side == 0
 }
 
-// isObject is true if a word for the sender says to whom something was done.
+// isObject reports whether a word for the sender is an object.
 func (p piece) isObject() bool { return p.isSender && p.meaning != me }
 
-// verb returns the verb of a language that a word is in a role.
+// verb returns the verb that the word is in a language and role.
 func (p piece) verb(language, role string) (v verb, ok bool) {
 	i := slices.IndexFunc(p.verbs, func(v verb) bool { return v.language == language && v.role == role })
 	if i < 0 {
@@ -168,23 +173,24 @@ func (p piece) verb(language, role string) (v verb, ok bool) {
 	return p.verbs[i], true
 }
 
-// isOf is true if all that a word about who won can be is about these people.
+// isOf reports whether every possible reading of the verb has one of these subjects.
 func (p piece) isOf(people ...who) bool {
 	return len(p.verbs) > 0 && !slices.ContainsFunc(p.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
 }
 
-// sentence is a form with the pieces that fill it.
+// sentence is a form filled with pieces.
 type sentence struct {
 	language             string
-	outcome              meaning // what its word about who won means
+	outcome              meaning // the meaning of its word about who won
 	subject, object, aux *piece
 	claim                *piece
 	verb                 verb
 	hasPreposition       bool
 }
 
-// subject returns the side that did what the words say: 0 for the first one. ok is false if they leave that open. If they do not say who
-// won, it is the side that the score is about. first is how many of the people are on the first side.
+// subject returns the side that won or lost according to the words, 0 for the first one. If no word
+// says who won, it is the side that the score is about. ok is false if the words leave the side
+// open. first is how many of the people are on the first side.
 func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	if l.isOpen {
 		return 0, false
@@ -195,7 +201,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		if len(pieces) == 2 && pieces[0].isSide && !pieces[0].isSender && pieces[1].meaning == passive {
 			return 0, false // "@bob got it 3:1"
 		}
-		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive }) // "the score was 3:1"
+		// "the score was 3:1"
+		pieces = slices.DeleteFunc(pieces, func(p piece) bool { return p.meaning == passive })
 		all := formsWithoutVerb
 		if l.said != unknown {
 			all = formsOfSender
@@ -205,7 +212,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		if ok && l.said == unknown && s.object != nil && s.object.isOblique && !s.object.isWhom && !slices.ContainsFunc(pieces, isOther) {
 			return 0, false // "Олегу 3:1" may be what he won or what he lost
 		}
-		isOfOther := ok && l.said != unknown && s.subject != nil && !s.subject.isSender && s.object.isSender // "/lost @bob vs me"
+		// "/lost @bob vs me"
+		isOfOther := ok && l.said != unknown && s.subject != nil && !s.subject.isSender && s.object.isSender
 		return s.subjectSide(), ok && !isOfOther
 	}
 	claim := pieces[at]
@@ -221,7 +229,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	return 0, false
 }
 
-// subjectSide is the side of the subject. If it is left out, it is the sender, who is the first side, or the side other than the object's.
+// subjectSide returns the side of the subject. A missing subject is the side other than the
+// object's; without an object, it is the sender, who is the first side.
 func (s sentence) subjectSide() int {
 	switch {
 	case s.subject != nil:
@@ -233,7 +242,7 @@ func (s sentence) subjectSide() int {
 	}
 }
 
-// match returns the sentence that the pieces are, if they have one of these forms.
+// match returns the sentence that the pieces form, if they fit one of these forms.
 func match(forms []form, pieces []piece, language string, outcome meaning) (sentence, bool) {
 	for _, fields := range slices.Concat(forms...) {
 		s := sentence{language: language, outcome: outcome}
@@ -244,7 +253,7 @@ func match(forms []form, pieces []piece, language string, outcome meaning) (sent
 	return sentence{}, false
 }
 
-// fill fills the fields with the pieces. It reports false if one does not fit.
+// fill assigns the pieces to the fields. It returns false if one does not fit.
 func (s *sentence) fill(fields []field, pieces []piece) bool {
 	for i, one := range fields {
 		p := &pieces[i]
@@ -270,7 +279,7 @@ func (s *sentence) fill(fields []field, pieces []piece) bool {
 	return true
 }
 
-// fits is true if a piece can fill a field.
+// fits reports whether a piece can fill a field.
 func (s *sentence) fits(name string, p *piece) bool {
 	switch name {
 	case "S":
@@ -289,18 +298,19 @@ func (s *sentence) fits(name string, p *piece) bool {
 	return isVerb || isWord || name == "a" && p.meaning == marker && s.subject != nil
 }
 
-// agrees is true if the verb fits its subject, so that no other reading is as likely.
+// agrees reports whether the verb agrees with its subject, so that no other reading is as likely.
 func (s sentence) agrees() bool {
 	v := s.verb
 	isToSender := s.object != nil && s.object.isSender
 	switch subject := s.subject; {
 	case v.isSlavic() && v.meaning == lost && s.object != nil && s.object.isWhom && !s.hasPreposition:
-		return false // who loses does so to somebody in the dative: "слил Олега"
+		return false // losing takes the dative; "слил Олега" has the accusative
 	case s.object != nil && s.object.isWith && (subject == nil || !subject.isTeam):
 		return false // "@alice beat @bob with @carol"
 	case subject == nil:
 		isOfOther := v.who == others || v.who == several || s.aux != nil && s.aux.meaning == has
-		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 || // "@bob besiegt"
+		// "@bob besiegt"
+		maybeOfOther := v.role == roleBeaten && s.aux == nil && len(s.claim.verbs) > 1 ||
 			v.role == roleBeat && v.meaning == lost && !s.object.isOblique // "unterlag @bob"
 		return !isOfOther && !maybeOfOther && !isToSender
 	case subject.isSender:
@@ -308,23 +318,25 @@ func (s sentence) agrees() bool {
 	case v.who == own, v.who == several && !subject.isTeam, !subject.isTeam && s.aux != nil && s.aux.meaning == auxiliary:
 		return false
 	case s.claim.isApart && s.claim.at == 1 && !isToSender:
-		return false // "@bob, lost 1:3" and "thanks @bob lost 1:3" are said to Bob
+		return false // "@bob, lost 1:3" and "thanks @bob lost 1:3" address Bob
 	case subject.isWoman && v.who == anybody && v.isSlavic(), subject.isMan && v.who == she:
-		return false // "Аня обыграл Дима" is about Dima, and "Дима проиграла" is said to him
+		return false // "Аня обыграл Дима" is about Dima, and "Дима проиграла" addresses him
 	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:
 		return s.claim.isNamed || s.aux != nil // not in "@bob 3:1 won"
 	case s.object == nil:
 		takesObject := func(w verb) bool { return w.language == v.language && w.role == roleBeat }
-		return v.who == others && !slices.ContainsFunc(s.claim.verbs, takesObject) // "ganó @bob", but neither "gewann @bob" nor "venceu @bob"
+		// "ganó @bob", but neither "gewann @bob" nor "venceu @bob"
+		return v.who == others && !slices.ContainsFunc(s.claim.verbs, takesObject)
 	default:
-		// A feminine verb may be about either of two names that stand in the same case.
+		// A feminine verb may be about either of two names in the same case.
 		return v.who != she || s.hasPreposition || s.object.isSender || s.object.isOblique
 	}
 }
 
-// sentence returns the sides and the words that may tell who won, in their order. first is how many of the people are on the first side.
+// sentence returns the sides and the words that may say who won, in order. first is how many of the
+// people are on the first side.
 func (l line) sentence(first int) []piece {
 	var all []piece
 	people := 0
@@ -343,7 +355,8 @@ func (l line) sentence(first int) []piece {
 	return all
 }
 
-// withWord adds a word. Of several words in front of a person, the one that tells most counts: "contra o", "con el".
+// withWord adds a word. Of several words in front of a person, the most specific one counts:
+// "contra o", "con el".
 func withWord(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isBefore := func(m meaning) bool { return m == versus || over <= m && m <= article }
@@ -356,7 +369,8 @@ func withWord(all []piece, p piece) []piece {
 	return all
 }
 
-// withPerson adds somebody. People of one side are one piece if nothing but a word such as "with" stands between them.
+// withPerson adds a person. People on one side become one piece if at most a word such as "with"
+// separates them.
 func withPerson(all []piece, p piece) []piece {
 	last := len(all) - 1
 	isWith := false

@@ -2,12 +2,14 @@ package command
 
 import "slices"
 
-// NamesTeams is true if the arguments of /match, even malformed ones, are about teams: more than two mentions, or a versus.
+// NamesTeams reports whether the arguments of /match, even malformed ones, are about teams: more
+// than two mentions, or a versus.
 func (c Command) NamesTeams() bool {
 	return len(c.Mentions) > 2 || slices.ContainsFunc(c.text().words(), func(w word) bool { return w.meaning == versus })
 }
 
-// boundary returns how many people are on the first side. ok is false if no word says so.
+// boundary returns how many people are on the first side. ok is false if nothing separates the
+// sides.
 func (l line) boundary() (at int, ok bool, err error) {
 	words := l.all(versus)
 	if len(words) == 0 || l.isObjectFirst() {
@@ -19,7 +21,8 @@ func (l line) boundary() (at int, ok bool, err error) {
 	case len(words) == 0 && l.winnersOnly():
 		return 0, false, formError(ReasonEmptySide, "")
 	case len(words) == 0:
-		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 { // all but two neighbors: "@a+@b @c+@d"
+		// all but two neighbors are joined: "@a+@b @c+@d"
+		if at, ok = l.scoreBetween(); !ok && len(l.joined) == len(l.people)-2 {
 			at = 1
 			for slices.Contains(l.joined, at) {
 				at++
@@ -34,18 +37,21 @@ func (l line) boundary() (at int, ok bool, err error) {
 	}
 }
 
-// isObjectFirst is true if the versus belongs to the first of two people: "gegen @bob hat @carol 3:1 gewonnen".
+// isObjectFirst reports whether the versus belongs to the first of two people: "gegen @bob hat
+// @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
 	return len(l.people) == 2 && len(l.joined) == 0 && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
 }
 
-// winnersOnly is true if a line says what several people did, without the others: "@a y @b ganaron 10:8".
+// winnersOnly reports whether a line names several people as one side and no opponents: "@a y @b
+// ganaron 10:8".
 func (l line) winnersOnly() bool {
 	return slices.ContainsFunc(l.claims(), func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }
 
-// hasThreeSides is true if several words separate sides, as in "@a vs @b vs @c". A dash may as well join the names of a team.
+// hasThreeSides reports whether several words separate sides, as in "@a vs @b vs @c". A dash may
+// also join the names of a team.
 func (l line) hasThreeSides() bool {
 	words := l.all(versus)
 	for i, p := range words {
@@ -56,7 +62,8 @@ func (l line) hasThreeSides() bool {
 	return len(words) > 1
 }
 
-// scoreBetween returns where the scores separate two equally large teams, as in "@a @b 10:8 @c @d" and "@a @b 10 @c @d 8".
+// scoreBetween returns where the scores separate two teams of equal size, as in "@a @b 10:8 @c @d"
+// and "@a @b 10 @c @d 8".
 func (l line) scoreBetween() (at int, ok bool) {
 	numbers := l.scores.numbers
 	if len(l.people) < 4 || len(numbers) < 2 || 2*numbers[0].at != len(l.people) {
@@ -67,7 +74,8 @@ func (l line) scoreBetween() (at int, ok bool) {
 	return at, isBetween || len(numbers) == 2 && numbers[1].at == len(l.people)
 }
 
-// players returns the match without its scores. Mentions take precedence over the reply.
+// players returns the match without its scores. Mentions take precedence over the replied-to
+// author.
 func (p parser) players(l line) (Match, error) {
 	at, divided, err := l.boundary()
 	if err != nil {
@@ -116,7 +124,7 @@ func (p parser) players(l line) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self, When: When{Past: l.isPast}}, nil
 }
 
-// isOfUnnamed is true if the report begins by saying that somebody unnamed won or lost.
+// isOfUnnamed reports whether the report begins with the outcome of an unnamed person.
 func (l line) isOfUnnamed() bool {
 	return l.said == won || l.said == lost || slices.ContainsFunc(l.claims(), func(p piece) bool {
 		return p.at == 0 && p.isOf(own, anybody) && !p.verbs[0].isSlavic()

@@ -8,7 +8,7 @@ import (
 // placeholder stands for a person in a text.
 const placeholder = "\uFFFC"
 
-// text is the arguments of a command, with a placeholder for each of the people who are mentioned or named.
+// text is the arguments of a command, with a placeholder for each person who is mentioned or named.
 type text struct {
 	written string
 	people  []Person // in the order of their placeholders
@@ -16,7 +16,7 @@ type text struct {
 
 func (c Command) text() text { return text{c.Args, c.Mentions} }
 
-// with returns the text with the first person of each name in place of the name.
+// with replaces each name by its first person.
 func (t text) with(names []plainName) text {
 	var b strings.Builder
 	var people []Person
@@ -43,7 +43,7 @@ func (t text) lines() []text {
 	return all
 }
 
-// label returns the text as it was typed, in one line.
+// label returns the text as it was typed, on one line.
 func (t text) label() string {
 	parts := strings.Split(t.written, placeholder)
 	for i, p := range t.people {
@@ -52,35 +52,35 @@ func (t text) label() string {
 	return strings.Join(strings.Fields(strings.Join(parts, "")), " ")
 }
 
-// word is a word in a text, or somebody.
+// word is a word in a text, or a person.
 type word struct {
 	string  string  // without decoration around it; empty for a person
 	person  *Person // nil for a word
 	meaning meaning
 	typed   string // the word with its decoration
-	before  string // what stands in front of it, from the end of the word before
+	before  string // everything between the previous word and this one
 }
 
-// isPerson is true if a word names somebody, who may be the sender.
+// isPerson reports whether a word names a person, including the sender.
 func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 
-// isClaim is true if a word says who won.
+// isClaim reports whether a word says who won.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
 
-// isEnding reports whether a word says how a match ended, which stands behind the score.
+// isEnding reports whether a word tells how a match ended; such a word stands behind the score.
 func (w word) isEnding() bool { return w.meaning == early || w.meaning == afterTime }
 
-// isScore is true if a word has numbers of a score.
+// isScore reports whether a word has numbers of a score.
 func (w word) isScore() bool { return w.meaning == unknown && strings.ContainsFunc(w.string, isDigit) }
 
-// isParticiple is true if a word is a Spanish participle about who won.
+// isParticiple reports whether a word is a Spanish participle about who won.
 func (w word) isParticiple() bool {
 	return slices.ContainsFunc(verbs[strings.ToLower(w.string)], func(v verb) bool {
 		return v.language == "es" && (v.role == roleWon || v.role == roleBeaten)
 	})
 }
 
-// words returns the words and the people of the text. Decoration alone is no word.
+// words returns the words and the people of the text. Decoration alone is not a word.
 func (t text) words() []word {
 	var all []word
 	before := ""
@@ -106,10 +106,10 @@ func (t text) words() []word {
 	return all
 }
 
-// following are the words behind a word.
+// following is the words behind a word.
 type following []word
 
-// next returns the first of them, or no word.
+// next returns the first word, zero if there is none.
 func (f following) next() word {
 	if len(f) == 0 {
 		return word{}
@@ -117,10 +117,10 @@ func (f following) next() word {
 	return f[0]
 }
 
-// isNumber is true if the next word begins with a digit.
+// isNumber reports whether the next word begins with a digit.
 func (f following) isNumber() bool { return startsWithDigit(f.next().string) }
 
-// isObject is true if somebody follows, at most behind a few prepositions and articles.
+// isObject reports whether a person follows, after at most a few prepositions and articles.
 func (f following) isObject() bool {
 	const most = 3
 	near := f[:min(len(f), most+1)]
@@ -128,7 +128,8 @@ func (f following) isObject() bool {
 	return at >= 0 && near[at].isPerson()
 }
 
-// cutWord returns the first word of s, without the punctuation around it, and the rest of s. If there is no word, both are empty.
+// cutWord returns the first word of s, without the punctuation around it, and the rest of s. Both
+// are empty if there is no word.
 func cutWord(s string) (word, rest string) {
 	for word == "" && s != "" {
 		s = strings.TrimLeftFunc(s, isBreak)
@@ -146,7 +147,8 @@ func fields(s string) (all []string) {
 	return all
 }
 
-// wordEnd returns the length of the word that s begins with. A comma ends it only between two scores: "11:7,9:11", not "3,5".
+// wordEnd returns the length of the word that s begins with. A comma ends it only between two
+// scores: "11:7,9:11", not "3,5".
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
 	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"

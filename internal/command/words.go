@@ -7,81 +7,85 @@ import (
 	"unicode"
 )
 
-// meaning is what a word of a report stands for.
+// meaning is what a word stands for in a report.
 type meaning int
 
 const (
-	unknown       meaning = iota
-	filler                // can never matter
-	game                  // a filler, unless the ladders of a group have names
-	greeting              // a filler that is said to whoever is named behind it
-	the                   // a filler that may stand between a preposition and a name
-	oneSet                // a part of a match: "set". Beside a word about who won, it leaves open who won the match
-	past                  // an earlier day, which with present makes two results of one
-	present               // today
-	joy                   // an emoji of the winner, or of a rank, which is a mood beside a person and elsewhere a filler
-	mood                  // an emoji or a word that says as much as one about who won, where there is none
-	and                   // joins the people of a side; has no effect either, because mentions need no separator
-	versus                // separates the sides: "against"
-	me                    // the sender as a subject: "I"
-	meOrI                 // the sender as an object, or as a subject in front: "me"
-	toMe                  // the sender as an object: "mich"
-	won                   // its subject won
-	lost                  // its subject lost
-	drew                  // nobody won
-	separator             // between two numbers a colon, before a person to, elsewhere filler
-	times                 // between two numbers a colon, elsewhere versus
-	early                 // says that a match ended early, or was not played: its games do not count
-	afterTime             // says that a score is that after extra time or penalties
-	clock                 // before a score it makes a time of day of it, elsewhere it is as of
-	clockOrMarker         // before a score it makes a time of day of it, elsewhere it is as marker
+	unknown  meaning = iota
+	filler           // can never matter
+	game             // a filler, unless the group's ladders have names
+	greeting         // a filler that is said to the person named behind it
+	the              // a filler that may stand between a preposition and a name
+	// part of a match: "set". With a word that says who won, it leaves open who won the match
+	oneSet
+	past    // an earlier day; together with present, a report has two results
+	present // today
+	// an emoji of the winner or of a rank: a mood beside a person, elsewhere a filler
+	joy
+	mood // an emoji or a word that hints at who won, where no other word says so
+	// joins the people of a side; otherwise without effect, because mentions need no separator
+	and
+	versus        // separates the sides: "against"
+	me            // the sender as a subject: "I"
+	meOrI         // the sender as an object, or as a subject in front: "me"
+	toMe          // the sender as an object: "mich"
+	won           // its subject won
+	lost          // its subject lost
+	drew          // nobody won
+	separator     // between two numbers a colon, before a person to, elsewhere a filler
+	times         // between two numbers a colon, elsewhere versus
+	early         // the match ended early or was not played, so its games do not count
+	afterTime     // the score is the one after extra time or penalties
+	clock         // before a score it makes it a time of day, elsewhere it is of
+	clockOrMarker // before a score it makes it a time of day, elsewhere it is marker
 
-	// The following words count if a person follows, in a form of sentences; elsewhere they are fillers.
+	// The following words count in a form if a person follows; elsewhere they are fillers.
 
-	over      // stands before the one who was beaten, also behind a noun
+	over      // stands before the loser, also behind a noun
 	marker    // stands before the other side, but not behind a noun: "den @bob"
-	personalA // is as marker, between two numbers as separator: "le gané a @bob 3 a 1"
+	personalA // marker, but between two numbers separator: "le gané a @bob 3 a 1"
 	from      // stands before the other side behind a verb: "ganhei do @bob"
 	to        // stands before the winner behind a word for losing: "perdi para @bob"
-	with      // stands before somebody who played with or against somebody
-	withOrTo  // is as with, and behind a word for losing as to: "perdí con @bob"
-	of        // stands before whoever did it, or in front of something else
+	with      // stands before a teammate or an opponent
+	withOrTo  // with, but to behind a word for losing: "perdí con @bob"
+	of        // stands before the person who did it, or before something else
 	article   // of a name
-	clitic    // a pronoun at the verb: "le gané"; in front of a person an article
+	clitic    // a pronoun next to the verb: "le gané"; in front of a person an article
 
-	// The following words count in a form of sentences.
+	// The following words count in a form.
 
 	auxiliary // "habe"
-	has       // the auxiliary of somebody else than the sender
-	heOrHave  // before a Spanish participle an auxiliary, elsewhere a pronoun: "he"
+	has       // the auxiliary of a subject other than the sender
+	heOrHave  // before a Spanish participle an auxiliary, elsewhere a pronoun
 	passive   // "was"
-	pronoun   // somebody who is named elsewhere
+	pronoun   // a person named elsewhere
 	we        // before a word such as with it is the sender: "мы с @carol"; elsewhere a pronoun
-	not       // negation, also "almost"
+	not       // a negation, or "almost"
 )
 
-// isFiller is true if a word can never matter.
+// isFiller reports whether a word can never matter.
 func (m meaning) isFiller() bool { return filler <= m && m <= the }
 
-// isMinor is true if a word has no effect, but in a sentence that says who won.
+// isMinor reports whether a word has no effect outside of a sentence that says who won.
 func (m meaning) isMinor() bool { return filler <= m && m <= mood || m >= over }
 
-// isSender is true if a word stands for the sender.
+// isSender reports whether a word stands for the sender.
 func (m meaning) isSender() bool { return me <= m && m <= toMe }
 
-// isColon is true if a word may be the colon between two numbers.
+// isColon reports whether a word may be the colon between two numbers.
 func (m meaning) isColon() bool { return m == separator || m == times || m == personalA }
 
-// isWith is true if a word joins two people.
+// isWith reports whether a word joins two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
-// isBeforePerson is true if a word counts only if a person follows.
+// isBeforePerson reports whether a word counts only if a person follows.
 func (m meaning) isBeforePerson() bool {
 	return over <= m && m <= clitic || m == separator || m == clock || m == clockOrMarker
 }
 
-// vocabulary has the words that people write in reports, in all languages of the bot at once: people mix them. A word that is missing here
-// only makes the bot ask for another form. Those about who won are in verbs.
+// vocabulary has the words that people write in reports, in all languages of the bot at once,
+// because people mix them. If a word is missing here, the bot only asks for another form. Words
+// that say who won are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	the:     `the`,
@@ -146,13 +150,13 @@ var vocabulary = meanings(map[meaning]string{
 		финал финала фінал фіналу будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
 
-// who a verb can be about.
+// who is what the subject of a verb can be.
 type who string
 
 const (
-	anybody who = "anybody" // the sender, or somebody named
+	anybody who = "anybody" // the sender, or a named person
 	own     who = "own"     // the sender: "gané"
-	others  who = "others"  // somebody else: "ganó"
+	others  who = "others"  // another person: "ganó"
 	several who = "several" // several people: "ganaron"
 	she     who = "she"     // a woman, who may be the sender: "выиграла"
 )
@@ -165,14 +169,16 @@ const (
 	roleNoun   = "victory"
 )
 
-// verb is what a word about who won is in a language. Its role is a field of forms: win, won, beat, beaten or victory.
+// verb is one way to read a word that says who won. Its role is a field of forms: win, won, beat,
+// beaten or victory.
 type verb struct {
 	language, role string
 	who            who
 	meaning        meaning
 }
 
-// verbs are the words that say who won. A word may be several things: "won" is the past tense and a participle.
+// verbs are the words that say who won. A word may have several readings: "won" is both past tense
+// and participle.
 var verbs = readVerbs(`
 en win anybody won: won
 en win others won: wins
@@ -266,18 +272,20 @@ uk beat several lost: програли поступилися поступили
 uk victory anybody lost: поразка програш
 `)
 
-// isSlavic is true if it is a Russian or Ukrainian verb. Its subject may stand behind it.
+// isSlavic reports whether v is a Russian or Ukrainian verb. Its subject may follow it.
 func (v verb) isSlavic() bool {
 	return (v.language == "ru" || v.language == "uk") && v.role != roleNoun
 }
 
-// gameWords are the words of the names of games. Those of the vocabulary have their meaning there.
+// gameWords are the words of the names of games. A word that is also in the vocabulary has its
+// meaning there.
 var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
 
-// namesToo are words of the vocabulary that are names as well.
+// namesToo are words of the vocabulary that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
-// countWords are words that say how often, which no name does. What they mean is not clear: "beat @bob 3:1 twice".
+// countWords say how often; no name does. What they mean in a report is not clear: "beat @bob 3:1
+// twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {
@@ -299,7 +307,7 @@ func meanings[M comparable](words map[M]string) map[string]M {
 	return all
 }
 
-// readVerbs returns the verbs that are each word.
+// readVerbs returns the verbs by word.
 func readVerbs(table string) map[string][]verb {
 	outcomes := map[string]meaning{"won": won, "lost": lost}
 	all := make(map[string][]verb)
@@ -313,7 +321,7 @@ func readVerbs(table string) map[string][]verb {
 	return all
 }
 
-// meaningOf returns what a word stands for, in any letter case.
+// meaningOf returns the meaning of a word, in any letter case.
 func meaningOf(word string) meaning {
 	word = strings.ToLower(word)
 	if all := verbs[word]; len(all) > 0 {
@@ -325,8 +333,9 @@ func meaningOf(word string) meaning {
 	return game
 }
 
-// bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the colon after a word such as "score:" or a
-// total such as "3:1:", and without the sign that joins a word to a name, as in "me+@bob". An emoticon stays.
+// bare returns a word without brackets, exclamation marks, quotes and emoji around it, without the
+// colon after a word such as "score:" or a total such as "3:1:", and without the sign that joins a
+// word to a name, as in "me+@bob". It keeps emoticons.
 func bare(word string) string {
 	trimmed := strings.TrimFunc(word, isDecoration)
 	before, joined := strings.TrimRightFunc(trimmed, isColon), strings.Trim(trimmed, "&+")
@@ -342,7 +351,7 @@ func bare(word string) string {
 	}
 }
 
-// isDecoration is true if people put r around words or scores without a meaning.
+// isDecoration reports whether r has no meaning around words and scores.
 func isDecoration(r rune) bool {
 	isSymbol := unicode.In(r, unicode.So, unicode.Sk) && r != unicode.ReplacementChar
 	return isSymbol || strings.ContainsRune("()[]{}!?¡¿\"'“”„«»…\uFE0F", r)
