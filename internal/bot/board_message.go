@@ -151,7 +151,7 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 		} `json:"pinned_message"`
 	}
 	switch err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat}, &chat); {
-	case errors.Is(err, telegram.ErrUnreadable):
+	case errors.Is(err, telegram.ErrOddResult):
 		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return 0, nil
 	case err != nil:

@@ -172,21 +172,22 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	case d.Table != nil:
 		method = "sendRichMessage"
 	}
+	if d.edited != 0 {
+		err := s.client.Call(ctx, method, p, nil, d.photo...)
+		if err == nil || says(err, "message is not modified") { // it was edited before
+			return d.edited, nil
+		}
+		return 0, err
+	}
 	var sent struct {
 		ID int64 `json:"message_id"`
 	}
 	err := s.client.Call(ctx, method, p, &sent, d.photo...)
-	if errors.Is(err, telegram.ErrUnreadable) { // it is sent all the same
-		s.log.WarnContext(ctx, "sent a message, but failed to read its id", "error", err)
+	if errors.Is(err, telegram.ErrOddResult) { // it is sent all the same
+		s.log.WarnContext(ctx, "failed to read the id of a sent message", "error", err)
 		err = nil
 	}
-	switch {
-	case d.edited != 0 && (err == nil || says(err, "message is not modified")): // it was edited before
-		return d.edited, nil
-	case err != nil:
-		return 0, err
-	}
-	return sent.ID, nil
+	return sent.ID, err
 }
 
 // says reports whether Telegram rejected a request in one of these words.

@@ -263,6 +263,7 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 		"a word":                  `{"ok":true,"result":"fine"}`,
 		"nothing":                 `{"ok":true,"result":null}`,
 		"no result":               `{"ok":true}`,
+		"an odd envelope":         `{"ok":true,"result":true,"description":5}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -274,6 +275,9 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			}
 			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard()), atOnce); err != nil {
 				t.Errorf("toast: %v", err)
+			}
+			if logged := p.logged.String(); logged != "" {
+				t.Errorf("logged: %s", logged)
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {
-		out, err := render(m.Row, words{Language: catalog.For(m.Language), web: s.web.link})
+		out, err := render(m.Row, words{Language: catalog.For(m.Language), single: true, web: s.web.link})
 		if err != nil && !errors.Is(err, errUnknownKind) {
 			return telegram.Rejected(err)
 		}

@@ -19,7 +19,7 @@ type outgoing struct {
 	html string
 	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the chat does not want it.
 	table string
-	// line is the short form for a merged message; empty if the notice is sent alone.
+	// line is the short form for a merged message; empty if its kind is always sent alone, or it is the message's only item.
 	line string
 	// answers says that the message is meant for one person, whose name it may not contain.
 	answers bool
@@ -106,7 +106,7 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 // field itself.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	err = json.Unmarshal(item.Payload, &n)
-	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) { // most notices have no label, and need not be read twice
+	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) { // most notices have no label: save the second pass
 		err = json.Unmarshal(item.Payload, &struct{ Ladder *ranking.LadderLabel }{&in})
 	}
 	if err != nil {
@@ -123,7 +123,7 @@ func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	w.nameNameless(&n)
 	out := outgoing{html: v.text(w, n), answers: v.personal, replyTo: item.ReplyTo}
-	if v.line != nil && !w.alone {
+	if v.line != nil && !w.single {
 		out.line = v.line(w, n)
 	}
 	if v.ofLadder {

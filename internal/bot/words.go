@@ -16,7 +16,7 @@ import (
 // item in a merged message: one line without line breaks.
 type words struct {
 	catalog.Language
-	alone  bool                          // the message has a single item, so that nobody reads its line
+	single bool                          // the message has one item, so its line is not used
 	tables bool                          // the chat wants tables where they help
 	zone   *time.Location                // of the chat; nil for UTC
 	web    func(ranking.WebBoard) string // returns the link of a web board; nil if the host has none
@@ -27,7 +27,7 @@ type words struct {
 // words returns the words for a message.
 func (s *Sender) words(m outbox.Message) words {
 	return words{
-		Language: catalog.For(m.Language), alone: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt,
+		Language: catalog.For(m.Language), single: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt,
 	}
 }
 

@@ -61,6 +61,9 @@ var dateWords = meanings(map[string]string{
 	"m12": `dec december dez dezember dic diciembre dezembro дек декабря декабрь груд грудня грудень`,
 })
 
+// dateLetters are letters of which each of dateForms has one.
+const dateLetters = "Dmwfluxyht"
+
 var (
 	// dateForms matches another day, last night, or a time of day. N is a number, and D a numeric
 	// date.
@@ -86,7 +89,7 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	for i := range tokens {
 		kinds[i], days[i] = dateKind(words[i+1], hasScore, words[i], words[i+2])
 	}
-	if !bytes.ContainsAny(kinds, "Dmwfluxyht") { // each form has one of these
+	if !bytes.ContainsAny(kinds, dateLetters) {
 		return t, nil
 	}
 	// In "3 1 may", the 1 is half of the score.

@@ -76,3 +76,23 @@ func TestDates(t *testing.T) {
 		}
 	}
 }
+
+// TestDateLetters: no date is without one of dateLetters, so that texts without them need no search.
+func TestDateLetters(t *testing.T) {
+	t.Parallel()
+	words := []string{""}
+	for range 6 {
+		for _, w := range words {
+			if dateForms.MatchString(w) {
+				t.Fatalf("%q is a date", w)
+			}
+		}
+		var longer []string
+		for _, w := range words {
+			for _, letter := range "Npoabvn." {
+				longer = append(longer, w+string(letter))
+			}
+		}
+		words = longer
+	}
+}

@@ -38,7 +38,7 @@ func (b *logbook) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// add adds attributes, and those of groups without a name, as all handlers do.
+// add adds attributes. Like every handler, it inlines groups without a name.
 func (l logged) add(attrs ...slog.Attr) {
 	for _, a := range attrs {
 		if a.Key == "" && a.Value.Kind() == slog.KindGroup {

@@ -30,8 +30,7 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	if w.persisting || now.Before(w.nextAt) {
 		return
 	}
-	due := min(w.limit, len(t.results)) // at most that many are due
-	b := batch{results: make([]result, 0, due), outcomes: make([]Result, 0, due)}
+	var b batch
 	remaining := t.results[:0]
 	for _, r := range t.results {
 		if len(b.results) < w.limit && !r.persistAt.After(now) {

@@ -31,7 +31,7 @@ var (
 // context's deadline passes. Neither means that the operation itself is at fault.
 type Store interface {
 	// Read returns what a command needs to know, in one round trip and without locks. It stores
-	// nothing, but draws ids from sequences.
+	// nothing, but draws ids from sequences. The caller may change the snapshot.
 	Read(ctx context.Context, q Query) (*Snapshot, error)
 
 	// Lock begins a transaction, locks the chat's group, and reads, all in one round trip.

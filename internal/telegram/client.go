@@ -147,19 +147,17 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 
 // request calls a method that needs nothing but a valid token, and reads its result. Its errors say what the operator can do.
 func (c *Client) request(ctx context.Context, method string, params, result any) error {
-	if err := c.Call(ctx, method, params, result); err != nil {
-		return c.explain(err)
-	}
-	return nil
+	return c.explain(c.Call(ctx, method, params, result))
 }
 
-// ErrUnreadable means that a method has succeeded with a result that cannot be read.
-var ErrUnreadable = errors.New("unreadable result")
+// ErrOddResult means that a method succeeded, but its result cannot be read.
+var ErrOddResult = errors.New("odd result")
 
-// Call calls a method and decodes its result, unless result is nil. The result should say no more
-// than the caller needs: the library's own types reject the whole of it for anything new in it,
-// although the request has succeeded. Call cannot send parameters that the library encodes in its
-// own way. Its errors are ErrUnreadable, or as those of ask.
+// Call calls a method and decodes its result, unless result is nil. The result should declare only
+// the fields that the caller needs, and have no UnmarshalJSON of its own: many of the library's
+// types reject all of a result that contains something new, although the method has succeeded. Call
+// cannot send parameters that the library encodes in its own way. Once the request is made, it
+// returns ErrOddResult or an error of ask.
 func (c *Client) Call(ctx context.Context, method string, params, result any, files ...File) error {
 	body, contentType, err := encode(params, files)
 	if err != nil {
@@ -183,7 +181,7 @@ const maxAnswer = 16 << 20
 
 var (
 	errTooLarge = errors.New("the answer is too large")
-	errNoResult = errors.New("it is missing")
+	errNoResult = errors.New("no result")
 )
 
 // APIError is an error answer of the Bot API, or an answer that is not the Bot API's.
@@ -227,7 +225,7 @@ type answer struct {
 	} `json:"parameters"`
 }
 
-// ask makes a request and decodes the result of a successful answer. Other errors than ErrUnreadable
+// ask makes a request and decodes the result of a successful answer. Errors other than ErrOddResult
 // are of type *APIError or *ConnectionError: they say the status and whether the request may have
 // arrived, and never contain the URL.
 func (c *Client) ask(req *http.Request, result any) error {
@@ -256,11 +254,14 @@ func (c *Client) ask(req *http.Request, result any) error {
 			RetryAfter: time.Duration(a.Parameters.RetryAfter) * time.Second, MigrateTo: a.Parameters.MigrateTo,
 		}
 	}
-	if err == nil && result != nil && (a.Result == nil || !bytes.Contains(body, []byte(`"result"`))) {
+	if result == nil {
+		return nil
+	}
+	if err == nil && (a.Result == nil || !bytes.Contains(body, []byte(`"result"`))) {
 		err = errNoResult
 	}
 	if err != nil {
-		return fmt.Errorf("%w of %s: %w", ErrUnreadable, method, err)
+		return fmt.Errorf("%w of %s: %w", ErrOddResult, method, err)
 	}
 	return nil
 }

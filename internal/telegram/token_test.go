@@ -49,8 +49,7 @@ func requests(client *Client) map[string]func(context.Context) error {
 		"getUpdates":    func(ctx context.Context) error { _, err := client.Updates(ctx, 0, 0, readUpdate); return err },
 		"confirm":       func(ctx context.Context) error { return client.Confirm(ctx, 5) },
 		"sendMessage": func(ctx context.Context) error {
-			err := client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"}, nil)
-			return err
+			return client.Call(ctx, "sendMessage", &bot.SendMessageParams{ChatID: -100, Text: "hello"}, nil)
 		},
 		"getChatAdministrators": func(ctx context.Context) error {
 			_, err := client.Admins(ctx, -100)

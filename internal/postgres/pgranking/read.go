@@ -290,7 +290,9 @@ func playerColumns(p string) string {
 }
 
 // playerFields returns the scan targets for playerColumns.
-func playerFields(p *ranking.Player) []any { return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name} }
+func playerFields(p *ranking.Player) []any {
+	return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name}
+}
 
 // everybodyIn is the FROM clause that lists the members of a group's current seasons and of one
 // given season, with their names there and how they were seen in the group. It leaves out players
