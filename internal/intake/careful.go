@@ -9,49 +9,53 @@ import (
 )
 
 const (
-	// maxCrashes is how many attempts may crash the process before the update becomes a dead letter.
+	// maxCrashes is how many attempts may crash the process before the update becomes a dead
+	// letter.
 	maxCrashes = 8
-	// carefulFor is for how long careful mode lasts at least. The messenger redelivers an update within a minute.
+	// carefulFor is the minimum duration of careful mode. The messenger redelivers an update
+	// within a minute.
 	carefulFor = 2 * time.Minute
-	// suspectWait is how long an update waits whose earlier attempt did not return, so that the others are answered first: it may have
-	// crashed the process.
+	// suspectWait is how long an update waits if an earlier attempt did not return: it may have
+	// crashed the process, so the others are answered first.
 	suspectWait = 2 * time.Second
-	// endTimeout limits the time for recording that an attempt has returned.
+	// endTimeout limits recording that an attempt has returned.
 	endTimeout = time.Second
 )
 
 // errCrashes is the reason of a dead letter whose attempts crashed the process too often.
 var errCrashes = errors.New("the process ended during each attempt")
 
-// Attempts records durably which attempts at updates have not returned, so that they survive a crash.
+// Attempts records durably which attempts at updates have not returned, so that they
+// survive a crash.
 type Attempts interface {
-	// Lost returns how many attempts at the update began and did not return, and when the first of them began.
+	// Lost returns how many attempts at the update began and did not return, and when the
+	// first of them began.
 	Lost(ctx context.Context, update int64) (n int, first time.Time, err error)
 	// Begin records the start of an attempt.
 	Begin(ctx context.Context, update int64) error
-	// End records that an attempt has returned, so that the update does not crash the process. It deletes all records of the update.
+	// End records that an attempt has returned, so that the update does not crash the process. It
+	// deletes all records of the update.
 	End(ctx context.Context, update int64) error
-	// Open is true if an attempt at any update began lately and did not return.
+	// Open reports whether an attempt at any update began lately and did not return.
 	Open(ctx context.Context) (bool, error)
 }
 
-// careful is the mode after a crash that an update may have caused: attempts run one at a time, and each is recorded before it begins. So
-// an update that crashes the process can be identified and given up.
+// careful is the state of careful mode.
 type careful struct {
 	attempts Attempts
 	turn     chan struct{}             // capacity 1: held by the running attempt
 	until    atomic.Pointer[time.Time] // the mode does not end before; nil: it is off
 }
 
-// BeCareful turns careful mode on for a reason, which is for the log. The mode ends when two minutes have passed and no recorded attempt is
-// open.
+// BeCareful turns careful mode on. The reason is for the log.
 func (w *Worker) BeCareful(reason string) {
 	w.log.Info("handling updates one at a time", "reason", reason)
 	until := time.Now().Add(carefulFor)
 	w.careful.until.Store(&until)
 }
 
-// endIfOver ends the mode if its time is over and no attempt is open. None may be running.
+// endIfOver ends the mode if its time is over and no attempt is open. The caller must hold the
+// turn, so that none is running.
 func (w *Worker) endIfOver(ctx context.Context) error {
 	if until := w.careful.until.Load(); until == nil || time.Now().Before(*until) {
 		return nil
@@ -69,9 +73,12 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 	return nil
 }
 
-// enter waits until an attempt at the update may begin. The caller must call leave when the attempt has returned. The time spent in enter
-// does not count towards giving up. It returns errCrashes after too many lost attempts. It returns at once outside careful mode, and after
-// an attempt at this update has returned: that update may wait for a lock, and others must not wait with it.
+// enter waits until an attempt at the update may begin. The caller must call leave when the attempt
+// has returned. The time spent in enter does not count towards giving up. After too many lost
+// attempts enter returns errCrashes.
+//
+// It returns at once outside careful mode, and after an attempt at this update has returned: that
+// update may wait for a lock, and others must not wait with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.until.Load() == nil || t.returned {
@@ -89,14 +96,16 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return nil, ctx.Err()
 	}
 	if err == nil && lost == 0 {
-		err = t.ifRetryable(ctx, t.endIfOver(ctx)) // if it is not known, the attempt is recorded all the same
+		// if it is unknown, the attempt is recorded all the same
+		err = t.ifRetryable(ctx, t.endIfOver(ctx))
 	}
 	if err == nil {
 		err = t.record(ctx)
 	}
 	err = t.ifRetryable(ctx, err)
 	if err == nil && lost >= maxCrashes {
-		// This attempt only stores the dead letter. If that crashes the process too, the next one does so without looking for the sender.
+		// This attempt only stores the dead letter. If that crashes the process too, the next one
+		// does so without looking for the sender.
 		t.attempts, t.silent = lost, lost > maxCrashes
 		err = fmt.Errorf("%w, %d times", errCrashes, lost)
 	}
@@ -111,8 +120,9 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	}, nil
 }
 
-// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs any other error and returns nil: such an
-// error says nothing about the update, which is handled anyway.
+// ifRetryable returns an error of reading or recording attempts if a retry may succeed. It logs
+// any other error and returns nil: such an error says nothing about the update, which is
+// handled anyway.
 func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -124,7 +134,8 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	return nil
 }
 
-// lost returns how many earlier attempts at the update did not return, and when the first of them began.
+// lost returns how many earlier attempts at the update did not return, and when the
+// first of them began.
 func (t *task) lost(ctx context.Context) (n int, first time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()

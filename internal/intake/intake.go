@@ -1,5 +1,18 @@
-// Package intake receives updates and confirms an update only after it has been persisted: its transaction has committed, or it has become
-// a dead letter. The messenger redelivers everything else. The package does not look into updates.
+// Package intake receives updates and confirms an update only after it has been persisted: its
+// transaction has committed, or it has become a dead letter. The messenger redelivers everything
+// else. The package does not look into updates.
+//
+// What a failed attempt means for the update (see [Blame]):
+//   - If the update itself failed, it is retried for 5 seconds and then becomes a dead letter.
+//   - If the database is unavailable, or a lock is in the way, the update waits as long as it
+//     takes: the [Poller] retries it, and the [Webhook] has it redelivered. This time does not
+//     count towards giving up. A lock holds up only the update's own lane.
+//
+// In careful mode (see [Worker.BeCareful]) an update that crashes the process can be identified and
+// given up. Attempts run one at a time, and each is recorded durably before it begins. An attempt
+// that never returned may have crashed the process, so its update lets the others go first. After
+// eight such attempts the update becomes a dead letter without another attempt. The mode ends after
+// two minutes, as soon as no recorded attempt is open.
 package intake
 
 import (
@@ -12,49 +25,58 @@ import (
 // Update is one update as the messenger delivered it.
 type Update struct {
 	ID int64
-	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the order of arrival.
+	// Lane usually identifies a chat: the updates of a lane are handled one after the other, in the
+	// order of arrival.
 	Lane int64
 	Raw  json.RawMessage
-	// Content is Raw as the Reader decoded it. Each attempt gets the same value, so no Handler may
-	// change it.
+	// Content is Raw as the Reader decoded it. All attempts share the value, so no
+	// Handler may change it.
 	Content any
 	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
-	// update without a date of its own, such as a button press. The Handler always gets one.
-	SentAt  time.Time
-	Retried bool // an operator has it handled again: its notices are sent however late they are
+	// update without a date of its own, such as a button press. The Handler always gets a date.
+	SentAt time.Time
+	// Retried means that an operator has the update handled again: its notices are sent
+	// however late they are.
+	Retried bool
 }
 
 // Reader decodes an update. It fails only if there is no update id, and then returns the rest.
 type Reader func(raw []byte) (Update, error)
 
-// Handler handles an update. When it returns nil, all effects of the update have been committed. It may be called again with the same
-// update, even after it succeeded. It returns soon after the context ends.
+// Handler handles an update. When it returns nil, all effects of the update have been committed.
+// It may be called again with the same update, even after it succeeded. It returns soon after
+// the context ends.
 type Handler func(ctx context.Context, u Update) error
 
-// ErrUnreadable is what a Handler returns for an update that it cannot read, so that a retry is pointless.
+// ErrUnreadable is a Handler's error for an update that it cannot read, so that a
+// retry is pointless.
 var ErrUnreadable = errors.New("update cannot be read")
 
 // Blame is what an error of a Handler, of DeadLetters or of Attempts means for the update.
 type Blame int
 
-// What may be to blame.
 const (
-	Failed      Blame = iota // the update itself failed; a retry may succeed
-	Permanent                // the update itself failed; a retry is pointless
-	Locked                   // a lock, a conflict or a slow statement is in the way of this update; other updates are not affected
-	Unavailable              // the database is unavailable, for all updates
+	// Failed: the update itself failed; a retry may succeed.
+	Failed Blame = iota
+	// Permanent: the update itself failed; a retry is pointless.
+	Permanent
+	// Locked: a lock, a conflict or a slow statement is in the way of this update; other updates
+	// are not affected.
+	Locked
+	// Unavailable: the database is unavailable, for all updates.
+	Unavailable
 )
 
 // Source is where updates come from. Its errors are of type *SourceError or transient.
 type Source interface {
-	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at most 100. It waits up to wait for the first
-	// one. Offset 0 confirms nothing.
+	// Updates confirms all updates before the offset and returns the first unconfirmed ones, at
+	// most 100. It waits up to wait for the first one. Offset 0 confirms nothing.
 	Updates(ctx context.Context, offset int64, wait time.Duration) ([]Update, error)
 	// Confirm confirms all updates before the offset.
 	Confirm(ctx context.Context, offset int64) error
 }
 
-// SourceError is an error of a Source that says how to go on.
+// SourceError is an error of a Source with instructions for the retry.
 type SourceError struct {
 	Fatal      bool          // a retry is pointless
 	RetryAfter time.Duration // when to retry; 0 means soon
@@ -73,7 +95,9 @@ type DeadLetter struct {
 	LastError string
 	Attempts  int
 	FirstSeen time.Time
-	Silent    bool // do not notify the sender: reading the update to find the sender may crash the process
+	// Silent means not to notify the sender: reading the update to find the sender may
+	// crash the process.
+	Silent bool
 }
 
 // DeadLetters stores the updates that could not be handled.

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// maxInProgress is how many updates can be in progress at the same time: Telegram returns at most 100 unconfirmed updates, and it opens
-	// at most 100 connections to a webhook.
+	// maxInProgress limits the updates in progress at the same time: Telegram returns at most 100
+	// unconfirmed updates, and opens at most 100 connections to a webhook.
 	maxInProgress = 100
 	longPoll      = 50 * time.Second
-	// reaskAfter is how long the poller waits before it asks for the same offset again, to get updates behind those in progress. Telegram
-	// returns a single update if the same offset is requested more than once in half a second.
+	// reaskAfter is how long the poller waits before it asks for the same offset again, to get
+	// updates behind those in progress. Telegram returns a single update if the same offset is
+	// requested more than once in half a second.
 	reaskAfter = 600 * time.Millisecond
 	// finishTimeout is how long a stopping poller waits for the updates in progress.
 	finishTimeout = 3 * time.Second
@@ -31,10 +32,10 @@ type Poller struct {
 	worker   *Worker
 	lanes    *lanes
 	handlers sync.WaitGroup
-	done     chan *pending // persisted
+	done     chan *pending // persisted updates
 
 	offset int64
-	dated  time.Time  // the date of the last update that has one
+	dated  time.Time  // date of the last update that has one
 	queue  []*pending // in progress, in the order of arrival; few enough to search
 }
 
@@ -48,8 +49,8 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	return &Poller{source: source, worker: worker, lanes: newLanes(), done: make(chan *pending, maxInProgress)}
 }
 
-// Run receives updates until the context ends. Then it waits a few seconds for the updates in progress, confirms them and returns nil. It
-// returns an error only if a retry is pointless.
+// Run receives updates until the context ends. Then it waits a few seconds for the updates in
+// progress, confirms them and returns nil. It returns an error only if a retry is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.handlers.Wait()
@@ -73,7 +74,8 @@ func (p *Poller) Run(ctx context.Context) error {
 		}
 		failures = nil
 		p.accept(work, p.date(updates))
-		// poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for the same offset
+		// Poll again after reaskAfter, or earlier once nothing is in progress, but never sooner for
+		// the same offset.
 		p.awaitPersisted(ctx, time.Now().Add(reaskAfter), func() bool {
 			return len(p.queue) == 0 && (p.offset != offset || time.Since(askedAt) >= reaskAfter)
 		})
@@ -98,9 +100,9 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 }
 
 // date dates the updates of a batch that have no date. Updates are in the order in which they were
-// sent, in all lanes together. So such an update was sent before it was received, no later than the
-// next dated one, and no earlier than the last one. Behind a full batch there may be more: undated
-// updates at its end are left to the next batch, which begins with them.
+// sent, across all lanes. So an undated update was sent before it was received, no later than the
+// next dated one, and no earlier than the last dated one. More updates may follow a full batch:
+// undated updates at its end are left to the next batch, which begins with them.
 func (p *Poller) date(updates []Update) []Update {
 	isDated := func(u Update) bool { return !u.SentAt.IsZero() }
 	if len(updates) == maxInProgress && slices.ContainsFunc(updates, isDated) {
@@ -126,7 +128,8 @@ func (p *Poller) date(updates []Update) []Update {
 	return updates
 }
 
-// accept puts new updates into their lanes. It skips those in progress, which the messenger returns until they are confirmed.
+// accept puts new updates into their lanes. It skips those in progress, which the messenger returns
+// until they are confirmed.
 func (p *Poller) accept(ctx context.Context, updates []Update) {
 	for _, u := range updates {
 		if slices.ContainsFunc(p.queue, func(t *pending) bool { return t.update.ID == u.ID }) {
@@ -148,7 +151,8 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 	}
 }
 
-// awaitPersisted marks updates as done while they are persisted, until enough returns true, time is up, or the context ends.
+// awaitPersisted marks updates as done while they are persisted, until enough returns true, the
+// time is up, or the context ends.
 func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	late := time.After(time.Until(until))
 	for !enough() {
@@ -173,7 +177,8 @@ func (p *Poller) advance() {
 	}
 }
 
-// finish waits for the updates in progress and confirms them. Updates that are not confirmed are redelivered, which changes nothing.
+// finish waits for the updates in progress and confirms them. Updates that stay unconfirmed are
+// redelivered, which changes nothing.
 func (p *Poller) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishTimeout)
 	defer cancel()

@@ -15,14 +15,16 @@ import (
 const (
 	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody is the size limit of an update in bytes. The largest have some ten thousand.
+	// maxBody limits the size of an update in bytes. The largest have about ten thousand.
 	maxBody = 1 << 20
-	// warnEvery is how often the log reports a refused request: anybody may send many.
+	// warnEvery is how often the log reports a refused request: anyone on the
+	// internet may send many.
 	warnEvery = time.Minute
 )
 
-// Webhook receives updates as HTTP requests. It responds with 200 only after the update has been persisted, so that the messenger
-// redelivers everything else. The updates of a lane are handled one after the other, in the order of arrival.
+// Webhook receives updates as HTTP requests. It responds with 200 only after the update has been
+// persisted, so that the messenger redelivers everything else. The updates of a lane are handled
+// one after the other, in the order of arrival.
 type Webhook struct {
 	secret     string // if it is empty, every request is refused
 	read       Reader
@@ -30,11 +32,11 @@ type Webhook struct {
 	lanes      *lanes
 	inProgress chan struct{}
 
-	unauthorized, unreadable rate.Sometimes // when the log reports a refusal
+	unauthorized, unreadable rate.Sometimes // limit how often the log reports a refusal
 }
 
-// NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the secret; if the secret is empty, it
-// admits none. read decodes the bodies.
+// NewWebhook returns a webhook that passes updates to the worker. It admits only requests with the
+// secret; if the secret is empty, it admits none. read decodes the bodies.
 func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 	return &Webhook{
 		secret:     secret,
@@ -53,7 +55,8 @@ func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 //   - 401 without the right secret,
 //   - 413 if the body is too large, 400 if it is not an update,
 //   - 200 when the update has been handled or is a dead letter,
-//   - 503 when it must be redelivered: the database is unavailable, or too many requests are in progress.
+//   - 503 when it must be redelivered: the database is unavailable, or too many requests are
+//     in progress.
 func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := hook.take(w, r)
 	switch status {
@@ -83,7 +86,8 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if status != http.StatusOK {
 		return status
 	}
-	// If the client has disconnected, the update may not be persisted. The status must still be 503: a proxy may pass it on.
+	// If the client has disconnected, the update may not be persisted. The status must still be
+	// 503: a proxy may pass it on.
 	turn, leave := hook.lanes.join(u.Lane)
 	defer leave()
 	if !awaitTurn(r.Context(), turn) || hook.worker.persist(r.Context(), u, false) != nil {
@@ -92,25 +96,26 @@ func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	return http.StatusOK
 }
 
-// admits is true if the request has the right secret, in constant time.
+// admits reports whether the request has the right secret. It takes constant time.
 func (hook *Webhook) admits(r *http.Request) bool {
 	given, want := sha256.Sum256([]byte(r.Header.Get(secretHeader))), sha256.Sum256([]byte(hook.secret))
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""
 }
 
-// update reads the update of a request, or returns the response status if there is none.
+// update reads the update of a request. The status is 200, or the response if there is no update.
 func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return Update{}, http.StatusRequestEntityTooLarge
-	} else if err != nil { // the body was cut off; usually nobody is left to see the answer
+	} else if err != nil {
+		// the body was cut off; usually the client is gone
 		return Update{}, http.StatusBadRequest
 	}
 	u, err := hook.read(raw)
 	if err != nil {
 		return Update{}, hook.refuse(r.Context(), &hook.unreadable, http.StatusBadRequest, err)
 	}
-	if u.SentAt.IsZero() { // requests have no order that would say more
+	if u.SentAt.IsZero() { // requests have no order from which to infer the date
 		u.SentAt = hook.worker.now()
 	}
 	return u, http.StatusOK
@@ -118,7 +123,7 @@ func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int
 
 var errWrongSecret = errors.New("missing or wrong secret")
 
-// refuse logs why a request is refused, unless it has just logged another refusal with this status, and returns the status.
+// refuse logs why a request is refused, at most once a warnEvery, and returns the status.
 func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
 		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute",

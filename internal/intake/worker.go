@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// giveUpAfter is how long after its first failure an update that failed itself is retried. It must be short: everything behind the
-	// update stays unconfirmed in the meantime.
+	// giveUpAfter is how long after its first failure an update that failed itself is retried. It
+	// must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts after a failure share the deadline of
-	// the first one.
+	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts
+	// after a failure share the deadline of the first one.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits each statement about a dead letter or about attempts.
 	saveTimeout = 3 * time.Second
-	// Waits between attempts, whatever the failure: they double from firstRetry to lastRetry.
+	// The waits between attempts double from firstRetry to lastRetry, whatever the failure.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
-	// maxRecent and rememberRecent say how many persisted updates are remembered, and for how long.
+	// maxRecent and rememberRecent limit the number of remembered persisted updates,
+	// and for how long.
 	maxRecent      = 1000
 	rememberRecent = time.Minute
 )
@@ -40,14 +41,14 @@ type Worker struct {
 	careful careful
 	now     func() time.Time
 	log     *slog.Logger
-	// recent are the updates that were persisted lately. A messenger that missed the confirmation redelivers them; they need no second look at
-	// the database.
+	// recent are the updates that were persisted lately. A messenger that missed the confirmation
+	// redelivers them; they need not reach the database again.
 	recent *recent.Set[int64]
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as
-// dead letters. attempts serves careful mode. blameOf returns what an error of any of the three
-// means; it may block for up to a second. now is the messenger's clock.
+// dead letters. attempts serves careful mode. blameOf classifies the errors of all three; it may
+// block for up to a second. now is the messenger's clock.
 func NewWorker(
 	handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, now func() time.Time, log *slog.Logger,
 ) *Worker {
@@ -59,8 +60,8 @@ func NewWorker(
 	}
 }
 
-// persist retries an update until it has been handled or is a dead letter. It returns an error if the
-// context ends first and, unless outlasts is set, once a failure is not the update's own.
+// persist retries an update until it has been handled or is a dead letter. It returns an error if
+// the context ends first and, unless outlasts is set, after a failure that is not the update's own.
 func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
 	t := &task{Worker: w, update: u, first: time.Now()}
 	outageWait, ownWait := firstRetry, firstRetry
@@ -89,22 +90,25 @@ func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
 	return ctx.Err()
 }
 
-// task is the work on one update until it is persisted. The time of attempts that end with Unavailable or Locked does not count towards
-// giving up.
+// task is the work on one update until it is persisted. The time of attempts that end with
+// Unavailable or Locked does not count towards giving up.
 type task struct {
 	*Worker
-	update   Update
-	first    time.Time // when the update was first seen; after a crash, when the first lost attempt began
+	update Update
+	// first is when the update was first seen; after a crash, when the first lost attempt began.
+	first    time.Time
 	attempts int
 	giveUp   time.Time // no attempt begins after it; zero before the first failure
-	deadline time.Time // time limit of the attempts; zero: the next attempt has all of attemptTimeout
+	// deadline limits the attempts; zero: the next attempt has all of attemptTimeout.
+	deadline time.Time
 	panicked bool
 	returned bool  // a recorded attempt has returned, so the update does not crash the process
 	silent   bool  // the sender is not notified of the dead letter
-	reason   error // why it becomes a dead letter; nil as long as it does not
+	reason   error // why the update becomes a dead letter; nil as long as it does not
 }
 
-// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost time was not the update's fault.
+// extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost
+// time was not the update's fault.
 func (t *task) extend(d time.Duration) {
 	t.deadline = time.Time{}
 	if !t.giveUp.IsZero() {
@@ -112,8 +116,8 @@ func (t *task) extend(d time.Duration) {
 	}
 }
 
-// try makes an attempt or, with a reason, stores the dead letter. It returns nil if the update is
-// persisted, and when the attempt began.
+// try makes an attempt or, with a reason, stores the dead letter. It returns when the attempt
+// began, and nil if the update is persisted.
 func (t *task) try(ctx context.Context) (begun time.Time, err error) {
 	if t.reason != nil {
 		return time.Now(), t.deadLetter(ctx)
@@ -132,7 +136,6 @@ func (t *task) try(ctx context.Context) (begun time.Time, err error) {
 	return begun, err
 }
 
-// persisted records that the update needs nothing more.
 func (t *task) persisted(ctx context.Context) {
 	t.outage.noteOther(ctx, t.update.ID)
 	t.recent.Add(t.update.ID, rememberRecent)
@@ -140,7 +143,8 @@ func (t *task) persisted(ctx context.Context) {
 
 // judge returns what is to blame for an error, and updates what is known about an outage.
 func (t *task) judge(ctx context.Context, err error) Blame {
-	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) { // neither says anything about the database
+	if errors.Is(err, ErrUnreadable) || errors.Is(err, errCrashes) {
+		// neither says anything about the database
 		return Permanent
 	}
 	blame := t.blameOf(err)
@@ -172,8 +176,8 @@ func (t *task) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry reports whether there is time for another attempt after a wait at an update that failed
-// itself. The first failure starts the time.
+// mayRetry reports whether an update that failed itself has time for another attempt after a wait.
+// The first failure starts the time.
 func (t *task) mayRetry(wait time.Duration) bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
@@ -182,7 +186,6 @@ func (t *task) mayRetry(wait time.Duration) bool {
 	return !next.After(t.giveUp) && next.Before(t.deadline)
 }
 
-// deadLetter stores the update as a dead letter.
 func (t *task) deadLetter(ctx context.Context) error {
 	letter := DeadLetter{
 		Update:    t.update,
@@ -202,7 +205,7 @@ func (t *task) deadLetter(ctx context.Context) error {
 	return err
 }
 
-// logFailure logs a failure, unless it is logged elsewhere: an outage once for all updates, and a
+// logFailure logs a failure, except those logged elsewhere: an outage once for all updates, and a
 // failure for good with the dead letter.
 func (t *task) logFailure(ctx context.Context, blame Blame, err error) {
 	switch {
@@ -224,7 +227,8 @@ func pause(ctx context.Context, d time.Duration) {
 // outageLogEvery is how often the log reports a continuing outage.
 const outageLogEvery = time.Minute
 
-// outage is whether the database is unavailable, so that the log reports an outage once for all updates.
+// outage tracks whether the database is unavailable, so that the log reports an outage once
+// for all updates.
 type outage struct {
 	log *slog.Logger
 
@@ -232,8 +236,8 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the one that last failed with Unavailable. Another outcome of it ends the outage. Other updates prove nothing: they may not
-	// need the database.
+	// update is the one that last failed with Unavailable. Another outcome of it ends the outage.
+	// Other updates prove nothing: they may not need the database.
 	update int64
 }
 
@@ -252,8 +256,9 @@ func (o *outage) noteUnavailable(ctx context.Context, update int64, err error) {
 	}
 }
 
-// noteOther records that an update had an outcome other than Unavailable. If none has failed with Unavailable for a minute, any update ends
-// the outage: the one that failed last may have gone to another instance.
+// noteOther records that an update had an outcome other than Unavailable. If no update has failed
+// with Unavailable for a minute, any update ends the outage: the one that failed last may have gone
+// to another instance.
 func (o *outage) noteOther(ctx context.Context, update int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -267,12 +272,13 @@ func (o *outage) noteOther(ctx context.Context, update int64) {
 // lanes serializes the updates of each lane. Different lanes run in parallel.
 type lanes struct {
 	mu   sync.Mutex
-	last map[int64]chan struct{} // by lane; closed when its last update and all before that have left
+	last map[int64]chan struct{} // by lane; closed when its last update and all before it have left
 }
 
 func newLanes() *lanes { return &lanes{last: make(map[int64]chan struct{})} }
 
-// join puts an update at the end of a lane. turn is closed when it is first there. The caller must call leave, whether its turn came or not.
+// join puts an update at the end of a lane. turn is closed when it is first there. The caller must
+// call leave, whether its turn came or not.
 func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -301,7 +307,7 @@ func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	}
 }
 
-// awaitTurn returns true when the turn has come, and false if the context ends first.
+// awaitTurn waits for the turn. It reports false if the context ends first.
 func awaitTurn(ctx context.Context, turn <-chan struct{}) bool {
 	select {
 	case <-turn:
