@@ -40,7 +40,7 @@ type demoGroup struct {
 	atEnd    heard                    // the state of heard once rest is shown
 
 	seen     int           // number of messages and edits that have arrived
-	answers  int           // number of the bot's messages and edits among them
+	answers  int           // number of the bot's among them, except its board
 	heard                  // from the bot, as far as it is shown
 	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store

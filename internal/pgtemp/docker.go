@@ -14,25 +14,27 @@ import (
 	"time"
 )
 
-// image is what a container runs.
+// image is the image of every container.
 const image = "postgres:17"
 
-// containerScript runs the server until the standard input ends: the docker command passes on the end of its own, which comes when this
-// process or the docker command ends, even by SIGKILL. While the data is being initialized, process 1 ignores SIGQUIT, and fails as soon as
-// the program that it waits for is killed.
+// containerScript runs the server until its standard input ends. The docker command passes that end
+// on: it comes when this process or the docker command ends, even by SIGKILL. During
+// initialization, process 1 ignores SIGQUIT, but fails as soon as the program that it waits for is
+// killed.
 const containerScript = `exec 3<&0
 { cat <&3; while kill -QUIT 1; do kill -KILL -1; sleep 0.1; done; } >/dev/null &
 exec docker-entrypoint.sh postgres "$@"`
 
-// container is a server that runs in a container. It ends with the docker command that runs it, and so does the container.
+// container is a server in a container. It ends, and so does the container, with the docker command
+// that runs it.
 type container struct {
 	name   string
 	input  io.Closer
-	output bytes.Buffer  // what the server and the docker command say; complete when the command has ended
+	output bytes.Buffer  // of server and docker command; complete when the command has ended
 	ended  chan struct{} // closed when the command has ended
 }
 
-// startDocker starts the server of a temporary folder in a container.
+// startDocker starts a temporary server in a container.
 func (s *Server) startDocker(ctx context.Context, o Options) error {
 	if s.home.named() {
 		return errors.New("a container keeps no data")
@@ -79,15 +81,15 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(output)), nil
 }
 
-// begin starts the docker command that makes the container, runs it, and removes it at its end.
+// begin starts the docker command that creates the container, runs it, and removes it at its end.
 func (c *container) begin(o Options, port int, password string) (err error) {
 	cmd := exec.Command("docker", slices.Concat([]string{
 		"run", "--rm", "--interactive", "--name", c.name,
-		// Shows users and tests which process owns the container.
+		// Tells users and tests which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--env", "POSTGRES_PASSWORD", "--env", "POSTGRES_INITDB_ARGS=--no-sync", image, "sh", "-c", containerScript, "sh",
 	}, o.arguments())...)
-	// Pass the password in the environment, because all users can read the arguments of a process.
+	// Pass the password in the environment: all users can read a process's arguments.
 	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD="+password)
 	cmd.Stdout, cmd.Stderr = &c.output, &c.output
 	detach(cmd)
@@ -118,7 +120,7 @@ func (c *container) checkAlive() error {
 	return fmt.Errorf("the container ended: %s", lastLines(output))
 }
 
-// stop ends the container, by force if necessary, even if ctx is done already.
+// stop ends the container, by force if necessary, even if ctx is already done.
 func (c *container) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -130,7 +132,8 @@ func (c *container) stop(ctx context.Context) error {
 	err := pollUntil(ctx, func() (bool, error) {
 		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name="+c.name)
 		if err == nil && left != "" {
-			_, _ = docker(ctx, "rm", "--force", "--volumes", c.name) // it may be going already
+			// Its removal may be in progress.
+			_, _ = docker(ctx, "rm", "--force", "--volumes", c.name)
 		}
 		return left == "", err
 	})

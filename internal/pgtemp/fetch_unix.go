@@ -27,7 +27,8 @@ import (
 	"github.com/xi2/xz"
 )
 
-// systemCache is the folder in which root keeps fetched programs for all users. The server's user could not enter root's home folder.
+// systemCache is the folder in which root keeps fetched programs for all users: the server's user
+// could not enter root's home folder.
 const systemCache = "/var/cache/elobot"
 
 // cacheFolder returns the folder for fetched programs.
@@ -41,21 +42,23 @@ func cacheFolder(o Options) string {
 	return systemCache
 }
 
-// cached returns the folders with programs that were fetched under a name.
+// cached returns the folders in the cache with programs that were fetched under a name.
 func cached(o Options, name string) (bins []string) {
 	for _, pattern := range []string{"bin", "usr/lib/postgresql/*/bin"} {
-		// If the cache's name contains pattern characters, programs are fetched into it again.
+		// If the cache's path contains pattern characters, nothing is found, and programs are
+		// fetched again.
 		found, _ := filepath.Glob(filepath.Join(cacheFolder(o), name, pattern))
 		bins = append(bins, found...)
 	}
 	return bins
 }
 
-// fetcher fetches programs into a new folder. They must be able to read data of the version dataMajor, unless that is empty.
+// fetcher fetches programs into a new folder. They must be able to read data of version dataMajor,
+// unless that is empty.
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
-// fetch returns the programs in the cache that were fetched under a name and can be used, see firstSuitable. If there are none, it fills a
-// new folder and renames that when it is complete.
+// fetch returns usable programs that were fetched under a name, see firstSuitable. If the cache has
+// none, it fills a new folder, and renames that once it is complete.
 func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
 	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
 	if found, err = find(); err == nil {
@@ -71,7 +74,8 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 		err = fill(ctx, o, watcher, partial, dataMajor)
 	}
 	if err == nil {
-		// The server may run as another user, whatever the umask is, and no power failure may leave files without their content.
+		// The server may run as another user, whatever the umask is. And a power failure must not
+		// leave files without their content.
 		_, err = watcher.run(exec.CommandContext(ctx, "/bin/sh", "-ec", `chmod -R a+rX "$1"; sync`, "sh", partial))
 	}
 	if err == nil {
@@ -80,7 +84,8 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
 }
 
-// publish renames a complete folder. If another process has been faster, its programs are equivalent and may be in use already.
+// publish renames a complete folder. If another process was faster, it uses that process's
+// programs, which are equivalent and may already be in use.
 func publish(partial, name string, find func() (installation, error)) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
@@ -96,17 +101,18 @@ const (
 	mavenCentral   = "https://repo1.maven.org/maven2/io/zonky/test/postgres"
 	archiveVersion = "17.5.0"
 	archiveName    = "archive-" + archiveVersion
-	// fetchTimeout limits a download, and each command of apt-get.
+	// fetchTimeout limits a download, and each apt-get command.
 	fetchTimeout = 5 * time.Minute
-	// largestArchive is more than any archive has, in bytes.
+	// largestArchive exceeds the size of every archive, in bytes.
 	largestArchive = 200 << 20
-	// answerTimeout limits each step up to the beginning of a download. It is short because Start tries another way if the server is
-	// unreachable.
+	// answerTimeout limits each step up to the beginning of a download. It is short because Start
+	// tries another way if the server is unreachable.
 	answerTimeout = 5 * time.Second
 )
 
-// archives are the archives of archiveVersion for each system and processor. The checksums are the same for all users, whatever a server
-// says. There is none for Alpine, whose C library is another one.
+// archives are the archives of archiveVersion for each system and processor. The checksums are
+// fixed here, so that all users get the same files, whatever a server says. There is none for
+// Alpine, which has a different C library.
 var archives = map[string]struct{ platform, sum string }{
 	"darwin-amd64": {"darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"},
 	"darwin-arm64": {"darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"},
@@ -114,7 +120,7 @@ var archives = map[string]struct{ platform, sum string }{
 	"linux-arm64":  {"linux-arm64v8", "e02f27ff50ff2d90b6541d54f3f108505aacd84ea53c2890e976a684bfea2752"},
 }
 
-// archiveFor returns the archive for a system.
+// archiveFor returns the archive for a system, such as linux-amd64.
 func archiveFor(system string) (archive, error) {
 	known, ok := archives[system]
 	if !ok {
@@ -125,7 +131,7 @@ func archiveFor(system string) (archive, error) {
 	return archive{address, known.sum, fetchTimeout}, nil
 }
 
-// fillFromArchive fetches an archive of programs.
+// fillFromArchive fetches programs in an archive. It is a fetcher.
 func fillFromArchive(ctx context.Context, o Options, _ *Watcher, folder, dataMajor string) error {
 	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
 		return fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
@@ -188,7 +194,7 @@ func (a archive) fetch(ctx context.Context) ([]byte, error) {
 	return content, nil
 }
 
-// unpackArchive unpacks the compressed tar file inside the zip file.
+// unpackArchive unpacks the compressed tar file that the zip file contains.
 func unpackArchive(archive []byte, folder string) error {
 	outer, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
 	if err != nil {
@@ -202,7 +208,7 @@ func unpackArchive(archive []byte, folder string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = packed.Close() }() // it lies in memory
+	defer func() { _ = packed.Close() }() // it is in memory
 	unpacked, err := xz.NewReader(packed, 0)
 	if err != nil {
 		return err
@@ -252,8 +258,9 @@ func unpackTar(archive *tar.Reader, folder string) error {
 
 const packagesName = "packages-postgresql"
 
-// fillFromPackages fetches packages with apt-get: the server, its client programs, and the libraries that the machine lacks. It unpacks
-// them without installing anything, so that it needs no privileges.
+// fillFromPackages fetches packages with apt-get: the server, its client programs, and the
+// libraries that the machine lacks. It unpacks them without installing anything, so it needs no
+// privileges.
 func fillFromPackages(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error {
 	a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 	for _, name := range []string{"lists/partial", "archives/partial"} {
@@ -262,7 +269,7 @@ func fillFromPackages(ctx context.Context, o Options, w *Watcher, folder, dataMa
 		}
 	}
 	o.log("fetching the lists of packages by apt-get")
-	// If some lists cannot be fetched, the others may be sufficient.
+	// If some lists cannot be fetched, the others may suffice.
 	_, updateErr := a.run(ctx, "apt-get", "update")
 	dependencies, err := a.run(ctx, "apt-cache", "depends", "postgresql")
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 // oldestMajor is the oldest supported version.
 const oldestMajor = 15
 
-// usualFolders returns the folders outside PATH in which packages install PostgreSQL versions side by side.
+// usualFolders returns patterns of the folders outside PATH where packages install PostgreSQL
+// versions side by side.
 func usualFolders() []string {
 	return []string{
 		"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu
@@ -42,15 +43,15 @@ type installation struct {
 // program returns the path of one of the programs.
 func (i installation) program(name string) string { return filepath.Join(i.bin, name) }
 
-// apply sets the library path of cmd, if the programs need one.
+// apply sets the library path of cmd if the programs need one.
 func (i installation) apply(cmd *exec.Cmd) {
 	if path := i.libraryPath(); path != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+path)
 	}
 }
 
-// libraryPath returns the LD_LIBRARY_PATH that the programs need if they come from packages that were unpacked but not installed. The
-// system does not find the libraries otherwise.
+// libraryPath returns the LD_LIBRARY_PATH for programs from packages that were unpacked but not
+// installed: the system would not find their libraries. For other programs it returns "".
 func (i installation) libraryPath() string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
@@ -58,7 +59,8 @@ func (i installation) libraryPath() string {
 	}
 	var folders []string
 	for _, pattern := range []string{"/usr/lib/*-linux-*", "/lib/*-linux-*"} {
-		some, _ := filepath.Glob(root + pattern) // if root contains pattern characters, the programs will report the missing libraries
+		// If root contains pattern characters, the programs will report the missing libraries.
+		some, _ := filepath.Glob(root + pattern)
 		folders = append(folders, some...)
 	}
 	if before, set := os.LookupEnv("LD_LIBRARY_PATH"); set {
@@ -67,8 +69,9 @@ func (i installation) libraryPath() string {
 	return strings.Join(folders, ":")
 }
 
-// PreferPrograms makes this process find psql and the like first where the programs are that fit the data of Options.DataDir, if there are
-// any on this machine. Others may be too old for the server.
+// PreferPrograms makes this process find the PostgreSQL programs that fit the data of
+// Options.DataDir first, if the machine has any. Others, such as the psql in PATH, may be too old
+// for the server.
 func PreferPrograms(ctx context.Context, o Options) error {
 	home, err := openFolder(o)
 	if err != nil {
@@ -88,8 +91,8 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	return nil
 }
 
-// programs finds or fetches programs that can read the data of a folder, and chooses the user to
-// run them as.
+// programs finds or fetches programs that can read the folder's data, and chooses the user to run
+// them as.
 func (f *folder) programs(ctx context.Context, o Options, source Source) (found installation, user identity, err error) {
 	if user, err = chooseIdentity(f.data()); err != nil {
 		return found, user, err
@@ -101,8 +104,8 @@ func (f *folder) programs(ctx context.Context, o Options, source Source) (found 
 	return found, user, err
 }
 
-// findPrograms finds or fetches the programs to run. They must be able to read data of the version dataMajor, unless that is empty, and to
-// run as user.
+// findPrograms finds or fetches programs that can run as user and read data of version dataMajor.
+// An empty dataMajor means any version.
 func findPrograms(ctx context.Context, o Options, source Source, user identity, dataMajor string) (installation, error) {
 	switch source {
 	case Programs:
@@ -116,7 +119,8 @@ func findPrograms(ctx context.Context, o Options, source Source, user identity, 
 	}
 }
 
-// installed finds programs that are on the machine already: in PATH, in the usual folders, or in the cache.
+// installed finds programs that are already on the machine: in PATH, in the usual folders, or in
+// the cache.
 func installed(ctx context.Context, o Options, user identity, dataMajor string) (installation, error) {
 	patterns := o.programFolders
 	if patterns == nil {
@@ -135,8 +139,8 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	return firstSuitable(ctx, bins, user, dataMajor)
 }
 
-// firstSuitable returns the first installation in the folders that can be used. If dataMajor is not empty, only that version can, because a
-// version cannot read another's data.
+// firstSuitable returns the first usable installation in the folders. If dataMajor is not empty, it
+// must be of that version, because no version can read another's data.
 func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor string) (installation, error) {
 	var rejected []string
 	for _, bin := range bins {
@@ -163,11 +167,12 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 	return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
 }
 
-// versionTimeout limits how long a server program may take to say its version. On a busy machine that takes many seconds, and a working
-// installation must not be passed over.
+// versionTimeout limits how long a server program may take to print its version. On a busy machine
+// that takes many seconds, and a working installation must not be passed over.
 const versionTimeout = time.Minute
 
-// inspect runs the server in bin as the user, to get its version. The error is os.ErrNotExist if there are no programs.
+// inspect runs the server in bin as user to get its version. The error is os.ErrNotExist if the
+// folder has no programs.
 func inspect(ctx context.Context, bin string, user identity) (installation, error) {
 	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
 	if err != nil {
@@ -193,9 +198,10 @@ func inspect(ctx context.Context, bin string, user identity) (installation, erro
 		return installation{}, fmt.Errorf("%s does not say its version: %q", server, output)
 	}
 	found.version = version[1]
-	found.major, _ = strconv.Atoi(version[2]) // digits
+	found.major, _ = strconv.Atoi(version[2]) // only digits
 	return found, nil
 }
 
-// versionPattern matches the output of postgres --version, such as "postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)".
+// versionPattern matches the output of postgres --version, such as "postgres (PostgreSQL) 15.18
+// (Debian 15.18-0+deb12u1)".
 var versionPattern = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)

@@ -13,34 +13,38 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as one of this package. It is made before anything else, and only in an empty folder. So a
-// start writes to no folder of others, and goes on with a folder whose first start did not finish.
+// MarkerName is the file that marks a folder as this package's. It is made before anything else,
+// and only in an empty folder. So a start never writes to a foreign folder, and it continues with a
+// folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
 
-// ErrForeignFolder means that a folder has files of others, so that no server may use it.
+// ErrForeignFolder means that a folder has foreign files, so that no server may use it.
 var ErrForeignFolder = errors.New("the folder is not empty, and was not made for a server")
 
-// folder is the named folder that keeps a server's data. The zero value means a temporary folder.
+// folder is a named folder that keeps a server's data. The zero value means a temporary folder.
 //
-// It holds the marker, data (the server's own folder), and the files password (the superuser's), log, log.1 and lock.
+// It holds the marker, data (the server's own folder), and the files password (the superuser's),
+// log, log.1 and lock.
 //
-// lock contains the id of the process in charge, and is locked by it, by its watcher and by its server. So the lock lasts until the server
-// has ended, even if the process is killed.
+// lock contains the id of the process in charge. That process, its watcher and its server all hold
+// the lock on it. So the lock lasts until the server has ended, even if the process is killed.
 type folder struct {
 	path string
 	lock *os.File // nil if this process is not in charge
 }
 
-// openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if the folder has files of others.
+// openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if
+// the folder has foreign files.
 func openFolder(o Options) (*folder, error) {
 	if o.DataDir == "" {
 		return &folder{}, nil
 	}
 	path, err := filepath.Abs(o.DataDir)
 	if err == nil {
-		// Other users may pass through the folder but not list it: the server may run as another user than this process.
+		// Other users may pass through the folder but not list it: the server may run as another
+		// user than this process.
 		err = makeFolder(path, 0o711)
 	}
 	if err == nil {
@@ -58,8 +62,8 @@ func openFolder(o Options) (*folder, error) {
 	return &folder{path: path}, nil
 }
 
-// CheckFolder returns ErrForeignFolder unless a server may use the folder: it is marked or empty, or does not exist. The folder lost+found,
-// which new file systems have, does not count.
+// CheckFolder returns ErrForeignFolder unless a server may use the folder, which must be marked,
+// empty or absent. It ignores the folder lost+found, which new file systems have.
 func CheckFolder(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +81,9 @@ func CheckFolder(path string) error {
 	return err
 }
 
-// takeCharge makes this process the only one that may start a server on the folder. It waits for a server to end whose process has ended:
-// the watcher of that process may still be stopping it. While a process is in charge, it asks inUse whether to go on waiting.
+// takeCharge makes this process the only one that may start a server on the folder. If the process
+// in charge has ended, it waits for that process's server to end: the watcher may still be stopping
+// it. While a process is in charge, it asks inUse whether to stop waiting.
 func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) (done bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("its server neither answers nor ends: stop it"))
 	defer cancel()
@@ -99,7 +104,8 @@ func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) 
 	})
 }
 
-// lockNow takes charge of the folder without waiting. The error is errInUse if the folder is locked.
+// lockNow takes charge of the folder without waiting. The error is errInUse if the folder is
+// locked.
 func (f *folder) lockNow() (err error) {
 	if !f.named() {
 		return nil
@@ -116,7 +122,7 @@ func (f *folder) lockNow() (err error) {
 	return err
 }
 
-// owner returns the id of the process that was in charge of the folder last, or 0.
+// owner returns the id of the process that was last in charge of the folder, or 0.
 func (f *folder) owner() int {
 	content, _ := f.read("lock")
 	pid, _ := strconv.Atoi(content)
@@ -135,7 +141,8 @@ func (f *folder) leave() error {
 	return nil
 }
 
-// recordedURL returns the URL of the server that ran last on the folder. It is not there before the server has chosen its port.
+// recordedURL returns the URL of the server that last ran on the folder. There is none before that
+// server has chosen its port.
 func (f *folder) recordedURL() (string, error) {
 	content, recordErr := f.read("data/postmaster.pid")
 	password, passwordErr := f.read("password")
@@ -153,8 +160,8 @@ func (f *folder) data() string { return f.file("data") }
 
 func (f *folder) file(name string) string { return filepath.Join(f.path, name) }
 
-// read returns the content of one of the folder's files without the white space around it, or "" if there is no such file. A temporary
-// folder has none.
+// read returns the trimmed content of one of the folder's files, or "" if there is no such file. A
+// temporary folder has none.
 func (f *folder) read(name string) (string, error) {
 	if !f.named() {
 		return "", nil
@@ -166,10 +173,11 @@ func (f *folder) read(name string) (string, error) {
 	return strings.TrimSpace(string(content)), err
 }
 
-// dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no data yet.
+// dataVersion returns the major version of PostgreSQL that wrote the data, or "" if there is no
+// data yet.
 func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
 
-// HasData is true if a server has initialized this folder, see Options.DataDir.
+// HasData reports whether a server has initialized the folder, see Options.DataDir.
 func HasData(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "data"))
 	return err == nil
@@ -188,7 +196,8 @@ func (f *folder) password() (string, error) {
 	return password, writePrivate(f.file("password"), password)
 }
 
-// makeFolder makes the folder and its parents. The folder gets the given mode regardless of the umask.
+// makeFolder makes the folder and its parents. The folder gets the given mode regardless of the
+// umask.
 func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -203,8 +212,8 @@ func makeFolder(path string, mode fs.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// writePrivate writes a line to a file that only its owner can read, regardless of the umask. The file is complete and on the disk, or as
-// it was before.
+// writePrivate writes a line to a file that only its owner can read, regardless of the umask.
+// Afterwards the file is either complete and on the disk, or unchanged.
 func writePrivate(path, content string) error {
 	partial := path + ".new"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

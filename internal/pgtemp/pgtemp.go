@@ -1,10 +1,13 @@
-// Package pgtemp starts a PostgreSQL server that ends together with this process, even if that is killed: a temporary one for the demo, the
-// benchmark and the tests, of which no traces remain, or one that keeps its data in a folder, for hosts without a server.
+// Package pgtemp starts a PostgreSQL server that ends together with this process, even if the
+// process is killed. The server is either temporary and leaves no traces, for the demo, the
+// benchmark and the tests, or it keeps its data in a folder, for hosts without a server.
 //
-// It finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables, no migrations.
+// The package finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables,
+// no migrations.
 //
-// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or programs that it fetches from an archive or
-// from the packages of Debian or Ubuntu and keeps in a cache folder.
+// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or
+// programs that it fetches from an archive or from the packages of Debian or Ubuntu and keeps in a
+// cache folder.
 package pgtemp
 
 import (
@@ -21,25 +24,28 @@ type Source string
 
 // The sources, in the order in which Start tries them.
 const (
-	// Programs runs the PostgreSQL programs that are on the machine, installed or fetched before.
+	// Programs runs the PostgreSQL programs on the machine, whether installed or fetched earlier.
 	Programs Source = "programs"
 	// Docker runs a container with the docker command.
 	Docker Source = "docker"
 	// Archive fetches the programs in an archive and runs them.
 	Archive Source = "archive"
-	// Packages fetches the programs with apt-get, unpacks them without installing anything, and runs them.
+	// Packages fetches the programs with apt-get, unpacks them without installing anything, and
+	// runs them.
 	Packages Source = "packages"
 )
 
 // Options configure a server. The zero value means a temporary server.
 type Options struct {
-	// DataDir is a folder that keeps the data. Start creates and initializes it on first use, and refuses a folder with files of others. It
-	// contains the data folder and the superuser's password. Only one process can use it at a time. If this process is root, an
-	// unprivileged user must be able to reach the folder. Empty means a temporary folder that is removed at the end.
+	// DataDir is the folder that keeps the data and the superuser's password. Start creates and
+	// initializes it on first use, and refuses a folder with foreign files. Only one process can
+	// use it at a time. If this process is root, an unprivileged user must be able to reach the
+	// folder. Empty means a temporary folder that is removed at the end.
 	DataDir string
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
-	// Log receives progress messages for users, and why a source did not work while another one may. It may be nil.
+	// Log receives progress messages for users, and why a source failed if others remain to be
+	// tried. It may be nil.
 	Log func(msg string)
 	// Sources lists the sources to try, in this order. Empty means all of them.
 	Sources []Source
@@ -48,11 +54,11 @@ type Options struct {
 	programFolders []string
 	// cache is the folder for fetched programs. Empty means the default.
 	cache string
-	// archive is what to fetch instead of the archive for this system.
+	// archive replaces the archive for this system.
 	archive *archive
 }
 
-// archive is an archive of PostgreSQL's programs and all the libraries that they need.
+// archive is an archive of PostgreSQL's programs and all libraries that they need.
 type archive struct {
 	address string
 	sum     string // SHA-256
@@ -67,9 +73,9 @@ func (o Options) log(format string, args ...any) {
 
 // engine is a server that was started in one of the ways.
 type engine interface {
-	// pid returns the process id of the server, 0 if it is not a process of this machine.
+	// pid returns the process id of the server, or 0 if it is not a process of this machine.
 	pid() int
-	// pause stops the server. resume starts it again on the same port with the same data.
+	// pause stops the server; resume restarts it on the same port with the same data.
 	pause(ctx context.Context, immediate bool) error
 	resume(ctx context.Context) error
 	stop(ctx context.Context) error
@@ -77,12 +83,12 @@ type engine interface {
 	checkAlive() error
 }
 
-// Server is a running PostgreSQL server.
+// Server is a PostgreSQL server.
 type Server struct {
 	home *folder
 	log  func(format string, args ...any)
 
-	// what the way that has started it sets
+	// The successful way sets these.
 	engine engine
 	url    string
 	kind   string
@@ -91,8 +97,8 @@ type Server struct {
 	stopped bool
 }
 
-// Start starts a server and returns when it answers queries. If a way fails, Start tries the next one. If all fail, the error is one
-// sentence that says what to install and why each way failed.
+// Start starts a server and returns when it answers queries. If a way fails, Start tries the next
+// one. If all fail, the error is one sentence with what to install and why each way failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -107,8 +113,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return startIn(ctx, o, home)
 }
 
-// Use returns the URL of the server of Options.DataDir: the running one of another process, or else one that it starts and that release
-// stops.
+// Use returns the URL of the server of Options.DataDir. If another process runs it, release does
+// nothing. Otherwise Use starts the server and release stops it.
 func Use(ctx context.Context, o Options) (address string, release func(context.Context) error, err error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -116,7 +122,8 @@ func Use(ctx context.Context, o Options) (address string, release func(context.C
 	}
 	running := false
 	err = home.takeCharge(ctx, o, func(int) (bool, error) {
-		// Only now does the port belong to the server. Without a process in charge, anybody may listen there.
+		// Only now does the port belong to the server: without a process in charge, any program
+		// might listen there.
 		if address, err = home.recordedURL(); err == nil {
 			_, askErr := askVersion(ctx, address, time.Second)
 			running = askErr == nil
@@ -136,7 +143,8 @@ func Use(ctx context.Context, o Options) (address string, release func(context.C
 	return server.URL(), server.Stop, nil
 }
 
-// startIn starts a server in a folder that this process is in charge of. If that fails, the process is no longer in charge.
+// startIn starts a server in a folder that this process is in charge of. On failure it gives up the
+// folder.
 func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
 	s := &Server{home: home, log: o.log}
 	if err := s.startAnyWay(ctx, o); err != nil {
@@ -146,7 +154,7 @@ func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
 	return s, nil
 }
 
-// errNotStarted means that a way has found PostgreSQL, and that the server did not start.
+// errNotStarted means that a way found PostgreSQL, but the server did not start.
 var errNotStarted = errors.New("the server did not start")
 
 func (s *Server) startAnyWay(ctx context.Context, o Options) error {
@@ -167,7 +175,7 @@ func (s *Server) startAnyWay(ctx context.Context, o Options) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
 		}
-		// Whatever is wrong with the data or its disk, other programs do not mend it.
+		// If the data or its disk is at fault, other programs do not help.
 		if errors.Is(err, errNotStarted) && HasData(s.home.path) && s.home.named() {
 			return fmt.Errorf("start PostgreSQL on the data in %s: %w", s.home.data(), err)
 		}
@@ -189,7 +197,8 @@ func (s *Server) startAnyWay(ctx context.Context, o Options) error {
 // URL returns the superuser's URL of the database "postgres" on loopback.
 func (s *Server) URL() string { return s.url }
 
-// Kind describes the server and its source for users, such as "PostgreSQL 15.18 from /usr/lib/postgresql/15/bin".
+// Kind describes the server and its source for users, such as "PostgreSQL 15.18 from
+// /usr/lib/postgresql/15/bin".
 func (s *Server) Kind() string { return s.kind }
 
 // PID returns the process id of the server, or 0 if it runs in a container or was stopped.
@@ -202,13 +211,14 @@ func (s *Server) PID() int {
 	return s.engine.pid()
 }
 
-// Pause stops the server until Resume. An immediate pause is like a crash, so that the server recovers its data on Resume. Otherwise the
-// server rolls back open transactions and shuts down cleanly.
+// Pause stops the server until Resume. An immediate pause is like a crash: the server recovers its
+// data on Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
 	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
 }
 
-// Resume starts a paused server on the same port with the same data, and returns when it answers queries.
+// Resume starts a paused server on the same port with the same data, and returns when it answers
+// queries.
 func (s *Server) Resume(ctx context.Context) error {
 	return s.unlessStopped("resume", func() error { return s.engine.resume(ctx) })
 }
@@ -228,8 +238,8 @@ func (s *Server) unlessStopped(what string, do func() error) error {
 // stopTimeout limits each step of stopping a server before a more forceful one follows.
 const stopTimeout = 10 * time.Second
 
-// Stop stops the server and removes all temporary files. It escalates to more forceful means within a bounded time, even if ctx is done
-// already. A second call does nothing.
+// Stop stops the server and removes all temporary files. It escalates to more forceful means within
+// a bounded time, even if ctx is already done. A second call does nothing.
 func (s *Server) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,15 +258,17 @@ func (s *Server) Stop(ctx context.Context) error {
 }
 
 const (
-	// aliveInterval is how often Keep looks whether the server is running.
+	// aliveInterval is how often Keep checks that the server is running.
 	aliveInterval = time.Second
-	// reviveTimeout is how long Keep begins attempts to start a server again that has ended. An attempt takes as long as it needs.
+	// reviveTimeout is how long after the server's end Keep still begins attempts to restart it. An
+	// attempt itself has no time limit.
 	reviveTimeout = time.Minute
 )
 
-// Keep starts the server again whenever it ends by itself, such as by SIGKILL, until the context ends. It reports the reason each time,
-// before the start. The server recovers its data and keeps its port. The error says why it cannot be started again. It is not for a server
-// that is paused.
+// Keep restarts the server whenever it ends by itself, such as by SIGKILL, until the context ends.
+// It calls report with the reason before each restart. The server recovers its data and keeps its
+// port. Keep returns an error if it cannot restart the server. It must not run while the server is
+// paused.
 func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	tick := time.NewTicker(aliveInterval)
 	defer tick.Stop()
@@ -272,7 +284,7 @@ func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	}
 }
 
-// revive starts the server again if it has ended by itself.
+// revive restarts the server if it has ended by itself.
 func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,7 +300,7 @@ func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	err := pollUntil(ctx, func() (bool, error) {
 		err := s.engine.resume(ctx)
 		if err != nil && time.Since(begun) < reviveTimeout {
-			return false, nil // processes of the old server may still hold its memory for a moment
+			return false, nil // processes of the old server may still hold its memory
 		}
 		return err == nil, err
 	})

@@ -26,14 +26,14 @@ var programsScript string
 type programs struct {
 	installation
 	identity
-	*folder // the named one or a temporary one; the server holds its lock as long as it lives
+	*folder // the named one or a temporary one; the server holds its lock while it lives
 	watcher *Watcher
-	durable bool // the folder stays after the server's end
+	durable bool // the folder outlives the server
 	options Options
 	url     string
 	port    int
 	process int  // 0 when none is running
-	oldLog  bool // the log is that of a server that was ready, or of another process
+	oldLog  bool // the log is from a server that was ready, or from another process
 }
 
 // startPrograms starts the server with programs from a source.
@@ -60,7 +60,8 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 	return nil
 }
 
-// temporaryFolder returns the name of a new folder that this process can make and the server's user can enter.
+// temporaryFolder returns the path of a new folder that this process can make and the server's user
+// can enter.
 func (p *programs) temporaryFolder() string {
 	parent, permission := os.TempDir(), "-w"
 	if p.credential != nil { // root can write anywhere
@@ -72,7 +73,8 @@ func (p *programs) temporaryFolder() string {
 	return filepath.Join(parent, "elobot-postgres-"+newPassword())
 }
 
-// initializeAndLaunch initializes the data, unless there is some, and starts the server on a free port.
+// initializeAndLaunch initializes the data, unless there is some, and starts the server on a free
+// port.
 func (p *programs) initializeAndLaunch(ctx context.Context) error {
 	if !p.durable {
 		if err := p.makePrivate(p.path); err != nil {
@@ -100,7 +102,7 @@ func (p *programs) makePrivate(folder string) error {
 	return errors.Join(os.Chmod(folder, 0o700), p.chown(folder))
 }
 
-// prepareCommand makes cmd run in a folder as the server's user, with the libraries of these programs.
+// prepareCommand makes cmd run in a folder as the server's user, with these programs' libraries.
 func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	p.identity.apply(cmd)
 	p.installation.apply(cmd)
@@ -111,15 +113,15 @@ func (p *programs) prepareCommand(cmd *exec.Cmd, folder string) error {
 	return nil
 }
 
-// initialize makes the data folder. It makes the folder under a temporary name and renames it when it is complete. Durable data is on the
-// disk when it returns.
+// initialize makes the data folder under a temporary name, and renames it once it is complete.
+// Durable data is on the disk when initialize returns.
 func (p *programs) initialize(ctx context.Context) error {
 	if err := p.chown(p.file("password")); err != nil {
 		return err
 	}
 	err := p.runInitdb(ctx, "C.UTF-8")
 	if err != nil && ctx.Err() == nil {
-		err = p.runInitdb(ctx, "C") // which always exists
+		err = p.runInitdb(ctx, "C") // always exists
 	}
 	if err != nil {
 		return err
@@ -183,8 +185,8 @@ func (p *programs) launch(ctx context.Context) error {
 	return nil
 }
 
-// keepLog keeps the log of a server that was ready as log.1. That of an attempt to start which failed may be overwritten: there can be
-// many.
+// keepLog keeps the log of a server that was ready as log.1. The log of a failed start may be
+// overwritten, because there can be many.
 func (p *programs) keepLog() error {
 	if !p.oldLog {
 		return nil
@@ -196,12 +198,13 @@ func (p *programs) keepLog() error {
 	return nil
 }
 
-// arguments returns the server's arguments. Ours come last, so that settings cannot change its port and address.
+// arguments returns the server's arguments. Those of this package come last, so that settings
+// cannot change the port and address.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data()}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
 		"-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories=", // the usual folder need not be writable
+		"-c", "unix_socket_directories=", // the usual folder may not be writable
 		// Files in the data folder are removed together with it, even if the server is killed.
 		"-c", "dynamic_shared_memory_type=mmap",
 		"-c", "logging_collector=off",
@@ -227,10 +230,10 @@ func (p *programs) checkAlive() error {
 	return fmt.Errorf("the server ended: %s", lastLines(string(output)))
 }
 
-// ended is true if the server's process has ended.
+// ended reports whether the server's process has ended.
 //
-// It asks the system and not os/exec, which needs a goroutine for each process: leak detectors in tests would report the goroutine of a
-// server that lasts as long as the test process.
+// It asks the system rather than os/exec, which needs a goroutine per process: leak detectors in
+// tests would report the goroutine of a server that lasts as long as the test process.
 func (p *programs) ended() (bool, error) {
 	for {
 		got, err := syscall.Wait4(p.process, nil, syscall.WNOHANG, nil)
@@ -258,7 +261,8 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 		wait, cancel := context.WithTimeout(ctx, stopTimeout)
 		err := pollUntil(wait, p.ended)
 		cancel()
-		// Only the wait after the first signal ends with the caller's ctx. The others must run to their end.
+		// The caller's ctx ends only the wait after the first signal. The later waits must run to
+		// their end.
 		ctx = context.WithoutCancel(ctx)
 		switch {
 		case err == nil:
@@ -286,7 +290,7 @@ func (p *programs) resume(ctx context.Context) error { return p.launch(ctx) }
 
 func (p *programs) stop(ctx context.Context) error {
 	if err := p.halt(ctx, syscall.SIGINT); err != nil {
-		return err // the watcher stays and tries again when this process ends
+		return err // the watcher stays, and tries again when this process ends
 	}
 	if !p.durable {
 		if err := os.RemoveAll(p.path); err != nil {

@@ -36,8 +36,8 @@ func serverURL(port int, password string) string {
 
 var errPortTaken = errors.New("the port is taken")
 
-// onFreePort calls start with an unused loopback port, and with another one if it returns errPortTaken: another process can take a port
-// before the server does.
+// onFreePort calls start with an unused loopback port. It retries with another port after
+// errPortTaken: another process can take a port before the server does.
 func onFreePort(start func(port int) error) error {
 	for range 5 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,12 +54,13 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-// startTimeout is how long a server may say nothing. The first start in a container can take long on a slow disk.
+// startTimeout is how long a server may stay silent. The first start in a container can take long
+// on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady queries the server for its version until it succeeds. A server that accepts connections may not be ready: it may be recovering,
-// or it may be the temporary server with which a container initializes its data. checkAlive returns an error if there is no point in
-// waiting any longer.
+// waitReady queries the server's version until it succeeds. A server that accepts connections may
+// not be ready: it may be recovering, or be the temporary server with which a container initializes
+// its data. checkAlive returns an error if further waiting is pointless.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
 		version, err = askVersion(ctx, serverURL, timeout)
@@ -68,10 +69,11 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor asks until it gets an answer. A server may take any time to recover its data: to break that off would only make it start over.
+// waitFor repeats ask until it succeeds. A server may take any time to recover its data:
+// interrupting it would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
-	// Another process may listen on the port and never respond. checkAlive then detects that the server has ended, so keep the first
-	// attempts short.
+	// Another process may listen on the port and never respond. Then only checkAlive detects that
+	// the server has ended, so the first attempts are short.
 	timeout := 250 * time.Millisecond
 	deadline := time.Now().Add(startTimeout)
 	err := pollUntil(ctx, func() (bool, error) {
@@ -94,10 +96,11 @@ func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time
 	return nil
 }
 
-// requiredAuth is the only method of authentication of the servers of this package.
+// requiredAuth is the only authentication method of this package's servers.
 const requiredAuth = "scram-sha-256"
 
-// askVersion asks the server for its version. The password goes only to a server that knows it.
+// askVersion asks the server for its version. It sends the password only to a server that proves to
+// know it.
 func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -106,7 +109,8 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 		return "", fmt.Errorf("parse the server's URL: %w", err)
 	}
 	config.RequireAuth = requiredAuth
-	delete(config.RuntimeParams, "options") // from this process's PGOPTIONS, which is for another server
+	// PGOPTIONS of this process is meant for another server.
+	delete(config.RuntimeParams, "options")
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return "", err
@@ -119,9 +123,10 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 	return version, nil
 }
 
-// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the user's own server, and would otherwise
-// complete the URL of a server of this package. Connections of this process then demand that the server knows the password without being
-// told: another process may listen where the server was.
+// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the
+// user's own server, and would complete the URL of this package's server. Connections of this
+// process then demand that the server prove to know the password: another process may listen where
+// the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

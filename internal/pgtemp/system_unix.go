@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit the file have closed it. The error is
-// errInUse if another process has locked it.
+// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit
+// the file have closed it. The error is errInUse if another process has locked it.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -31,18 +31,19 @@ func lockFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// unlockFile unlocks a file at once and closes it. A process that is being started may have inherited the file for a moment.
+// unlockFile unlocks a file at once and closes it. Closing alone might not unlock it: a process
+// that is just being started may briefly have inherited the file.
 func unlockFile(file *os.File) error {
 	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
 }
 
-// processAlive is true if there is a process with this id.
+// processAlive reports whether there is a process with this id.
 func processAlive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return pid > 0 && (err == nil || errors.Is(err, syscall.EPERM))
 }
 
-// syncFile returns when a file, or the names in a folder, are on the disk.
+// syncFile returns once a file, or the names in a folder, are on the disk.
 func syncFile(path string) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -51,14 +52,15 @@ func syncFile(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// detach makes cmd not get the signals that a terminal sends to this process.
+// detach protects cmd from the signals that a terminal sends to this process.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// identity is the user that the server runs as, because PostgreSQL refuses to run as root. Without a credential it is the user of this
-// process.
+// identity is the user that the server runs as; PostgreSQL refuses to run as root. Without a
+// credential it is this process's user.
 type identity struct{ credential *syscall.Credential }
 
-// chooseIdentity returns the user to run the server as. If this process is root, it prefers the owner of existing data.
+// chooseIdentity returns the user to run the server as. If this process is root, it prefers the
+// owner of existing data.
 func chooseIdentity(data string) (identity, error) {
 	if os.Geteuid() != 0 {
 		return identity{}, nil
@@ -90,8 +92,8 @@ func lookUp(name string) (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr) //nolint:gosec // it means that
 }
 
-// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would change its behavior, LANG may name a
-// missing locale, and HOME a folder that cmd must not touch.
+// apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would
+// change its behavior, LANG may name a missing locale, and HOME a folder that cmd must not touch.
 func (id identity) apply(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: id.credential}
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":/usr/bin:/bin", "HOME=/", "LC_ALL=C", "TZ=UTC"}
@@ -110,7 +112,8 @@ func (id identity) chown(path string) error {
 	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
 }
 
-// test returns an error unless this user can enter the folder, and the test of the shell for it succeeds.
+// test returns an error unless this user can enter the folder and passes the shell's test for
+// permission, such as -w.
 func (id identity) test(folder, permission string) error {
 	cmd := exec.Command("/bin/sh", "-c", "test "+permission+" .")
 	id.apply(cmd)
@@ -118,8 +121,8 @@ func (id identity) test(folder, permission string) error {
 	return cmd.Run()
 }
 
-// Enterable is true if the server's user can enter the folder, or the nearest parent of it that exists. It matters for root, as another
-// user runs the server then.
+// Enterable reports whether the server's user can enter the folder, or its nearest existing parent.
+// This matters for root, because then another user runs the server.
 func Enterable(folder string) (bool, error) {
 	path, err := filepath.Abs(folder)
 	if err != nil {

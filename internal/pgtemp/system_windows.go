@@ -8,33 +8,34 @@ import (
 	"syscall"
 )
 
-// On Windows, servers run in containers only.
+// startPrograms always fails: on Windows, servers run only in containers.
 
 func (*Server) startPrograms(context.Context, Options, Source) error {
 	return errors.New("on Windows, PostgreSQL runs only in a container")
 }
 
-// detach makes cmd not get Ctrl-C.
+// detach protects cmd from Ctrl-C.
 func detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
 
-// PreferPrograms does nothing on this system.
+// PreferPrograms does nothing on Windows.
 func PreferPrograms(context.Context, Options) error { return nil }
 
 // Enterable returns true: the folder belongs to this user.
 func Enterable(string) (bool, error) { return true, nil }
 
-// Watcher does nothing on this system: there is no shell.
+// Watcher does nothing on Windows, which has no shell.
 type Watcher struct{}
 
-// AtExit does nothing on this system.
+// AtExit does nothing on Windows.
 func AtExit(string, ...string) (*Watcher, error) { return &Watcher{}, nil }
 
-// Dismiss does nothing on this system.
+// Dismiss does nothing on Windows.
 func (*Watcher) Dismiss() error { return nil }
 
-// lockFile opens or creates a file without locking it: this system has no lock that a child process inherits.
+// lockFile opens or creates a file without locking it: Windows has no lock that a child process
+// inherits.
 func lockFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 }
@@ -43,5 +44,5 @@ func unlockFile(file *os.File) error { return file.Close() }
 
 func processAlive(int) bool { return false }
 
-// syncFile does nothing: this system cannot sync a folder.
+// syncFile does nothing: Windows cannot sync a folder.
 func syncFile(string) error { return nil }

@@ -14,9 +14,10 @@ import (
 	"time"
 )
 
-// watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is closed, at the latest by the death of this
-// process, which alone holds that end. The watcher ignores the signals that a terminal or a service manager sends to all processes, because
-// they must not end it before its work is done.
+// watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is
+// closed, at the latest by the death of this process, which alone holds that end. The watcher
+// ignores the signals that a terminal or a service manager sends to all processes: they must not
+// end it before its work is done.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
 state=
@@ -30,21 +31,21 @@ done
 type Watcher struct {
 	mu      sync.Mutex
 	process *os.Process
-	pipe    io.WriteCloser // nil once it is dismissed
+	pipe    io.WriteCloser // nil once dismissed
 }
 
-// watchers keeps the pipes of all watchers open. An os.File is closed when it is garbage-collected, and a server may be in use by its URL
-// long after the last reference to its Watcher is gone.
+// watchers keeps the pipes of all watchers open. The garbage collector closes an os.File, and a
+// server may be in use by its URL long after the last reference to its Watcher is gone.
 var watchers sync.Map
 
-// AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets args as $1, $2 and so on, and the last
-// state set by Report as $state. It runs in its own session, in the folder /, with this process's environment and without its standard
-// streams.
+// AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets
+// args as $1, $2 and so on, and the last state set by Report as $state. It runs in a session of its
+// own, in the folder /, with this process's environment but without its standard streams.
 func AtExit(script string, args ...string) (*Watcher, error) {
 	return watch(nil, script, args...)
 }
 
-// watch is AtExit with a file, unless it is nil, that the watcher keeps open while it lives.
+// watch is AtExit with a file that the watcher keeps open while it lives; keep may be nil.
 func watch(keep *os.File, script string, args ...string) (*Watcher, error) {
 	cmd := exec.Command("/bin/sh", append([]string{"-c", watcherFrame + script, "elobot-watcher"}, args...)...)
 	cmd.Dir = "/"
@@ -99,12 +100,13 @@ func (w *Watcher) Dismiss() error {
 	return nil
 }
 
-// gate starts a program only after it has read a line from stdin. If this process dies before it writes that line, the program never
-// starts.
+// gate starts a program only after reading a line from stdin. If this process dies before it writes
+// the line, the program never starts.
 const gate = `read -r word && exec "$@" </dev/null`
 
-// begin starts cmd in its own session and lets it run only after the watcher knows its process group. If this process dies at any moment,
-// either the watcher sends the signal to the group, or cmd never runs.
+// begin starts cmd in a session of its own, but lets it run only after the watcher knows its
+// process group. If this process dies at any moment, either the watcher sends the signal to the
+// group, or cmd never runs.
 func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -129,8 +131,8 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	return errors.Join(err, input.Close())
 }
 
-// run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that context ends, run kills the whole
-// process group of cmd.
+// run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that
+// context ends, run kills the whole process group of cmd.
 func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

@@ -12,19 +12,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Database is a migrated database with a pool of connections, which tests borrow one after the other. Deleting its rows is many times
-// faster than creating a database and connecting to it.
+// Database is a migrated database with a pool of connections. Tests borrow it one after the other:
+// deleting its rows is many times faster than creating a database and connecting to it.
 type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
 
 	original string // see fingerprintOf
-	emptySQL string // the statement that deletes all rows
+	emptySQL string // deletes all rows
 	drop     func() error
 }
 
-// The maximum number of connections to one database, while it is borrowed and while it is idle. Most tests need no more than
-// maxIdleSessions. Opening a connection takes more time than many tests, and the connections of all packages must fit into one server.
+// The maximum number of connections to one database, while it is borrowed and while it is idle.
+// Most tests need no more than maxIdleSessions. Opening a connection takes more time than many
+// tests take, and the connections of all packages must fit into one server.
 const (
 	maxSessions     = 16
 	maxIdleSessions = 4
@@ -43,7 +44,8 @@ var (
 	cleanups   []func() error // run by Main at the end
 )
 
-// NewLasting creates a database as New does, but one that lasts until all tests of the package have finished, which Main must run.
+// NewLasting creates a database like New, but it lasts until all tests of the package have
+// finished. The package must run its tests with Main.
 func NewLasting(tb testing.TB) string {
 	tb.Helper()
 	url, drop := create(tb, migrated(tb))
@@ -53,8 +55,8 @@ func NewLasting(tb testing.TB) string {
 	return url
 }
 
-// Borrow returns a database like one from New, for the exclusive use of the test until it ends. A package that borrows must run its tests
-// with Main.
+// Borrow returns a database like one from New, for the exclusive use of the test until it ends. A
+// package that borrows must run its tests with Main.
 func Borrow(tb testing.TB) *Database {
 	tb.Helper()
 	d := takeIdle()
@@ -76,7 +78,7 @@ func Borrow(tb testing.TB) *Database {
 	return d
 }
 
-// Main runs the tests of a package that borrows databases, and drops the databases at the end.
+// Main runs the tests of a package that borrows databases, and finally drops the databases.
 type Main struct {
 	*testing.M
 	// Session is SQL that each connection to a borrowed database runs first.
@@ -139,9 +141,10 @@ func newDatabase(tb testing.TB) *Database {
 	return d
 }
 
-// Empty deletes all rows, so that the database is as it was when it was borrowed.
+// Empty deletes all rows and restarts all sequences, as when the database was borrowed.
 func (d *Database) Empty(ctx context.Context) error {
-	// Query makes each connection prepare the statement only once: planning it takes longer than deleting a few rows.
+	// Query makes each connection prepare the statement only once: planning it takes longer than
+	// deleting a few rows.
 	rows, err := d.Pool.Query(ctx, d.emptySQL)
 	if err == nil {
 		rows.Close()
@@ -159,13 +162,15 @@ func (d *Database) end() error {
 }
 
 const (
-	// emptySQL returns a statement that empties all tables at once, regardless of foreign keys, and restarts all sequences.
+	// emptySQL returns a statement that empties all tables at once, regardless of foreign keys, and
+	// restarts all sequences.
 	emptySQL = `
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// endOthersSQL ends the sessions of the database that are not in $1, because a session may still execute a query after its client has
-	// gone. It uses the function directly because the view pg_stat_activity takes four times as long.
+	// endOthersSQL ends the sessions of the database that are not in $1, because a session may
+	// still execute a query after its client has gone. It calls the function directly because the
+	// view pg_stat_activity takes four times as long.
 	endOthersSQL = `
 		SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_get_activity(NULL)
 		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'
@@ -173,7 +178,8 @@ const (
 	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
 )
 
-// clean resets the database to its original state. It returns false if the database cannot be reused, or if that is not worthwhile.
+// clean resets the database to its original state. It returns false if the database cannot be
+// reused, or if that is not worthwhile.
 func (d *Database) clean() (reusable bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
@@ -184,7 +190,7 @@ func (d *Database) clean() (reusable bool, err error) {
 	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
 		// An error means that the test has ended the session.
 		if _, err := conn.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil || len(kept) == maxIdleSessions {
-			_ = conn.Conn().Close(ctx) // it may have ended already
+			_ = conn.Conn().Close(ctx) // it may have ended
 		} else {
 			kept = append(kept, conn.Conn().PgConn().PID())
 		}
@@ -197,15 +203,16 @@ func (d *Database) clean() (reusable bool, err error) {
 		return false, err
 	}
 	if now, size, err := fingerprintOf(ctx, d.Pool); err != nil || now != d.original || size > maxCleanSize {
-		return false, nil // an error means that the test has removed a table that is looked into
+		// An error means that the test has removed a table that the fingerprint reads.
+		return false, nil
 	}
 	err = d.Empty(ctx)
 	return err == nil, err
 }
 
-// fingerprintOf returns what identifies the state of a database except for the rows of its tables, and the size of its tables in bytes. It
-// contains the number of rows of most catalogs and the sum of their xmin, which each change increases, and whether an advisory lock is
-// held.
+// fingerprintOf returns what identifies the state of a database except for the rows of its tables,
+// and the tables' size in bytes. The fingerprint contains the number of rows of most catalogs and
+// the sum of their xmin, which each change increases, and whether an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
@@ -215,7 +222,7 @@ func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string,
 		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid",
 		"pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
 	} {
-		const ours = ">= 16384" // the OIDs of objects that do not belong to the server itself
+		const ours = ">= 16384" // the OIDs of objects that are not the server's own
 		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalog, ours)
 	}
 	if err := pool.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {

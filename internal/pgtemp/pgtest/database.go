@@ -35,7 +35,8 @@ func cloneName() string { return databaseName(time.Now(), strings.ToLower(rand.T
 func databaseURL(server, name string) (string, error) {
 	parsed, err := url.Parse(server)
 	if err != nil {
-		return "", errors.New("it is not a URL") // url.Parse quotes the URL, including the password
+		// url.Parse quotes the URL, including the password.
+		return "", errors.New("it is not a URL")
 	}
 	if parsed.Scheme != "postgres" && parsed.Scheme != "postgresql" {
 		return "", errors.New("it must begin with postgres://")
@@ -62,8 +63,8 @@ func quoted(name string) string { return pgx.Identifier{name}.Sanitize() }
 // operationTimeout limits creating or dropping one database. It is long enough for a busy machine.
 const operationTimeout = time.Minute
 
-// administrator creates and drops databases for the tests of this process. It uses one connection, because opening one costs more than
-// creating a database.
+// administrator creates and drops databases for the tests of this process. It uses a single
+// connection, because opening one costs more than creating a database.
 type administrator struct {
 	mu   sync.Mutex
 	conn *pgx.Conn
@@ -84,7 +85,8 @@ func (a *administrator) execute(server, statement string) (err error) {
 	return err
 }
 
-// close closes the connection. Otherwise its reader in the background, which a slow write starts, outlives the tests.
+// close closes the connection. Otherwise the connection's background reader, which a slow write
+// starts, would outlive the tests.
 func (a *administrator) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,11 +103,11 @@ func dropDatabase(server, name string) error {
 const (
 	// templateLock is the advisory lock for creating templates and dropping old databases.
 	templateLock = 0x656c6f626f74
-	// staleAge is the age at which databases that other processes have left behind are dropped.
+	// staleAge is the age at which databases are dropped that other processes have left behind.
 	staleAge = 48 * time.Hour
 )
 
-// templateName returns a name that changes whenever a migration changes, and every day.
+// templateName returns a name that changes with every migration, and every day.
 func templateName(files fs.FS, now time.Time) (string, error) {
 	names, err := fs.Glob(files, "*.sql") // sorted
 	if err != nil {
@@ -122,8 +124,9 @@ func templateName(files fs.FS, now time.Time) (string, error) {
 	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", sha256.Sum256(all))[:20]), nil
 }
 
-// makeTemplate creates the migrated database from which others are cloned, unless another process has created it. It also drops databases
-// that killed processes have left on a server that outlives them.
+// makeTemplate creates the migrated database from which others are cloned, unless another process
+// has created it. It also drops databases that killed processes have left on a server that outlives
+// them.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
 	if name, err = templateName(files, time.Now()); err != nil {
 		return "", err
@@ -142,7 +145,8 @@ func makeTemplate(ctx context.Context, server string, files fs.FS) (name string,
 	})
 }
 
-// fillTemplate creates the template under another name until all migrations have run.
+// fillTemplate creates the template under another name, and renames it once all migrations have
+// run.
 func fillTemplate(ctx context.Context, conn *pgx.Conn, server, name string, files fs.FS) error {
 	partial := cloneName()
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(partial)+" TEMPLATE template0"); err != nil {
@@ -186,13 +190,15 @@ func migrateUp(address string, files fs.FS) (err error) {
 	return nil
 }
 
-// dropStale drops old databases of this package. Those with connections stay, and those that the current role may not drop.
+// dropStale drops old databases of this package, except those that have connections or that the
+// current role may not drop.
 func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) {
 	rows, _ := conn.Query(ctx, `
 		SELECT datname FROM pg_database d WHERE datname ~ $1 AND datname < $2
 		AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)`, // DROP would wait for seconds
 		"^"+namePrefix+"[0-9]{14}_", databaseName(now.Add(-staleAge), ""))
-	names, _ := pgx.CollectRows(rows, pgx.RowTo[string]) // whatever is wrong, the tests do not depend on it
+	// The tests do not depend on this, so errors are ignored.
+	names, _ := pgx.CollectRows(rows, pgx.RowTo[string])
 	for _, name := range names {
 		_, _ = conn.Exec(ctx, "DROP DATABASE IF EXISTS "+quoted(name))
 	}

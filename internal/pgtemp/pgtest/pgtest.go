@@ -1,9 +1,10 @@
 // Package pgtest gives each test its own PostgreSQL database. Only tests import it.
 //
-// It provides the server, creates and drops databases, and has one that looks as behind a pooler. The server is that of
-// TEST_DATABASE_URL, if set, with a role that may create databases. Otherwise it runs from the PostgreSQL programs on the
-// machine, or else in a container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only
-// that one. On Linux all packages of a run of go test share one server, which ends with the run. Without a database a test
+// It provides the server, creates and drops databases, and simulates a database behind a pooler.
+// With TEST_DATABASE_URL, it uses that server, with a role that may create databases. Otherwise it
+// runs a server from the PostgreSQL programs on the machine, or else in a container, or else from
+// fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only that way. On Linux all
+// packages of a run of go test share one server, which ends with the run. Without a database a test
 // fails; it is never skipped.
 //
 // A test needs one line, and may be parallel:
@@ -24,20 +25,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// New creates a database with all migrations applied and returns its URL. The database is dropped when the test ends, even if connections
-// are still open.
+// New creates a database with all migrations applied and returns its URL. The database is dropped
+// when the test ends, even if connections are still open.
 func New(tb testing.TB) string {
 	tb.Helper()
 	return temporary(tb, migrated(tb))
 }
 
-// Empty creates a database without tables and returns its URL. The database is dropped when the test ends.
+// Empty creates a database without tables and returns its URL. The database is dropped when the
+// test ends.
 func Empty(tb testing.TB) string {
 	tb.Helper()
 	return temporary(tb, "template0")
 }
 
-// Copy creates a copy of another database, which must not have connections, and returns its URL. The copy is dropped when the test ends.
+// Copy copies another database, which must not have connections, and returns the copy's URL. The
+// copy is dropped when the test ends.
 func Copy(tb testing.TB, of string) string {
 	tb.Helper()
 	config, err := pgx.ParseConfig(of)
@@ -69,7 +72,7 @@ func WithParameter(database, name, value string) string {
 // migrated returns the name of the template with all migrations applied.
 func migrated(tb testing.TB) string {
 	tb.Helper()
-	testServer(tb) // reports what is wrong with it
+	testServer(tb) // reports what is wrong with the server
 	name, err := migratedTemplate()
 	if err != nil {
 		tb.Fatalf("create the template database: %v", err)
@@ -93,8 +96,9 @@ func cleanupWith(tb testing.TB, end func() error) {
 	})
 }
 
-// create creates a database, and returns its URL and a function that drops it. Copying the template's files takes less processor time than
-// copying through the WAL, but needs checkpoints, which are cheap only without fsync.
+// create creates a database, and returns its URL and a function that drops it. Copying the
+// template's files takes less processor time than copying through the WAL, but it needs
+// checkpoints, which are cheap only without fsync.
 func create(tb testing.TB, template string) (url string, drop func() error) {
 	tb.Helper()
 	server, name, strategy := testServer(tb), cloneName(), "file_copy"

@@ -21,8 +21,9 @@ import (
 	"elobot/migrations"
 )
 
-// Package-level state, because Go has no other place for what all tests of a process share. The first test that needs the server, the
-// template or the connection sets it up; they last until the process ends. They need no cleanup, so that packages need no TestMain.
+// State that all tests of the process share. The first test that needs the server, the template or
+// the connection sets it up; they last until the process ends. They need no cleanup, so packages
+// need no TestMain.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -93,14 +94,16 @@ func local(sources ...pgtemp.Source) func(context.Context) (url string, stop fun
 	}
 }
 
-// settings returns server settings that trade durability for speed. Autovacuum is off, so that query plans do not depend on its timing.
+// settings returns server settings that trade durability for speed. Autovacuum is off, so that
+// query plans do not depend on its timing.
 func settings() map[string]string {
 	return map[string]string{
 		"autovacuum":         "off",
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		// as many parallel packages as processors; no more, because listing sessions takes time for each possible one
+		// Enough for as many parallel packages as processors, but no more: listing sessions takes
+		// time for each possible one.
 		"max_connections": strconv.Itoa(200 + 50*runtime.NumCPU()),
 		"jit":             "off",
 		"shared_buffers":  "128MB",
@@ -108,7 +111,6 @@ func settings() map[string]string {
 	}
 }
 
-// startContainer starts a server in a container.
 func startContainer(ctx context.Context) (serverURL string, stop func() error, err error) {
 	pool, err := dockertest.NewPool("")
 	if err != nil {
@@ -119,7 +121,7 @@ func startContainer(ctx context.Context) (serverURL string, stop func() error, e
 		return "", nil, fmt.Errorf("no Docker engine answers: %w", err)
 	}
 	name, password := "elobot-test-"+strings.ToLower(rand.Text()), rand.Text()
-	// The engine may still be making the container when this process dies.
+	// The engine may still be creating the container when this process dies.
 	watcher, err := pgtemp.AtExit(`for wait in 0 1 2; do sleep "$wait"; docker rm --force --volumes "$1"; done`, name)
 	if err != nil {
 		return "", nil, err

@@ -15,28 +15,31 @@ import (
 	"time"
 )
 
-// The test processes of one run of go test share a server. One of them starts a process that owns the server and listens on a socket. Each
-// user of the server holds a connection to it, which the kernel closes when the user dies. The socket's name is abstract, not a file: the
-// kernel gives it to one process at a time and frees it when that process dies, so that no lock or cleanup is necessary.
+// The test processes of one run of go test share a server. One of them starts a process that owns
+// the server and listens on a socket. Each user of the server holds a connection to it, which the
+// kernel closes when the user dies. The socket's name is abstract, not a file: the kernel gives it
+// to one process at a time and frees it when that process dies. So no lock or cleanup is needed.
 
-// ownerVariable makes a test binary own a server instead of running its tests. Its value is the process id of the go command whose tests
-// use the server.
+// ownerVariable makes a test binary own a server instead of running its tests. Its value is the
+// process id of the go command whose tests use the server.
 const ownerVariable = "ELOBOT_PGTEST_OWNER"
 
-// idleTime is how long a server without users waits for the next one while the run continues: go test may be compiling.
+// idleTime is how long a server without users waits for the next one while the run continues: go
+// test may be compiling.
 const idleTime = 30 * time.Second
 
 // errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
 var errOwnerEnded = errors.New("the process that owns the server has ended")
 
-// shareAttempts is sufficient unless owners die as soon as they start. In the delay between two attempts another process's owner starts to
-// listen, or an old owner ends.
+// shareAttempts suffices unless owners die as soon as they start. During the delay between two
+// attempts, another process's owner starts to listen, or an old owner ends.
 const (
 	shareAttempts = 100
 	shareDelay    = 20 * time.Millisecond
 )
 
-// membership is the connection that keeps the server alive for this process. The kernel closes it when the process ends.
+// membership is the connection that keeps the server alive for this process. The kernel closes it
+// when the process ends.
 var membership net.Conn //nolint:unused // what matters is that it stays open
 
 // share joins the users of this run's server, and starts its owner if there is none.
@@ -57,13 +60,14 @@ func share() (url string, err error) {
 	return "", errOwnerEnded
 }
 
-// socketName returns a name that is different for each run of go test, and for each kind of server.
+// socketName returns a name that differs for each run of go test, and for each kind of server.
 func socketName(run int, choice string) string {
 	hash := sha256.Sum256(fmt.Append(nil, os.Getuid(), run, choice, settings()))
 	return fmt.Sprintf("@elobot-pgtest-%x", hash[:16])
 }
 
-// join connects to the owner and waits for its answer, a line: the server's URL, or the reason why there is none.
+// join connects to the owner and waits for its answer. That is a line with the server's URL, or
+// with the reason why there is none.
 func join(address *net.UnixAddr) (answer string, _ net.Conn, err error) {
 	conn, err := net.DialUnix("unix", nil, address)
 	if err != nil {
@@ -84,7 +88,8 @@ func join(address *net.UnixAddr) (answer string, _ net.Conn, err error) {
 	return "", nil, errors.Join(err, conn.Close())
 }
 
-// checkSameUser returns an error if the peer belongs to another user. Any user can connect to an abstract socket, or listen on one.
+// checkSameUser returns an error if the peer belongs to another user. Any user can connect to an
+// abstract socket, or listen on one.
 func checkSameUser(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -104,7 +109,8 @@ func checkSameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-// startOwner starts an owner that listens on the address. The owner runs this same program, see init.
+// startOwner starts an owner that listens on the address. The owner runs this same program, see
+// init.
 func startOwner(address *net.UnixAddr) error {
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
@@ -137,7 +143,8 @@ func init() { //nolint:gochecknoinits // must run before a package's TestMain
 	}
 }
 
-// own owns a server while it has users. Users that connect before it is ready wait for their answer.
+// own owns a server while it has users. Users that connect before it is ready wait for their
+// answer.
 func own(run string) error {
 	pid, err := strconv.Atoi(run)
 	if err != nil {
@@ -157,13 +164,14 @@ func own(run string) error {
 	users := make(chan int)
 	go serve(listener, answer, users)
 	awaitEnd(pid, users)
-	// Who connects from now on is told by the end of this process that another owner can be started.
+	// The end of this process tells later users that another owner can be started.
 	return stop()
 }
 
-// useMemory makes temporary folders be in memory, if there is enough. Creating a database then takes a fifth of the processor time.
+// useMemory puts temporary folders in memory if there is enough. Creating a database then takes a
+// fifth of the processor time.
 func useMemory() error {
-	const folder = "/dev/shm" // in containers it has little space
+	const folder = "/dev/shm" // small in containers
 	const room = 4 << 30
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(folder, &fs); err != nil || fs.Bavail*uint64(fs.Bsize) < room {
@@ -172,7 +180,7 @@ func useMemory() error {
 	return os.Setenv("TMPDIR", folder)
 }
 
-// serve answers all users. It sends how many come, 1, and go, -1.
+// serve answers all users. It sends 1 to users when one comes, and -1 when one goes.
 func serve(listener net.Listener, answer string, users chan<- int) {
 	for {
 		conn, err := listener.Accept()
@@ -186,14 +194,16 @@ func serve(listener net.Listener, answer string, users chan<- int) {
 			}
 			users <- 1 // before the answer, so that the server does not end in between
 			if _, err := io.WriteString(conn, answer+"\n"); err == nil {
-				_, _ = io.Copy(io.Discard, conn) // the user sends nothing; any error means that it has gone
+				// Users send nothing; an error means that the user is gone.
+				_, _ = io.Copy(io.Discard, conn)
 			}
 			users <- -1
 		}()
 	}
 }
 
-// awaitEnd returns when the server has no users and the run has ended, or after idleTime without users.
+// awaitEnd returns when the server has no users and the run has ended, or after idleTime without
+// users.
 func awaitEnd(run int, users <-chan int) {
 	count, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)
