@@ -11,26 +11,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Abandoned lists the server processes of connections that were lost before they answered. Such a process may still be running the
-// statement, or may run it later: the server may have been stalled.
+// Abandoned lists the server processes of connections that were lost before they answered. Such a
+// process may still be running the statement, or run it later: the server may have been stalled.
 type Abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
 
-// process identifies a server process. The PID alone is not enough: after a restart of the server another process may have it.
+// process identifies a server process. The PID alone is not enough: after a restart of the server
+// another process may have it.
 type process struct {
 	PID   int32
 	Since time.Time
 }
 
-// processKey is where a connection stores its process.
 const processKey = "process"
 
-// identify asks the server for the process of a connection. The PID that the server reports when the session starts cannot be trusted: a
-// pooler in between may have made it up.
+// identify asks the server for the process of a connection. The PID that the server reports when
+// the session starts is not reliable: a pooler in between may have made it up.
 func identify(ctx context.Context, conn *pgx.Conn) error {
-	// pg_stat_activity would work too, but it joins all processes with their databases and roles, and every new session would pay for that
+	// pg_stat_activity would work too, but it joins all processes with their databases and roles, a
+	// cost for every new session.
 	const sql = `SELECT pid, backend_start FROM pg_stat_get_activity(pg_backend_pid())`
 	var p process
 	if err := conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&p.PID, &p.Since); err != nil {
@@ -53,7 +54,8 @@ func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	a.processes = append(a.processes, p)
 }
 
-// End terminates all of these processes. When it returns nil, everything that they had not committed is rolled back.
+// End terminates all noted processes. When it returns nil, everything that they had not committed
+// is rolled back.
 func (a *Abandoned) End(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -28,7 +28,8 @@ var (
 // parameterName is the form of every parameter that PostgreSQL knows.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// ParseURL reads the URL of a database. Its errors are sentences for operators, without any part of the URL.
+// ParseURL reads the URL of a database. Its errors are sentences for operators, without any
+// part of the URL.
 func ParseURL(url string) (*pgxpool.Config, error) {
 	if isUnescaped(url) {
 		return nil, errUnescaped
@@ -45,8 +46,8 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// isUnescaped is true if the user and the password of a URL may end elsewhere than at the first @. pgx would take the rest of the password
-// for a host, and look it up.
+// isUnescaped reports whether the user and the password of a URL may end elsewhere than at the
+// first @. pgx would take the rest of the password for a host, and look it up.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {
@@ -56,7 +57,8 @@ func isUnescaped(url string) bool {
 	return strings.Contains(after, "@") || strings.Contains(rest, "@") && strings.ContainsAny(before, "/?#")
 }
 
-// withoutURL replaces an error of pgx, which would quote the URL, by one that says which part cannot be used.
+// withoutURL replaces an error of pgx, which would quote the URL, by one that names
+// the unusable part.
 func withoutURL(err error) error {
 	failed := func(step string) bool { // only the text of a pgx error says which step failed
 		parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
@@ -73,7 +75,8 @@ func withoutURL(err error) error {
 	}
 }
 
-// Address names a database as it may be shown: by host or folder of the server's socket, and database, without the user.
+// Address names a database without the user, so that it may be shown: by host, or folder of the
+// server's socket, and database.
 func Address(config *pgx.ConnConfig) string {
 	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
 		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
@@ -84,11 +87,12 @@ func Address(config *pgx.ConnConfig) string {
 // hidden replaces the user in errors.
 const hidden = "…"
 
-// discreet is a tracer that takes the user out of each error of connecting, before anybody else
-// sees the error. It does nothing else.
+// discreet is a tracer that takes the user out of each connection error before any other code sees
+// the error. It does nothing else.
 type discreet struct{ multitracer.Tracer }
 
-// TraceConnectEnd implements pgx.ConnectTracer. What servers say is in the error too, see sessionWatch.
+// TraceConnectEnd implements pgx.ConnectTracer. The server's own words are also in the error;
+// see sessionWatch.
 func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}

@@ -12,11 +12,12 @@ import (
 	"elobot/internal/notice"
 )
 
-// ClaimBot assigns the database to the bot with this id unless it belongs to a bot already, and returns its owner. If several bots claim it
-// at once, one of them gets it.
+// ClaimBot assigns the database to the bot with this id unless it already belongs to a bot, and
+// returns its owner. If several bots claim it at once, one of them gets it.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (owner ladder.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
-	// The bot must be able to start while the database accepts no writes, so only the very first start writes.
+	// The bot must be able to start while the database accepts no writes, so only the very
+	// first start writes.
 	for range 2 {
 		if owner, err = BotOwner(ctx, pool); err != nil || owner != 0 {
 			break
@@ -43,8 +44,8 @@ var ErrInstanceRuns = errors.New("an instance is running")
 // DeadLetterID is the number of a dead letter, which pgintake stores.
 type DeadLetterID int64
 
-// DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates. The message ids in them mean other
-// messages to another bot.
+// DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates.
+// Their message ids refer to other messages for another bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }
 
 // Error implements error.
@@ -52,8 +53,9 @@ func (e *DeadUpdatesError) Error() string {
 	return fmt.Sprintf("there are dead letters of updates: %d", e.IDs)
 }
 
-// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for none. If that was another bot, AdoptBot
-// neutralizes the data that depends on ids known to that bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
+// AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
+// none. If that was another bot, AdoptBot neutralizes the data that depends on ids known to that
+// bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -76,11 +78,11 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 	return before, nil
 }
 
-// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In all other chats each bot has message
-// ids of its own.
+// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In
+// all other chats each bot has message ids of its own.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver neutralizes the data of one bot that would mean something else to another.
+// handOver neutralizes one bot's data that would refer to something else for another bot.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err
@@ -91,22 +93,23 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	} {
 		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
 	}
-	// nothing that was begun under the old lease may be written any more
+	// work that began under the old lease must not be written any more
 	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
 	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE telegram_message_id IS NOT NULL`)
 	batch.Queue(`DELETE FROM update_attempts`)
-	// what only a page tells becomes a message of its own
+	// an outcome that only a page tells becomes a message of its own
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
 		WHERE finished_at IS NULL AND action = 'page' AND purpose = $1`, notice.Outcome)
-	// only the bot that sent a message can edit it, and only the bot that received a button press can answer it
+	// Only the bot that sent a message can edit it, and only the bot that received a button
+	// press can answer it.
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
 		WHERE finished_at IS NULL AND action IN ('edit', 'callback_answer', 'page')`)
-	// a dead notice may be sent again
+	// this includes dead notices, which may be sent again
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL
 		WHERE (finished_at IS NULL OR state = 'dead') AND reply_to IS NOT NULL
@@ -131,15 +134,16 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and removes the prefix from the keys of a bot
-// that had the database before. So each bot finds only its own keys.
+// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and
+// removes the prefix from the keys of a bot that owned the database before. So each bot finds
+// only its own keys.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s
 		WHERE (%[2]s LIKE 'm:%%' OR %[2]s LIKE 'e:%%')
 		  AND split_part(%[2]s, ':', 2) NOT IN (SELECT telegram_chat_id::text FROM ` + supergroups + ` AS s)
 		   OR %[2]s LIKE 'u:%%'`
-	// Keys that both bots have handled keep the prefix.
+	// A key that both bots have handled keeps its prefix.
 	const unmark = `
 		UPDATE %[1]s SET %[2]s = substr(%[2]s, length($1::text) + 1)
 		WHERE starts_with(%[2]s, $1)

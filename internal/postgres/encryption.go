@@ -11,14 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Encryption says who can read what a connection carries.
+// Encryption describes who can read the traffic of a connection.
 type Encryption struct {
 	TLS string // the version, or "" without TLS
-	// Exposed means that the connection is not encrypted and leaves both this machine and the networks of its containers.
+	// Exposed means that the connection is not encrypted and leaves both this machine and the
+	// networks of its containers.
 	Exposed bool
 }
 
-// encryptionOf examines a connection as it is, because the URL does not say whether the server has TLS.
+// encryptionOf examines an open connection, because the URL does not tell whether the
+// server has TLS.
 func encryptionOf(conn *pgx.Conn) Encryption {
 	connection := conn.PgConn().Conn()
 	if encrypted, ok := connection.(*tls.Conn); ok {
@@ -38,8 +40,8 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 }
 
 // AsksTwice reports whether each connection tries several hosts, each with and without TLS. pgx
-// does so unless there is an sslmode, and unlike others also after a host has answered with TLS
-// that it is a standby.
+// does so unless there is an sslmode. Unlike other clients it tries again without TLS even after a
+// host has answered with TLS that it is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
 	other := func(f *pgconn.FallbackConfig) bool { return !first(f) }
@@ -53,11 +55,13 @@ func ipOf(address net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// shared are the addresses that some clusters give their containers, beside the private ones.
+// shared are the addresses that some clusters give their containers, in addition to
+// the private ones.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// staysInside is true if a connection stays on this machine or in a private network of containers. A private address alone is not
-// sufficient: most networks of offices and homes have them too. So the hosts must have names that are given inside such a network only.
+// staysInside reports whether a connection stays on this machine or in a private network of
+// containers. A private address alone is not sufficient: most office and home networks have them
+// too. So the hosts must have names that exist only inside such a network.
 func staysInside(hosts []string, local, remote netip.Addr) bool {
 	if remote.IsLoopback() || remote == local {
 		return true
@@ -66,7 +70,8 @@ func staysInside(hosts []string, local, remote netip.Addr) bool {
 	return (remote.IsPrivate() || shared.Contains(remote)) && !slices.ContainsFunc(hosts, outside)
 }
 
-// isContainerName is true if a host has the name of a container, of a service of Kubernetes, or of the machine around the container.
+// isContainerName reports whether a host has the name of a container, of a Kubernetes service, or
+// of the machine around the container.
 func isContainerName(host string) bool {
 	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local") ||
 		host == "host.docker.internal" || host == "host.containers.internal"

@@ -28,7 +28,7 @@ const transactionTimeout = "25P04"
 // errNoSession means that a session failed while a pool was making it.
 var errNoSession = errors.New("begin a session")
 
-// codeOf returns the code of a server's error, empty for any other error.
+// codeOf returns the SQLSTATE of a server's error, empty for any other error.
 func codeOf(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
@@ -44,22 +44,22 @@ func hasNoSession(err error) bool {
 	return failed || errors.Is(err, errNoSession)
 }
 
-// isWrongAddress reports whether the server refuses the user, the password or the database of
-// DATABASE_URL.
+// isWrongAddress reports whether the server refuses the user, the password or the database
+// of DATABASE_URL.
 func isWrongAddress(err error) bool {
 	return hasNoSession(err) && slices.Contains([]string{
 		pgerrcode.InvalidPassword, pgerrcode.InvalidAuthorizationSpecification, pgerrcode.InvalidCatalogName,
 	}, codeOf(err))
 }
 
-// violates reports whether the server has refused a cast to a domain.
 func violates(err error, domain string) bool {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == domain
 }
 
-// Translate wraps errors that mean something to the domain whatever the statement: a clash of two
-// transactions is a conflict. A lost lease becomes outbox.ErrLeaseLost.
+// Translate wraps errors that mean the same for every statement. If two transactions clash, it is
+// ranking.ErrConflict; a lock timeout is ranking.ErrLocked; any other timeout is
+// ranking.ErrTimeout; a lost lease is outbox.ErrLeaseLost.
 func Translate(err error) error {
 	var meaning error
 	switch code := codeOf(err); {
@@ -80,26 +80,27 @@ func Translate(err error) error {
 	return fmt.Errorf("%w: %w", meaning, err)
 }
 
-// Unavailable is true if an error means that the database cannot be reached or cannot work at the moment, so that the same operation will
-// succeed later, or that another instance has to do it now. In short, the error says nothing about the operation itself. A statement
-// timeout alone does not count, see pgranking.Store.Blame.
+// Unavailable reports whether an error means that the database cannot be reached or cannot work at
+// the moment, so that the same operation will succeed later, or that another instance has to do it
+// now. In short, the error says nothing about the operation itself. A statement timeout alone does
+// not count; see pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	switch code := codeOf(err); {
 	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):
 		return true
 	case code != "":
 		return endsSession(code) ||
-			code == pgerrcode.InsufficientPrivilege || // rights that are gone are gone for all updates
+			code == pgerrcode.InsufficientPrivilege || // missing for all updates
 			pgerrcode.IsInsufficientResources(code) ||
 			pgerrcode.IsOperatorIntervention(code) && code != pgerrcode.QueryCanceled ||
 			code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
 			violates(err, leaseHeld)
-	case errors.Is(err, context.DeadlineExceeded): // it is a net.Error too
+	case errors.Is(err, context.DeadlineExceeded): // it is also a net.Error
 		return false
 	default:
 		_, network := errors.AsType[net.Error](err)
 		return network ||
 			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-			err != nil && strings.Contains(err.Error(), "conn closed") // pgx does not export this one
+			err != nil && strings.Contains(err.Error(), "conn closed") // not exported by pgx
 	}
 }

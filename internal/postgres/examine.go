@@ -10,24 +10,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ServerFacts describe a server and what the bot's role may do there.
+// ServerFacts describe a server and the rights of the bot's role.
 type ServerFacts struct {
 	Version   string // such as "17.2"
 	Major     int
 	ReadOnly  bool // it accepts no writes
-	MayCreate bool // tables, which an upgrade of the bot needs
-	Owns      bool // the role owns the bot's tables, as far as there are any, so that it can change them in an upgrade
-	Now       time.Time
+	MayCreate bool // the role may create tables, as an upgrade of the bot must
+	// Owns means that the role owns the bot's tables, if there are any, so that an upgrade
+	// can change them.
+	Owns bool
+	Now  time.Time
 	Encryption
 	Database string
 	// Collation is the version of the language rules by which the database's indexes were sorted,
-	// ActualCollation that of the server. They are equal if there are no such rules, or no version
-	// was recorded.
+	// and ActualCollation is the server's version. They are equal if there are no such rules, or no
+	// version was recorded.
 	Collation, ActualCollation string
 	Asynchronous               int // standbys, if none is synchronous
 }
 
-// ExamineServer returns the facts of a server, with or without the bot's tables, of which one stands for all. It changes nothing.
+// ExamineServer returns the facts of a server, with or without the bot's tables. One table stands
+// for all. ExamineServer changes nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
@@ -41,7 +44,7 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 		f.Encryption = encryptionOf(conn.Conn())
 		err := conn.QueryRow(ctx, sql).
 			Scan(&f.Version, &f.Major, &f.ReadOnly, &f.MayCreate, &f.Owns, &f.Now, &f.Database, &f.Asynchronous)
-		if err == nil && f.Major >= 15 { // older ones record no version
+		if err == nil && f.Major >= 15 { // older servers record no version
 			err = conn.QueryRow(ctx, `
 				SELECT coalesce(datcollversion, actual, ''), coalesce(actual, '')
 				FROM pg_database, pg_database_collation_actual_version(oid) AS actual WHERE datname = current_database()`).
@@ -55,15 +58,18 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 	return f, nil
 }
 
-// WorkFacts describe what the bot has to do and who does it.
+// WorkFacts describe what the bot has to do and which bot and leader do it.
 type WorkFacts struct {
-	Owner  ladder.UserID // the bot that the database belongs to, 0 for none yet
+	Owner  ladder.UserID // the bot that owns the database, 0 for none yet
 	Leader string        // the last leader, unless it released its lease
-	// LeaseEnds is when the leader's lease ends, or ended, by the database's clock, from now on.
-	LeaseEnds   time.Duration
-	Waiting     int           // notices that could be sent now
-	Oldest      time.Duration // how long the oldest of them has been waiting
-	HeldBack    int           // notices that wait for a chat that Telegram limits or closes to the bot, or for another release
+	// LeaseEnds is the time until the leader's lease ends, by the database's clock; negative
+	// if it has ended.
+	LeaseEnds time.Duration
+	Waiting   int           // notices that could be sent now
+	Oldest    time.Duration // how long the oldest of them has been waiting
+	// HeldBack counts notices that wait for a chat that Telegram limits or closes to the bot, or
+	// for another release.
+	HeldBack    int
 	DeadLetters int
 }
 

@@ -14,27 +14,28 @@ import (
 
 const (
 	// onlyHostTimeout and eachHostTimeout limit how long one host may take to begin a session,
-	// unless the URL says otherwise with connect_timeout.
+	// unless the URL sets connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
-	// drainTimeout limits how long a session that was given up waits for what the server still
-	// sends. Until then it occupies a place in its pool, and pgx itself would wait for 15 s.
+	// drainTimeout limits how long an abandoned session waits for the rest of the server's output.
+	// Until then it occupies a place in its pool, and pgx itself would wait for 15 s.
 	drainTimeout = time.Second
 )
 
-// hosts are those of DATABASE_URL. Any of them may be silent: switched off, cut off or frozen. That
-// must cost a new session little time, and the next one none.
+// hosts are the hosts of DATABASE_URL. Any of them may be silent: switched off, cut off or frozen.
+// That must cost a new session little time, and the next one none.
 type hosts struct {
 	mu        sync.Mutex
-	addresses map[string][]string // by host: the IP addresses that it was resolved to
+	addresses map[string][]string // by host: its resolved IP addresses
 	last      string              // where the newest session began
 }
 
-// limit bounds how long connections with this configuration wait for a silent host. Of several
-// hosts, only one that accepts writes will do.
+// limit bounds how long connections with this configuration wait for a silent host. If there are
+// several hosts, it accepts only one that accepts writes.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
-		return f.Host != config.Host || f.Port != config.Port // the same host is listed with and without TLS
+		// the same host is listed with and without TLS
+		return f.Host != config.Host || f.Port != config.Port
 	})
 	if several && config.ValidateConnect == nil {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
@@ -53,7 +54,7 @@ func (h *hosts) limit(config *pgconn.Config) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.addresses[host] = addresses
-		last, _, _ := net.SplitHostPort(h.last) // without a port before the first session
+		last, _, _ := net.SplitHostPort(h.last) // has no port before the first session
 		if i := slices.Index(addresses, last); i > 0 {
 			addresses[0], addresses[i] = addresses[i], addresses[0]
 		}
@@ -66,8 +67,8 @@ func (h *hosts) limit(config *pgconn.Config) {
 		if err != nil {
 			return nil, err
 		}
-		// began removes this deadline. A request to cancel a statement is a connection too, and
-		// keeps it.
+		// began removes this deadline. A request to cancel a statement is a connection
+		// too, and keeps it.
 		return drained{conn}, conn.SetDeadline(time.Now().Add(timeout))
 	}
 }
@@ -80,7 +81,7 @@ func (h *hosts) began(conn *pgconn.PgConn) error {
 	return conn.Conn().SetDeadline(time.Time{})
 }
 
-// lastFirst moves the host at which the newest session began to the front.
+// lastFirst moves the host of the newest session to the front.
 func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +89,7 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 		config.Fallbacks...)
 	rank := func(f *pgconn.FallbackConfig) int {
 		isLast := func(ip string) bool { return net.JoinHostPort(ip, strconv.Itoa(int(f.Port))) == h.last }
-		_, address := pgconn.NetworkAddress(f.Host, f.Port) // of a socket, which is not resolved
+		_, address := pgconn.NetworkAddress(f.Host, f.Port) // for a socket, which is not resolved
 		if address == h.last || slices.ContainsFunc(h.addresses[f.Host], isLast) {
 			return 0
 		}
@@ -98,8 +99,8 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 }
 
-// drained is a connection that, once given up, waits at most drainTimeout for what the server still
-// sends: only then does pgx set a deadline that is further away.
+// drained is a connection that, once abandoned, waits at most drainTimeout for the rest of the
+// server's output: only then does pgx set a deadline that is further away.
 type drained struct{ net.Conn }
 
 // SetDeadline implements net.Conn.

@@ -20,9 +20,10 @@ import (
 // LeaderLease is the name of the lease for dispatching the outbox.
 const LeaderLease = "leader"
 
-// Lease is an exclusive right for a limited time. The database's clock decides whether it has expired. The holder measures by its own
-// clock, starting before it asked the database, so it never believes to hold the lease for longer than the database does. Lease implements
-// outbox.Lease and may be used by several goroutines. Whoever changes an exported field does so before the first use.
+// Lease is an exclusive right for a limited time. The database's clock decides whether it has
+// expired. The holder measures by its own clock, from before its request, so it never believes to
+// hold the lease for longer than the database does. Lease implements outbox.Lease and is safe for
+// concurrent use. Set the exported fields before the first use.
 type Lease struct {
 	Log *slog.Logger
 	// TimedOut is called when a statement about the lease gets no answer in time.
@@ -41,7 +42,8 @@ type Lease struct {
 
 var _ outbox.Lease = (*Lease)(nil)
 
-// NewLease returns the lease of this name for a holder, who does not have it yet. Each holder needs a unique name.
+// NewLease returns the lease of this name for a holder, which does not have it yet. Each holder
+// needs a unique name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
 		Log: slog.New(slog.DiscardHandler), TimedOut: func() {},
@@ -49,10 +51,11 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 	}
 }
 
-// Acquire takes the lease if it is free or has expired, and says whether it did. Each acquisition gets a greater epoch than all before.
-// Asking for a lease that somebody else holds has no side effects. Transactions of the last holder that are still running finish first; if
-// that takes longer than the lock timeout, Acquire returns false. If this holder already has the lease, because the answer to an earlier
-// call was lost, it acquires it again.
+// Acquire takes the lease if it is free or has expired, and reports whether it did. Each
+// acquisition has a greater epoch than all before. A request for a lease in use has no side
+// effects. Running transactions of the last holder finish first; if that takes longer than the lock
+// timeout, Acquire returns false. If this holder already has the lease, because the answer to an
+// earlier call was lost, it acquires it again.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -72,8 +75,9 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isHeld is true if somebody else holds the lease, and its epoch. An expiry further ahead than the lease's duration was written before the
-// clock was set back, and would keep everybody waiting. It is cut to the maximum.
+// isHeld reports whether another holder has the lease, and returns its epoch. If the expiry is
+// further ahead than the lease's duration, the clock was set back after the write, and all
+// instances would wait too long. isHeld cuts such an expiry to the maximum.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
 		SELECT coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
@@ -97,8 +101,9 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	return true, epoch, nil
 }
 
-// take takes the lease, whose last epoch is given. It returns the new epoch, and whether the previous holder did not release the lease. It
-// fails with pgx.ErrNoRows if somebody else was faster, or if an earlier attempt of this holder has succeeded after its caller gave up.
+// take takes the lease, whose last epoch is given. It returns the new epoch, and whether the
+// previous holder did not release the lease. It fails with pgx.ErrNoRows if another holder was
+// faster, or if an earlier attempt of this holder has succeeded after its caller gave up.
 func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
@@ -115,8 +120,8 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
-// Renew extends the lease to its full duration again, even if it has expired, as long as nobody else has taken it. It fails with
-// outbox.ErrLeaseLost if somebody else has it, or if it was released.
+// Renew extends the lease to its full duration again, even if it has expired, unless another holder
+// has taken it. It fails with outbox.ErrLeaseLost if another holder has it, or if it was released.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
@@ -142,7 +147,7 @@ func (l *Lease) Renew(ctx context.Context) error {
 	return nil
 }
 
-// noteTimeout returns the error unchanged.
+// noteTimeout calls TimedOut if the error is a timeout, and returns the error unchanged.
 func (l *Lease) noteTimeout(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		l.TimedOut()
@@ -150,8 +155,9 @@ func (l *Lease) noteTimeout(err error) error {
 	return err
 }
 
-// Release gives up the lease, so that the others need not wait for it to expire. It removes the holder's name; without that, the next
-// holder considers this one crashed. Release fails with outbox.ErrLeaseLost if somebody else has the lease.
+// Release gives up the lease, so that other instances need not wait for it to expire. It removes
+// the holder's name; otherwise the next holder would consider this one crashed. Release fails with
+// outbox.ErrLeaseLost if another holder has the lease.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
@@ -168,15 +174,16 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed is true if the previous holder ended without releasing the lease, so that what it was handling may be to blame. It is
-// also true if the answer to an earlier Acquire was lost: nothing is known then of the holder before.
+// PredecessorCrashed reports whether the previous holder ended without releasing the lease, so that
+// what it was handling may be to blame. It also returns true if the answer to an earlier Acquire
+// was lost: then nothing is known about the previous holder.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.crashed
 }
 
-// Epoch implements outbox.Lease. It is 0 until the lease is acquired for the first time.
+// Epoch implements outbox.Lease. It is 0 before the lease is first acquired.
 func (l *Lease) Epoch() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,32 +200,36 @@ func (l *Lease) Remaining() time.Duration {
 	return time.Until(l.until)
 }
 
-// leaseLock is the key of the advisory lock for the lease $1. Those who write under the lease share it until their transaction ends.
-// Whoever takes over the lease holds it exclusively, and so waits for all transactions that have passed the check. The row of the lease
-// would serve as well, but sharing a row lock makes the server keep track of the holders.
+// leaseLock is the key of the advisory lock for the lease $1. Transactions that write under the
+// lease share it until they end. A new holder takes it exclusively, and so waits for all
+// transactions that have passed the check. The row of the lease would serve as well, but to share a
+// row lock, the server has to keep track of the holders.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
-// maxIdle is how long a transaction under the lease may be idle. A healthy process may well be idle for a second or two.
+// maxIdle is how long a transaction under the lease may be idle. A healthy process may well be idle
+// for a second or two.
 const maxIdle = 5 * time.Second
 
-// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails with outbox.ErrLeaseLost if the lease
-// has another epoch. The check must be a statement of its own: it starts after the lock was granted, and so sees what the previous holder
-// of the lock has committed.
+// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch
+// fails with outbox.ErrLeaseLost if the lease has another epoch. The check must be a statement
+// of its own: it starts after the lock was granted, and so sees what the previous holder of the
+// lock has committed.
 func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
 }
 
-// Require adds the check that must be first in a batch that runs under the lease. A nil lease adds nothing.
+// Require adds the check that must be first in a batch that runs under the lease. A nil
+// lease adds nothing.
 func (l *Lease) Require(batch *pgx.Batch) {
 	if l != nil {
 		QueueEpoch(batch, l.name, l.Epoch())
 	}
 }
 
-// RequireWhileOpen is Require for a transaction that stays open. The server ends the session if the
-// transaction is idle for too long, because a stalled process must not keep others from taking
-// over.
+// RequireWhileOpen is Require for a transaction that stays open. The server ends the session
+// if the transaction is idle for too long, because a stalled process must not keep others
+// from taking over.
 func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	if l == nil {
 		return
@@ -228,7 +239,7 @@ func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	l.Require(batch)
 }
 
-// Begin begins a transaction, under the lease unless that is nil.
+// Begin begins a transaction, under the lease unless it is nil.
 func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
@@ -244,13 +255,13 @@ func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 }
 
 // Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless
-// that is nil. The caller may run fn again, so fn must talk to nothing but the database.
+// it is nil. The caller may run fn again, so fn must talk to nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
 	tx, err := lease.Begin(ctx, pool)
 	if err != nil {
 		return err
 	}
-	defer Rollback(ctx, tx) // also if fn panics; it has no effect after the commit
+	defer Rollback(ctx, tx) // also if fn panics; no effect after the commit
 	if err := fn(tx); err != nil {
 		return err
 	}

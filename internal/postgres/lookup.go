@@ -5,53 +5,56 @@ import (
 	"time"
 )
 
-// Interval returns a constant of SQL.
+// Interval returns d as a literal of SQL, in whole seconds.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
-// ActiveSince is when whoever is in a ranking at a time has played at the earliest, if the ladder's rules hide players after so many days.
+// ActiveSince is the cutoff of a ranking at a time: players whose last match is older are hidden.
+// hideDays is the ladder's rule in days; 0 hides no player.
 func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }
 
-// FirstSeason inserts the first season of the new ladders that a query before it calls l.
+// FirstSeason inserts the first season of new ladders, which a preceding query calls l.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`
 
-// Subqueries that find what an update names. ThisChat and ThisGroup use the parameter $1, ThisPlayer $2.
+// The following subqueries find what an update refers to. ThisChat and ThisGroup use the parameter
+// $1, ThisPlayer uses $2.
 
-// ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the chat; null if there is none.
+// ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the
+// chat; null if there is none.
 const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
 
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf is a column of the ladder of a group with the id that a parameter has, the default one for 0.
+// LadderOf is a column of the ladder of a group whose id is the parameter's value; 0 means the
+// default ladder.
 func LadderOf(column, group, parameter string) string {
 	return `(
 		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
-// Parked is the condition that nothing is sent to a chat c, apart from answers to buttons: the bot
-// has left it, or was refused there lately. A refusal that seems to be in the future is ignored:
-// the clock was set back.
+// Parked is the condition that nothing is sent to a chat c, except answers to buttons: the bot has
+// left it, or was refused there lately. A refusal in the future is ignored: the clock was set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked assigns the columns of a chat that the bot may write to, as far as is known.
 const Unparked = `parked_at = NULL, parked_until = NULL, parkings = 0`
 
-// FirstParking is how long a chat is parked at least: not even a command lets the bot try again
-// before.
+// FirstParking is the minimum time for which a chat is parked: not even a command lets the bot
+// try again earlier.
 const FirstParking = `interval '10 minutes'`
 
-// BoardObject is what identifies the message of a board b in its chat, as ranking.Board.Object does.
+// BoardObject identifies the message of a board b in its chat, as ranking.Board.Object does.
 const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')`
 
 // ThisPlayer is the account of the person with the user id $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
-// Score is the score of a match m as the columns of ladder.Score. If it has no points, the winner has 0, and ladder.NoPoints stands for all
-// others.
+// Score is the score of a match m as the columns of ladder.Score. If it has no points, the winner
+// has 0, and all others have ladder.NoPoints.
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a, coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 
 // Winner is the side that won a match m, 0 for a draw.
@@ -60,8 +63,8 @@ const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m
 // oldWinner is the side that won a match before a fix f.
 const oldWinner = `coalesce(f.old_winner, CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
 
-// SidesSwapped tells whether side B comes first on the card of a match m: it won, or it was the last to win before a fix made the match a
-// draw.
+// SidesSwapped is whether side B comes first on the card of a match m: it won, or it was the last
+// to win before a fix made the match a draw.
 const SidesSwapped = `2 = CASE WHEN ` + Winner + ` <> 0 THEN ` + Winner + ` ELSE coalesce(
 		           (SELECT ` + oldWinner + ` FROM match_fixes f
 		            WHERE f.match_id = m.id AND ` + oldWinner + ` <> 0 ORDER BY f.id DESC LIMIT 1), 0) END`

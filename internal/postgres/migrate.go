@@ -24,18 +24,18 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// migrationLockTimeout is how long golang-migrate waits for another instance before it migrates. Before that it creates its own table, and
-// waits as long as the context allows.
+// migrationLockTimeout is how long golang-migrate waits for another instance before it migrates.
+// Before that it creates its own table, and waits as long as the context allows.
 const migrationLockTimeout = 5 * time.Minute
 
-// waitsInSilence is how long an instance waits for another one's migration before it says so.
+// waitsInSilence is how long an instance waits for another one's migration before it logs that.
 const waitsInSilence = 3 * time.Second
 
-// Migrate brings the database to the newest version of the files. Several instances may call it at
-// once: one works, the others wait, and say so after a while. A step that a killed process left
-// unfinished runs again. Migrate ends with the context, even while it waits; a step that is running
-// then is applied as a whole or not at all. If the database is up to date, Migrate only reads its
-// version, through a connection of the pool.
+// Migrate brings the database to the newest version of the files. If several instances call it at
+// once, one works; the others wait, and log that after a while. A step that a killed process left
+// unfinished runs again. Migrate ends with the context, even while it waits; a running step is then
+// applied as a whole or not at all. If the database is up to date, Migrate only reads its version,
+// through a connection of the pool.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger) error {
 	return migrateAfter(ctx, pool, files, log, time.AfterFunc)
 }
@@ -46,7 +46,8 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 		return err
 	case errors.Is(err, ErrTooNew):
 		return ErrTooNew
-	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable: // another instance is about to commit
+	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable:
+		// another instance is about to commit
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
 	case at.version == at.newest && !at.dirty:
@@ -72,14 +73,13 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 	return nil
 }
 
-// progress is how far a database has been migrated.
 type progress struct {
-	version, newest uint // of the database and of the files
+	version, newest uint // of the database, and of the files
 	dirty           bool // the step to the version is unfinished
 }
 
 // progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the files do
-// not know how to migrate the database, and with ErrNoSchema if it has no version.
+// not contain the database's version, and with ErrNoSchema if it has no version.
 func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progress, err error) {
 	first, newest, err := versions(files)
 	if err != nil {
@@ -100,7 +100,8 @@ func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progres
 	return p, nil
 }
 
-// CheckSchema returns an error unless the database is at the newest version of the files. It changes nothing.
+// CheckSchema returns an error unless the database is at the newest version of the files. It
+// changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	switch at, err := progressOf(ctx, pool, files); {
 	case err != nil:
@@ -114,14 +115,13 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
-// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database, also while it is
-// doing so, and another error if the version cannot be read or is unknown.
+// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database or is doing so, and
+// another error if the version cannot be read or is unknown.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	_, err := progressOf(ctx, pool, files)
 	return err
 }
 
-// versions returns the first and the newest version of the files.
 func versions(files fs.FS) (first, newest uint, err error) {
 	src, err := iofs.New(files, ".")
 	if err != nil {
@@ -182,8 +182,8 @@ func newMigration(
 	return m, nil
 }
 
-// closeOnDone closes the connections when the context ends. golang-migrate does not pass the context on, and would wait for the lock as
-// long as another instance holds it.
+// closeOnDone closes the connections when the context ends. golang-migrate does not pass the
+// context on, and would wait for the lock as long as another instance holds it.
 func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	dial := config.DialFunc
 	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
@@ -196,12 +196,13 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	return config
 }
 
-// atomicDriver runs each migration as one transaction that also clears the "dirty" mark, which golang-migrate sets before a migration and
-// clears after it. So a version that is dirty while we hold the lock is one whose transaction was rolled back, and can simply run again.
+// atomicDriver runs each migration as one transaction that also clears the “dirty” mark, which
+// golang-migrate sets before a migration and clears after it. So if a version is dirty while this
+// process holds the lock, its transaction was rolled back, and it can simply run again.
 type atomicDriver struct {
 	database.Driver
 	files   source.Driver
-	waiting *time.Timer // until the lock is held
+	waiting *time.Timer // stopped once the lock is held
 }
 
 // Lock waits for the lock.
@@ -224,8 +225,8 @@ func (d atomicDriver) Run(migration io.Reader) error {
 	return nil
 }
 
-// Version reports the previous version instead of a dirty one. A dirty version that the files do not contain is an error, because its
-// predecessor is unknown.
+// Version returns the previous version instead of a dirty one. A dirty version that is not in the
+// files is an error, because its predecessor is unknown.
 func (d atomicDriver) Version() (int, bool, error) {
 	version, dirty, err := d.Driver.Version()
 	if err != nil || !dirty || version < 0 {

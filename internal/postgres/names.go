@@ -1,11 +1,13 @@
 package postgres
 
-// NamesOfPlayers are the names of all players that an outbox row i names by their ids, as a JSON object of outbox.Name; null if there are
-// none. A player is called as in the group of the row's chat. A merged player is called like the remaining one. Players with the same name
-// in the group have a mark: the username, or else a number.
+// NamesOfPlayers are the names of all players whose ids an outbox row i contains, as a JSON object
+// of outbox.Name; null if there are none. A player has the name used in the group of the row's
+// chat. A merged player has the name of the remaining one. Players with the same name in the group
+// have a mark: the username, or else a number.
 //
-// The planner expects far more ids than there are. With LIMIT 1 it looks up each row by its key nevertheless, and season by season it looks up
-// namesakes by their name. Nearly all who are named have a standing, and then no player is read.
+// The planner expects far more ids than there are. With LIMIT 1 it nevertheless looks up each row
+// by its key, and looks up namesakes by name, season by season. Nearly all named players have a
+// standing, and then no player is read.
 const NamesOfPlayers = `(
 		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name, 'mark', CASE WHEN namesakes.others > 0 THEN
 		        coalesce((

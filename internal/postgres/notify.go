@@ -30,23 +30,26 @@ const (
 const (
 	// notifyRetryDelay is the wait after a failure.
 	notifyRetryDelay = time.Second
-	// notifyTimeout bounds one statement.
+	// notifyTimeout limits one statement.
 	notifyTimeout = time.Second
 	// notifyCheck is the silence after which the connection is checked.
 	notifyCheck = 30 * time.Second
 )
 
-// Events are called for what any instance publishes, this one included. They must not block.
+// Events are called for what any instance publishes, including this one. They must not block.
 type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
-	WebChanged    func(ranking.GroupID)        // what the group's web board shows may have changed
-	// Began is called when listening begins, and whenever it begins again after an interruption that may have lost notifications.
+	// the group's web board may have to show something else
+	WebChanged func(ranking.GroupID)
+	// Began is called when listening begins, and again after each interruption that may have
+	// lost notifications.
 	Began func()
 }
 
-// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not stored: an instance that is not listening, or
-// has lost its connection, never gets them and must find out otherwise.
+// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not
+// stored: an instance that is not listening, or has lost its connection, never gets them and must
+// find out otherwise.
 type Notifier struct {
 	pool   *pgxpool.Pool
 	events Events
@@ -54,7 +57,7 @@ type Notifier struct {
 
 	mu      sync.Mutex
 	pending map[notification]struct{}
-	signal  chan struct{} // pending is not empty
+	signal  chan struct{} // holds a value when pending is not empty
 
 	listenFailing, publishFailing bool
 }
@@ -68,15 +71,18 @@ func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier 
 	}
 }
 
-// Wake notifies the other instances, soon after it returns, that a lane has something to send. It never blocks.
+// Wake notifies the other instances, soon after it returns, that a lane has something to send.
+// It never blocks.
 func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel, lanePayload(lane)}) }
 
-// AdminsChanged notifies the other instances, like Wake, that the admins of a chat may have changed.
+// AdminsChanged notifies the other instances, like Wake, that the admins of a chat
+// may have changed.
 func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 	n.enqueue(notification{adminsChannel, strconv.FormatInt(int64(chat), 10)})
 }
 
-// WebChanged notifies all instances, this one included, that what the web board of a group shows may have changed. It never blocks.
+// WebChanged notifies all instances, including this one, that the web board of a group may have to
+// show something else. It never blocks.
 func (n *Notifier) WebChanged(group ranking.GroupID) {
 	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
 }
@@ -93,8 +99,8 @@ func (n *Notifier) enqueue(all ...notification) {
 	}
 }
 
-// Run publishes and listens until the context ends; then it publishes what is pending and returns nil. It listens on a connection of its
-// own outside the pool.
+// Run publishes and listens until the context ends; then it publishes what is pending and returns
+// nil. It listens on a connection of its own outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -111,15 +117,16 @@ func (n *Notifier) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
-		if err == nil { // a stop waits for no second attempt
-			_ = n.publish(ctx) // what came last
+		if err == nil { // a stop does not wait for a second attempt
+			_ = n.publish(ctx) // publish what came last
 		}
 	})
 	parts.Wait()
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends. It logs errors, and returns the last one.
+// retryUntilDone repeats do until it succeeds or the context ends. It logs errors, and
+// returns the last one.
 func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
 	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
@@ -131,7 +138,8 @@ func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(co
 	})
 }
 
-// report records whether an activity fails. It logs once when the trouble begins, and once when everything works again.
+// report records whether an activity fails. It logs once when the trouble begins, and once when
+// everything works again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -145,8 +153,8 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications in a transaction of their own, because a transaction that notifies blocks all others that notify
-// until it commits.
+// publish sends all pending notifications in a transaction of their own, because a transaction that
+// notifies blocks all others that notify until it commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
@@ -168,8 +176,8 @@ func (n *Notifier) publish(ctx context.Context) error {
 	return nil
 }
 
-// listen receives notifications until the connection fails or the context ends. It returns nil when the session has reached the maximum
-// lifetime of a pooled one.
+// listen receives notifications until the connection fails or the context ends. It returns nil when
+// the session has reached the maximum lifetime of a pooled one.
 func (n *Notifier) listen(ctx context.Context) error {
 	conn, err := connect(ctx, n.pool)
 	if err != nil {
@@ -196,7 +204,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next notification. If none arrives within silence, it checks that the connection still works, and returns nil.
+// next waits for the next notification. If none arrives within silence, it checks that the
+// connection still works, and returns nil.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
@@ -236,7 +245,7 @@ func lanePayload(l outbox.Lane) string {
 	return strconv.FormatInt(int64(l.Chat), 10) + laneMarks[l.Kind]
 }
 
-// readLane parses what lanePayload has written, and reports whether it is that.
+// readLane parses the output of lanePayload, and reports whether it could.
 func readLane(payload string) (outbox.Lane, bool) {
 	digits := strings.TrimRight(payload, "tpb")
 	chat, err := strconv.ParseInt(digits, 10, 64)

@@ -10,25 +10,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrTransactionPooling means that a pooler between bot and database gives each transaction any server session that is free.
+// ErrTransactionPooling means that a pooler between bot and database gives each transaction any
+// free server session.
 var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL changes between transactions: " +
 	"elobot needs a direct connection to PostgreSQL or a pooler in session mode (PgBouncer: pool_mode = session)")
 
 // poolingOrder is the order in which two connections are asked for their server session. The first
-// two questions detect a pooler that hands out the session used last. The next two detect one that
+// two questions detect a pooler that hands out the last used session. The next two detect one that
 // hands out all sessions in turn, however many it has. A busy pooler may hand out the same sessions
 // again by chance, hence the last two.
 var poolingOrder = [...]int{0, 1, 1, 0, 0, 1}
 
-// checkPooling returns ErrTransactionPooling unless each of two connections has a server session of its own and keeps it. It returns
-// another error if a connection breaks.
+// checkPooling returns ErrTransactionPooling unless each of two connections has a server session of
+// its own and keeps it. It returns another error if a connection breaks.
 func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	one, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer one.Release()
-	two, err := connect(ctx, pool) // outside the pool, which may allow one connection only
+	two, err := connect(ctx, pool) // outside the pool, which may allow only one connection
 	if err != nil {
 		return err
 	}
@@ -48,8 +49,9 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// serverSession identifies the server session that runs statements of the connection. The start time distinguishes servers whose processes
-// have the same number. It uses no prepared statement, because the session may not have it.
+// serverSession identifies the server session that runs statements of the connection. The start
+// time tells servers apart whose processes have the same number. It uses no prepared statement,
+// because the session may not have it.
 func serverSession(ctx context.Context, conn *pgx.Conn) (name string, err error) {
 	const sql = `SELECT concat_ws(' ', pg_backend_pid(), pg_postmaster_start_time())`
 	return name, conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&name)

@@ -16,33 +16,36 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// defaultMaxConns bounds the pool unless the URL says otherwise with pool_max_conns.
+// defaultMaxConns limits the pool unless the URL sets pool_max_conns.
 const defaultMaxConns = 16
 
-// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it fails with ranking.ErrLocked, and a caller
-// with more time tries again. So nobody who waits for a lock keeps a connection from others for long.
+// rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it
+// fails with ranking.ErrLocked, and a caller with more time tries again. So waiting for a lock
+// never keeps a connection from others for long.
 const rowLockTimeout = "'1500ms'"
 
-// Planning makes the sessions for commands and for background work plan each statement once, independently of its arguments. Most
-// statements take a tenth of a millisecond, and planning them each time takes ten times as long. All of them must use indexes, which the
-// planner would not choose for small tables, as all tables are at first. Compiling such plans never pays off. Tests of the stores plan in
-// the same way.
+// Planning makes the sessions for commands and for background work plan each statement once,
+// independently of its arguments. Most statements take a tenth of a millisecond; planning them each
+// time would take ten times as long. All of them must use indexes, which the planner would not
+// choose for small tables, as all tables are at first. Compiling such plans never pays off. Tests
+// of the stores plan in the same way.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
 // onlyReading is the setting of sessions for questions. Such a session must never write: that fails
-// like a write to a standby, after which no session that has begun by then is used again.
+// like a write to a standby, and then no session that began earlier is used again.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
-// PingTimeout is how soon a working database answers a ping.
+// PingTimeout limits a ping. A working database answers sooner.
 const PingTimeout = time.Second
 
 const (
-	openTimeout  = 5 * time.Second        // for one attempt to use the database at the start
-	closeTimeout = 500 * time.Millisecond // for closing pools, or a connection outside them
+	openTimeout  = 5 * time.Second        // one attempt to use the database at the start
+	closeTimeout = 500 * time.Millisecond // closing pools, or a connection outside them
 )
 
-// Open returns a pool of connections to the database of the URL, once the database answers. It retries for the given time, so that bot and
-// database can be started together. It fails with ErrTransactionPooling behind a pooler that elobot cannot work with.
+// Open returns a pool of connections to the database of the URL, once the database answers. It
+// retries for the given time, so that bot and database can be started together. It fails with
+// ErrTransactionPooling behind a pooler that elobot cannot work with.
 func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -63,27 +66,29 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 // the server has changed, no session of any pool that began before is used again.
 type Pools struct {
 	Commands *pgxpool.Pool
-	// Auxiliary is for what must go on while commands wait for locks on all connections of their pool: the lease, the dispatcher's next
-	// step, its queries of the queue, and notifications to other instances.
+	// Auxiliary is for work that must continue while commands wait for locks on all connections of
+	// their pool: the lease, the dispatcher's next step and queries of the queue, and notifications
+	// to other instances.
 	Auxiliary *pgxpool.Pool
-	// Questions is for reads of any kind and length. Its sessions cannot write, may plan a statement for its arguments, and are never those
-	// of a standby.
+	// Questions is for reads of any kind and length. Its sessions cannot write, may plan a
+	// statement for its arguments, and are never on a standby.
 	Questions *pgxpool.Pool
 
 	sessions *sessionWatch
 }
 
-// Distrust keeps the sessions that have begun by now from being used again: their host may be
-// silent, and to find that out one by one would take too long.
+// Distrust keeps all present sessions from being used again: their host may be silent, and to find
+// that out one by one would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
-// The sizes of the pools other than that for commands.
+// The sizes of the other pools. Config.MaxConns is the size of the pool for commands.
 const (
 	auxiliaryConns = 4
 	questionConns  = 4
 )
 
-// OpenPools opens all pools. Otherwise it is like Open. It also warns if others can read what a connection carries.
+// OpenPools opens all pools. Otherwise it is like Open. It also warns if others can read the
+// traffic of a connection.
 func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -107,7 +112,8 @@ func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog
 		p.Auxiliary, err = o.open(ctx, auxiliaryConns, Planning)
 	}
 	if err == nil {
-		// Commands notice a server that has become a standby when they write; a session that only reads would stay there.
+		// Commands notice a server that has become a standby when they write. A session that only
+		// reads would stay there.
 		o.config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		p.Questions, err = o.open(ctx, questionConns, onlyReading)
 	}
@@ -139,7 +145,8 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
-	config.PingTimeout = PingTimeout // a dead session must not use up all the time of a command
+	// a dead session must not use up all the time of a command
+	config.PingTimeout = PingTimeout
 	config.ConnConfig.Tracer = &discreet{}
 	o := &opener{config: config, sessions: &sessionWatch{log: log}, warnExposed: func() {}}
 	o.sessions.watch(&config.ConnConfig.Config)
@@ -158,7 +165,8 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 		if encryptionOf(conn).Exposed {
 			o.warnExposed()
 		}
-		ctx, cancel := context.WithTimeout(ctx, config.ConnConfig.ConnectTimeout) // the pool sets no limit
+		// the pool sets no limit
+		ctx, cancel := context.WithTimeout(ctx, config.ConnConfig.ConnectTimeout)
 		defer cancel()
 		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings)
 		if err == nil {
@@ -180,8 +188,8 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 	return pool, nil
 }
 
-// connectConfig returns the configuration of a connection outside the pool that is made as those of
-// the pool are.
+// connectConfig returns the configuration for a connection outside the pool that is made like the
+// pool's connections.
 func connectConfig(ctx context.Context, pool *pgxpool.Pool) (*pgx.ConnConfig, error) {
 	config := pool.Config()
 	if config.BeforeConnect == nil {
@@ -190,7 +198,6 @@ func connectConfig(ctx context.Context, pool *pgxpool.Pool) (*pgx.ConnConfig, er
 	return config.ConnConfig, config.BeforeConnect(ctx, config.ConnConfig)
 }
 
-// connect makes a connection outside the pool.
 func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	config, err := connectConfig(ctx, pool)
 	if err != nil {
@@ -199,13 +206,13 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// Close closes all pools, as the function Close does.
+// Close closes all pools; see the function Close.
 func (p Pools) Close() {
 	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
 }
 
-// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose statement was canceled, and the process
-// is about to end anyway.
+// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose
+// statement was canceled, and the process is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
 	closing, closed := context.WithTimeout(context.Background(), closeTimeout)
 	go func() {

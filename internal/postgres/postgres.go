@@ -1,15 +1,26 @@
-// Package postgres connects the bot to PostgreSQL and holds what its stores share: pools, sessions, migrations, leases,
-// notifications, transactions, errors, and the parts of queries that several stores need. Each store has a folder here
-// and implements the interfaces of another package:
+// Package postgres connects the bot to PostgreSQL and holds what its stores share: pools, sessions,
+// migrations, leases, notifications, transactions, errors, and the parts of queries that several
+// stores need. Each store has a folder here and implements the interfaces of another package:
 //
 //   - pgranking: ranking.Store and ranking.AuditStore
 //   - pgstats: stats.Store
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //
-// Together they hold every SQL statement of the bot, each next to the method that runs it. They make no decisions: they
-// read and write. A function named queueX or QueueX adds statements to a batch; its comment says what they do when the
-// batch runs.
+// Together they hold every SQL statement of the bot, each next to the method that runs it. They
+// make no decisions: they read and write. A function named queueX or QueueX adds statements to a
+// batch; its comment says what they do when the batch runs.
+//
+// What must hold, whatever fails:
+//
+//   - A transaction under a lease begins with the check of the epoch, under an advisory lock that
+//     the next holder of the lease waits for. So no write of an old epoch commits after a takeover.
+//   - A statement waits for a lock for 1.5 s at most. Then it fails with ranking.ErrLocked, and the
+//     caller may try again.
+//   - Sessions run at READ COMMITTED, and never change behind a connection: behind a pooler in
+//     transaction mode the bot does not start.
+//   - After an error that shows that the server is shutting down or read-only, or that statements
+//     reach another session, no session that began before is used again.
 package postgres
 
 import (
@@ -24,20 +35,21 @@ import (
 // rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
 const rollbackTimeout = time.Second
 
-// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the connection and the server rolls back by
-// itself, so there is nothing to report.
+// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the
+// connection and the server rolls back by itself, so there is nothing to report.
 func Rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	_ = tx.Rollback(ctx)
 }
 
-// Storable converts arbitrary text, such as the answer of a broken server, to text that PostgreSQL accepts.
+// Storable converts arbitrary text, such as the answer of a broken server, to text that
+// PostgreSQL accepts.
 func Storable(s string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", "\ufffd"), "\ufffd")
 }
 
-// Collect runs a query and reads its rows. what says for its error what it does.
+// Collect runs a query and reads its rows. Its errors begin with what.
 func Collect[T any](ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	rows, _ := db.Query(ctx, sql, args...) // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, read)
@@ -52,7 +64,7 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// RowTo reads a row by the names of its columns, and returns the value that it stands for.
+// RowTo reads a row by its column names, and converts it to a value.
 func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	return func(row pgx.CollectableRow) (T, error) {
 		r, err := pgx.RowToStructByName[R](row)
@@ -60,7 +72,7 @@ func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	}
 }
 
-// Column returns one value of each element, for unnest.
+// Column returns one value of each element, as an array for unnest.
 func Column[E, T any](elements []E, value func(E) T) []T {
 	values := make([]T, len(elements))
 	for i, e := range elements {

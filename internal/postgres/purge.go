@@ -16,24 +16,25 @@ import (
 )
 
 const (
-	// purgeInterval is the time between two purges.
 	purgeInterval = time.Hour
-	// purgeBatch is how many rows one transaction removes at most.
+	// purgeBatch limits the rows that one transaction removes.
 	purgeBatch = 10_000
 )
 
-// EditLifetime is how long after the last change of a card it is worth editing its message. The rows of sent notices are kept for as long.
+// EditLifetime is how long after the last change of a card its message is still edited. The rows of
+// sent notices are kept for as long.
 const EditLifetime = 7 * 24 * time.Hour
 
-// commandLifetime is how long it is remembered that an update was handled: for longer than Telegram redelivers it, which is a day.
+// commandLifetime is how long a handled update is remembered: for longer than Telegram redelivers
+// it, which is a day.
 const commandLifetime = 72 * time.Hour
 
 var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 
-// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so that the planner can tell how few rows
-// are that old.
+// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so
+// that the planner can tell how few rows are that old.
 var purges = []string{
-	// a match keeps its own key forever
+	// a match keeps its own key for good
 	deleteFrom("handled_commands", "key", `handled_at < now() - `+Interval(commandLifetime)),
 	deleteFrom("dead_letters", "id", `last_seen_at < now() - interval '30 days'`),
 	deleteFrom("update_attempts", "update_id", `last_begun_at < now() - `+Interval(commandLifetime)),
@@ -41,13 +42,13 @@ var purges = []string{
 	deleteFrom("outbox", "id", `finished_at < now() - `+Interval(EditLifetime)+`
 	     AND (state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = outbox.id) IS NULL)`),
 	deleteFrom("prompts", "id", `closed_at < now() - `+Interval(EditLifetime)),
-	// Callback answers are shown for a moment only. However many there are, few are kept.
+	// Callback answers are shown only for a moment. However many there are, few are kept.
 	deleteFrom("outbox", "id", `action = 'callback_answer' AND state <> 'dead'
 	     AND finished_at < now() - interval '1 hour'`),
 	// Notices that are set aside for a newer release are in no lane, so expire them here.
 	expire(`outbox o WHERE o.deferred_at <= 'infinity'`),
-	// The lane of a parked chat is advanced once a day or never again, so the same goes for its
-	// notices.
+	// The lane of a parked chat is advanced once a day or never again, so expire its
+	// notices here too.
 	expire(`chats c JOIN outbox o ON o.chat_id = c.id WHERE c.parked_at IS NOT NULL AND o.state = 'planned'`),
 }
 
@@ -56,8 +57,8 @@ func deleteFrom(table, key, condition string) string {
 }
 
 // expire returns the statement that expires rows o of the outbox after their deadline. Without a
-// deadline they expire after the week for which sent rows are kept. So do results, because the chat
-// is notified of how many have expired.
+// deadline they expire after EditLifetime, for which sent rows are kept. So do results, because the
+// chat is notified of how many have expired.
 func expire(rows string) string {
 	return `
 		UPDATE outbox
@@ -69,7 +70,8 @@ func expire(rows string) string {
 		    LIMIT $1)`
 }
 
-// KeepPurging purges at once and then every hour until the context ends or the lease is lost. It returns nil.
+// KeepPurging purges at once and then every hour until the context ends or the lease is lost.
+// It returns nil.
 func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slog.Logger) error {
 	tick := time.Tick(purgeInterval)
 	for {
@@ -91,8 +93,8 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 	}
 }
 
-// Purge removes what is old enough, and expires notices of parked chats. It returns the number of these rows. Without the lease it fails with
-// outbox.ErrLeaseLost; nil: no lease is needed.
+// Purge removes old rows, and expires notices of parked chats. It returns the number of these rows.
+// Without the lease it fails with outbox.ErrLeaseLost. A nil lease means that none is needed.
 func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {

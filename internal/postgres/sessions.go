@@ -12,24 +12,28 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A session ends at a random age between the two, so that sessions do not keep old settings for long and do not all end together.
+// A session ends at a random age between the two, so that sessions do not keep old settings for
+// long and do not all end together.
 const (
 	minSessionLifetime = 25 * time.Minute
 	maxSessionLifetime = 30 * time.Minute
 )
 
-// everySession sets what elobot relies on in each session, whatever server, database, role and URL say. At READ COMMITTED, a statement that
-// follows a lock sees what the lock's last holder has committed, such as another epoch of a lease. Without warnings, a commit whose wait
-// for the standby was canceled looks like any other.
+// everySession sets what elobot relies on in each session, whatever the settings of server,
+// database, role and URL. At READ COMMITTED, a statement that follows a lock sees what the lock's
+// last holder has committed, such as another epoch of a lease. Without warnings, a commit whose
+// wait for the standby was canceled looks like any other.
 const everySession = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"
 
-// standbyWait is the routine of the server in which a commit waits for the synchronous standby. If the wait is canceled, the commit takes
-// effect on this server and succeeds with a warning from there. Unlike the text of the warning, the name of the routine is the same in all
-// languages, and unlike its code, no other warning has it.
+// standbyWait is the routine of the server in which a commit waits for the synchronous standby. If
+// the wait is canceled, the commit takes effect on this server and succeeds with a warning from
+// there. Unlike the text of the warning, the name of the routine is the same in all languages;
+// unlike its code, no other warning has it.
 const standbyWait = "SyncRepWaitForLSN"
 
-// endsSession is true if an error with this code means that the session must not be used any more: the server is shutting down, starting up
-// or read-only, the connection is broken, or statements reach another session than before.
+// endsSession reports whether an error with this code means that the session must not be used any
+// more: the server is shutting down, starting up or read-only, the connection is broken, or
+// statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
 	case pgerrcode.ReadOnlySQLTransaction,
@@ -40,20 +44,20 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessionWatch closes each session that gets an error for which endsSession returns true, and
-// distrusts all others that have begun before: they may be just as bad, and some errors show only
-// when a session writes, while reads and pings still succeed.
+// sessionWatch closes each session that gets an error for which endsSession returns true. It
+// distrusts all sessions that began before: they may be just as bad, and some errors show only when
+// a session writes, while reads and pings still succeed.
 type sessionWatch struct {
 	log   *slog.Logger
 	hosts hosts
-	fault atomic.Pointer[time.Time] // sessions that began before are not used any more; nil: all are
+	fault atomic.Pointer[time.Time] // sessions that began before are unused from now on; nil: none
 }
 
-// begunKey is where a connection stores when its session began.
 const begunKey = "begun"
 
-// watch makes connections with this configuration begin with everySession, and report their errors to s. Migrations and LISTEN use it too,
-// outside the pools. It sends a statement, because a pooler would refuse a startup parameter.
+// watch makes connections with this configuration begin with everySession, and report their errors
+// to s. Migrations and LISTEN use it too, outside the pools. It sends a statement, because a pooler
+// would refuse a startup parameter.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	s.hosts.addresses = make(map[string][]string)
 	s.hosts.limit(config)
@@ -69,15 +73,17 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 			return
 		}
 		s.log.Warn("a commit may not have reached the synchronous standby, its outcome is unknown", "warning", notice.Message)
-		// Whoever waits for the commit gets the error of a connection that breaks during it: both mean the same.
-		_ = conn.Close(context.Background()) // it cannot fail in a way that matters
+		// A waiting caller gets the error of a connection that breaks during the commit:
+		// both mean the same.
+		_ = conn.Close(context.Background()) // no error matters here
 	}
 	reusable := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		switch {
 		case conn.CustomData()[begunKey] == nil:
-			// The server refuses the connection, and names the user. This says nothing about other connections: one of several hosts may be
-			// down for days. A user that is too short to be told from parts of words stays.
+			// The server refuses the connection, and names the user. This says nothing about other
+			// connections: one of several hosts may be down for days. A very short user name stays,
+			// because it may be part of any word.
 			if len(config.User) >= 3 {
 				err.Message = strings.ReplaceAll(err.Message, config.User, hidden)
 			}

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// RankedPlayers reads standings. The id of the season must follow.
+// RankedPlayers reads standings. Append the id of the season.
 const RankedPlayers = `
 	SELECT ` + StandingColumns + `,
 	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
@@ -27,8 +27,8 @@ const StandingColumns = `coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s
 	       coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0), coalesce(s.played, 0), coalesce(s.won, 0),
 	       coalesce(s.drawn, 0), coalesce(s.lost, 0), coalesce(s.streak, 0), s.left_at, s.last_played_at`
 
-// StandingFields returns the scan targets for StandingColumns. pgx scans directly into an
-// int64, but needs reflection for a named type.
+// StandingFields returns the scan targets for StandingColumns. pgx scans directly into an int64,
+// but needs reflection for a named type.
 func StandingFields(s *ladder.Standing) []any {
 	return []any{(*int64)(&s.ID), (*int64)(&s.Player), &s.Name, &s.Elo, &s.StartElo, &s.BestElo, &s.Longest, &s.Version,
 		&s.Played, &s.Won, &s.Drawn, &s.Lost, &s.Streak, (*zeronull.Timestamptz)(&s.LeftAt), (*zeronull.Timestamptz)(&s.LastPlayed)}
