@@ -18,8 +18,8 @@ type Call struct {
 	Done      bool   // false while the request is in progress
 	Status    int    // HTTP status of the response, 0 if the connection was closed without one
 	Delivered bool   // the call took effect, even if the client got an error
-	MessageID int    // the message that the call sent or edited
-	Shown     int    // number of updates that a getUpdates returned, even if the client got an error
+	MessageID int    // the message sent or edited
+	Shown     int    // updates that a getUpdates returned, even if the client got an error
 	Fault     string // name of the injected fault, if any
 	Body      string // beginning of the response
 }
@@ -31,7 +31,7 @@ type callRecord struct {
 	limit  int
 	calls  []*Call
 	count  int64
-	byName map[string]int64 // finished calls, including those dropped from the record
+	byName map[string]int64 // number of finished calls, including those dropped from the record
 }
 
 func (r *callRecord) add(c *Call) {
@@ -40,8 +40,8 @@ func (r *callRecord) add(c *Call) {
 	r.calls = appendBounded(r.calls, c, r.limit)
 }
 
-// appendBounded appends v and drops the oldest entries beyond limit. It drops them in batches of half the limit, so that the amortized cost
-// of an append is constant. A limit of 0 keeps everything.
+// appendBounded appends v and drops the oldest entries beyond limit; a limit of 0 keeps everything.
+// It drops them in batches of half the limit, so that an append takes amortized constant time.
 func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {
@@ -78,7 +78,8 @@ func (s *Server) callsWhere(want func(*Call) bool) []Call {
 	return found
 }
 
-// CallCount returns how many calls of a method are finished, including those dropped from the record. It takes constant time.
+// CallCount returns how many calls of a method are finished, including those dropped from the
+// record. It takes constant time.
 func (s *Server) CallCount(method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +123,13 @@ type hookList[T any] struct {
 	hooks map[int]func(T)
 }
 
-// OnCall calls f for every request before the request has any effect and before faults are chosen, so that f may add a fault for this very
-// call. f runs in the request's own goroutine and may block it; it must not call Close.
+// OnCall calls f for every request before the request has any effect and before faults are chosen,
+// so f may add a fault for this very call. f runs in the request's own goroutine and may block it;
+// it must not call Close.
 func (s *Server) OnCall(f func(Call)) (remove func()) { return addHook(s, &s.onCall, f) }
 
-// AfterEffect calls f for every request after it took effect or was refused, and before its response is written.
+// AfterEffect calls f for every request after the request took effect or was refused, and before
+// its response is written.
 func (s *Server) AfterEffect(f func(Call)) (remove func()) { return addHook(s, &s.afterEffect, f) }
 
 func addHook[T any](s *Server, l *hookList[T], f func(T)) func() {

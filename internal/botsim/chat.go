@@ -31,7 +31,7 @@ const (
 	statusKicked        = "kicked"
 )
 
-// Chat is a private chat with the bot or a group that it is, or was, in.
+// Chat is a private chat with the bot, or a group that the bot is or was in.
 type Chat struct {
 	s *Server
 
@@ -44,8 +44,8 @@ type Chat struct {
 	// Guarded by s.mu.
 	title       string
 	order       []int64          // members in the order in which they joined, for lists
-	status      map[int64]string // all present and former members, including the bot
-	started     bool             // private chats: the user has written to the bot
+	status      map[int64]string // of all present and former members, including the bot
+	started     bool             // in a private chat: the user has written to the bot
 	migratedTo  int64
 	lastID      int
 	messages    []*message
@@ -56,7 +56,7 @@ type Chat struct {
 	topics      map[int]*topic
 	deleted     bool
 	pinned      map[int]bool // by message id; deleted messages do not count
-	noPins      bool         // the bot, as an admin, has no right to pin
+	noPins      bool         // the bot lacks the right to pin, even as an admin
 	noPhotos    bool         // members may not send photos
 	rates       chatRates
 }
@@ -66,12 +66,13 @@ type topic struct {
 	closed  bool
 }
 
-// Group makes a supergroup. The bot is a member, and the first of members is the creator. Neither updates nor messages result.
+// Group makes a supergroup. The bot is a member, and the first of members is the creator. The bot
+// gets no update, and the chat no message.
 func (s *Server) Group(title string, members ...User) *Chat {
 	return s.addGroup(kindSupergroup, title, false, members)
 }
 
-// BasicGroup makes a group that is not a supergroup yet.
+// BasicGroup is like Group, but the group is not a supergroup yet.
 func (s *Server) BasicGroup(title string, members ...User) *Chat {
 	return s.addGroup(kindGroup, title, false, members)
 }
@@ -125,7 +126,8 @@ func (s *Server) newChat(id int64, kind string) *Chat {
 	return c
 }
 
-// Private returns the private chat of the user with the bot, in which the user has started the bot. Each user has one such chat.
+// Private returns the private chat of the user with the bot. The user has started the bot. Each
+// user has one such chat.
 func (s *Server) Private(u User) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,7 +142,8 @@ func (s *Server) Private(u User) *Chat {
 	return c
 }
 
-// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns it. The bot cannot write first.
+// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns
+// it. The bot cannot write first.
 func (c *Chat) NotStarted() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -155,7 +158,7 @@ func (s *Server) ensureUser(u User) {
 	}
 }
 
-// Chat returns the chat with that id, nil if there is none.
+// Chat returns the chat with that id, or nil if there is none.
 func (s *Server) Chat(id int64) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +181,8 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages returns all messages of the chat in order, from users and from the bot. Deleted messages are included and marked.
+// Messages returns all messages of the chat in order, from users and from the bot. It includes
+// deleted messages, which are marked.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
 // BotMessages returns the messages that the bot has sent to the chat, in order.
@@ -186,7 +190,7 @@ func (c *Chat) BotMessages() []Message {
 	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
 }
 
-// Message returns the message with that id in its present state.
+// Message returns the current state of the message with that id.
 func (c *Chat) Message(id int) (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -209,8 +213,8 @@ func (c *Chat) collect(want func(*message) bool) []Message {
 	return all
 }
 
-// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns them all. If it returns an error, it
-// returns the messages sent so far as well.
+// WaitBot waits until the bot has sent n messages to this chat since the chat was made, and returns
+// them all. With an error it returns the messages sent so far.
 func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	err := c.s.wait(ctx, &c.botSent, func() bool { return c.botMessages >= n })
 	sent := c.BotMessages()
@@ -259,7 +263,8 @@ func (c *Chat) wire() wireChat {
 	return w
 }
 
-// nextMessageID returns the next message id: each supergroup has its own sequence, all other chats share one.
+// nextMessageID returns the next message id. Each supergroup has its own sequence; all other chats
+// share one.
 func (c *Chat) nextMessageID() int {
 	if c.kind == kindSupergroup {
 		c.lastID++
@@ -269,7 +274,7 @@ func (c *Chat) nextMessageID() int {
 	return c.s.lastSharedID
 }
 
-// findChat returns the chat that a call names.
+// findChat returns the chat of a call's chat_id.
 func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 	if p["chat_id"] == "" {
 		return nil, badRequest("chat_id is empty")
@@ -280,7 +285,8 @@ func (s *Server) findChat(p parameters.Values) (*Chat, error) {
 	return nil, badRequest("chat not found")
 }
 
-// readableChat returns the chat that the bot asks about, or an error if the bot has no access to it.
+// readableChat returns the chat that the bot asks about, or an error if the bot has no access to
+// it.
 func (s *Server) readableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {

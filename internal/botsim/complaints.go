@@ -10,7 +10,7 @@ import (
 
 const maxComplaints = 1000
 
-// complaintList keeps each complaint once, in the order in which they occurred. The server's lock guards it.
+// complaintList keeps each complaint once, in order of occurrence. The server's lock guards it.
 type complaintList struct {
 	list []string
 	seen map[string]bool
@@ -27,8 +27,9 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints returns the mistakes that a careful bot does not make, each once: wrong parameters, and what Telegram accepts, such as names
-// in a text that become a mention or a link, and markup that is shown literally.
+// Complaints returns the mistakes that a careful bot does not make, each once: wrong parameters,
+// and what Telegram accepts but does not show as intended, such as names in a text that become a
+// mention or a link, and markup that is shown literally.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +42,8 @@ func (s *Server) complain(format string, args ...any) {
 	s.complaints.add(fmt.Sprintf(format, args...))
 }
 
-// complainOfDetected reports the entities that Telegram detects in the bot's text and that the bot did not mark itself.
+// complainOfDetected reports the entities that Telegram detects in the bot's text but the bot did
+// not mark.
 func (s *Server) complainOfDetected(method string, m *message, explicit []Entity) {
 	for _, e := range m.Entities {
 		if slices.ContainsFunc(explicit, func(x Entity) bool {

@@ -1,27 +1,29 @@
-// Package botsim simulates Telegram: it is a Bot API server that speaks real HTTP. Test code creates users, groups,
-// topics and messages; the bot under test talks to the server as it would to api.telegram.org.
+// Package botsim simulates Telegram: it is a Bot API server that speaks real HTTP. Test code
+// creates users, groups, topics and messages; the bot under test talks to the server as it would to
+// api.telegram.org.
 //
-// The server holds all the state that Telegram would hold: chats and their members, messages and their ids, the queue
-// of updates and which of them are confirmed. It accepts and refuses requests by Telegram's rules, injects the faults
-// that a test asks for, and records every call.
+// The server holds all the state that Telegram would hold: chats and their members, messages and
+// their ids, the queue of updates and which of them are confirmed. It accepts and refuses requests
+// by Telegram's rules, injects the faults that a test requests, and records every call.
 //
-// It must not share code or models with a bot or with a Bot API library, because it is the reference to test them
-// against. Where Telegram is strict it is strict, with Telegram's own wording. It checks the parameters of each request
-// against a table, parameters/parameters.json, and refuses also those that do not exist or are not simulated.
-// [Server.Complaints] lists such requests, and the mistakes that Telegram would accept but that a careful bot would not
-// make.
+// It must not share code or models with a bot or with a Bot API library, because it is the
+// reference to test them against. Where Telegram is strict it is strict, with Telegram's own
+// wording. It checks the parameters of each request against a table, parameters/parameters.json,
+// and also refuses parameters that do not exist or are not simulated. [Server.Complaints] lists
+// such requests, and the mistakes that Telegram would accept but a careful bot would not make.
 //
 // It simulates:
-//   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a chat are delivered one
-//     at a time in order, the button presses of a user in parallel to them, and a delivery is retried until the
-//     response is 2xx;
-//   - groups, forums, basic groups and private chats: members who join, leave, are promoted or renamed; a bot that is
-//     added and removed; new titles, pinned messages, the upgrade to a supergroup;
-//   - photos that are uploaded, with captions;
+//   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a
+//     chat are delivered one at a time in order, and in parallel with the button presses of a user; a
+//     delivery is retried until the response is 2xx;
+//   - groups, forums, basic groups and private chats: members who join, leave, are promoted or
+//     renamed; a bot that is added and removed; new titles, pinned messages, the upgrade to a
+//     supergroup;
+//   - uploaded photos with captions;
 //   - texts with their entities, replies, edits, inline keyboards, commands, limits.
 //
-// It does not simulate channels, other media, privacy mode, restricted members, inline mode, or method calls in the
-// response of a webhook.
+// It does not simulate channels, other media, privacy mode, restricted members, inline mode, or
+// method calls in the response of a webhook.
 //
 //	sim := botsim.Start(t)
 //	group := sim.Group("Table tennis", sim.User("alice"), sim.User("bob"))
@@ -29,14 +31,18 @@
 //	group.Say(sim.User("alice"), "/match @bob 3:1")
 //	answers, err := group.WaitBot(ctx, 1)
 //
-// All methods are safe for concurrent use, also after Close.
+// All methods are safe for concurrent use, even after Close.
 //
-// What needs no chat is in packages that know neither the server nor one another: parameters, markup, updates and
-// webhook. The rest is one package, because one lock guards it: a call or a step of a test changes a chat, queues the
-// update and wakes the tests that wait for it, all in one step. In this package are
-//   - the server, in server.go. serve.go takes a request through its checks, faults and hooks to its method;
-//   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go, updates.go and so on;
-//   - what Telegram remembers: users.go, message.go, and chat.go, which also says which chats the bot may use;
-//   - what a test makes people and Telegram do: say.go, press.go, group_life.go, fault.go;
-//   - what a test sees: calls.go, webhook.go, subscribe.go, complaints.go.
+// Code that needs no chat is in packages that know neither the server nor one another: parameters,
+// markup, updates and webhook. The rest is one package because one lock guards it: a call or a step
+// of a test changes a chat, queues the update and wakes the tests that wait for it, all in one
+// step. This package contains
+//   - the server, in server.go; serve.go takes a request through its checks, faults and hooks to
+//     its method;
+//   - the methods of the Bot API, each in the file of its subject: send_message.go, pin.go,
+//     updates.go and so on;
+//   - the state of Telegram: users.go, message.go, and chat.go, which also decides which chats the
+//     bot may use;
+//   - the actions of people and Telegram in a test: say.go, press.go, group_life.go, fault.go;
+//   - the observations of a test: calls.go, webhook.go, subscribe.go, complaints.go.
 package botsim

@@ -9,8 +9,9 @@ import (
 	"elobot/internal/botsim/markup"
 )
 
-// markUserText returns a text and its entities as Telegram does for a text that a user types. Tests write a mention of a user without a
-// username as [Bob 2](tg://user?id=5); all other entities are detected in the text.
+// markUserText returns a text and its entities as Telegram does when a user types it. Tests write a
+// mention of a user without a username as [Bob 2](tg://user?id=5); all other entities are detected
+// in the text.
 func (s *Server) markUserText(text string) (string, []Entity) {
 	plain, mentions := markup.ParseMentions(text, s.userExists)
 	return plain, withDetected(plain, s.entities(mentions))
@@ -37,7 +38,8 @@ func (s *Server) entities(marked []markup.Entity) []Entity {
 	return all
 }
 
-// withDetected adds the entities that Telegram detects in a text to the explicit ones. It detects nothing inside code, links and mentions.
+// withDetected adds the entities that Telegram detects in a text to the explicit ones. Telegram
+// detects nothing inside code, links and mentions.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
 	for _, found := range markup.Detect(text) {
@@ -75,7 +77,7 @@ func trim(text string, entities []Entity) (string, []Entity) {
 	return trimmed, kept
 }
 
-// checkEntities refuses entities that lie outside the text or are no links.
+// checkEntities refuses entities that lie outside the text, and invalid links.
 func checkEntities(text string, entities []Entity) error {
 	length := markup.UTF16Len(text)
 	for _, e := range entities {

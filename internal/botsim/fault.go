@@ -15,19 +15,22 @@ type FaultKind int
 const (
 	// Delay waits Fault.Delay before the request is processed; nothing else is wrong.
 	Delay FaultKind = iota
-	// TooManyRequests responds 429 with Fault.RetryAfter seconds. No effect.
+	// TooManyRequests responds 429 with Fault.RetryAfter seconds. The call has no effect.
 	TooManyRequests
-	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. No effect.
+	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. The call has no
+	// effect.
 	ServerError
-	// CutBefore closes the connection without a response. No effect.
+	// CutBefore closes the connection without a response. The call has no effect.
 	CutBefore
 	// CutAfter closes the connection without a response after the call took effect.
 	CutAfter
-	// Reject refuses with Fault.Status, Fault.Description and Fault.Parameters. No effect.
+	// Reject refuses the call with Fault.Status, Fault.Description and Fault.Parameters. The call
+	// has no effect.
 	Reject
 	// SlowAnswer waits Fault.Delay between the effect and the response.
 	SlowAnswer
-	// WrongAnswer responds with Fault.Status (200) and Fault.Body after the call took effect.
+	// WrongAnswer responds with Fault.Status (by default 200) and Fault.Body after the call took
+	// effect.
 	WrongAnswer
 )
 
@@ -41,18 +44,20 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is a fault to inject into the calls that it matches. If several faults match, the one added first applies.
+// Fault is a fault to inject into the calls that it matches. If several faults match, the one added
+// first applies.
 type Fault struct {
 	Kind   FaultKind
-	Name   string          // for the record; by default the kind's name
-	Method string          // "" for all methods
-	ChatID int64           // 0 for all chats
-	Match  func(Call) bool // nil for all; runs with the server's lock held, so it must not call the server
+	Name   string // for the record; by default the kind's name
+	Method string // "" for all methods
+	ChatID int64  // 0 for all chats
+	// Nil for all; runs under the server's lock, so it must not call the server.
+	Match func(Call) bool
 
 	Skip  int // number of matching calls that pass first
-	Times int // number of calls then affected; 0 means until removed
+	Times int // number of calls affected after those; 0 means until removed
 
-	Delay       time.Duration // before anything else (with SlowAnswer: before the response)
+	Delay       time.Duration // before all else (with SlowAnswer: before the response)
 	RetryAfter  int
 	Status      int
 	Description string
@@ -65,7 +70,7 @@ type activeFault struct {
 	hits int
 }
 
-// Fault injects f from now on, until it has hit Times calls or remove is called.
+// Fault injects f from now on, until it has hit f.Times calls or remove is called.
 func (s *Server) Fault(f Fault) (remove func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +117,8 @@ func (f *activeFault) matches(c *Call) bool {
 		(f.Match == nil || f.Match(*c))
 }
 
-// before returns the response of a fault that keeps the call from taking effect; false for other kinds of faults.
+// before returns the response of a fault that keeps the call from taking effect, or false for other
+// kinds of faults.
 func (f Fault) before() (answer, bool) {
 	switch f.Kind {
 	case TooManyRequests:
@@ -157,7 +163,8 @@ func tooManyRequests(seconds int) *apiError {
 	}
 }
 
-// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even if its client has disconnected.
+// pause waits in real time. Only Close interrupts it: a request that has arrived is processed even
+// if its client has disconnected.
 func (s *Server) pause(d time.Duration) error {
 	if d <= 0 {
 		return nil

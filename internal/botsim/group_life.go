@@ -7,8 +7,8 @@ const (
 	serviceNewMembers = "new_chat_members"
 )
 
-// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its first update from the group when it is
-// added.
+// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its
+// first update from the group when it is added.
 func (c *Chat) WithoutBot() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -19,8 +19,7 @@ func (c *Chat) WithoutBot() *Chat {
 // Kick removes the bot from a group. In a private chat the user blocks the bot.
 func (c *Chat) Kick() { c.removeBot(statusKicked) }
 
-// DeleteGroup deletes a group. It shows no service message to the bot, which is told only that it
-// is out.
+// DeleteGroup deletes a group. The bot gets no service message, only the update that it has left.
 func (c *Chat) DeleteGroup() {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -42,7 +41,8 @@ func (c *Chat) removeBot(status string) {
 	}
 }
 
-// AddBot puts the bot into a group, for the first time or again. In a private chat the user unblocks the bot.
+// AddBot puts the bot into a group, for the first time or again. In a private chat the user
+// unblocks the bot.
 func (c *Chat) AddBot(by User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -53,7 +53,8 @@ func (c *Chat) AddBot(by User) {
 	}
 }
 
-// owner returns the default author of service messages: the creator, or else the first human member.
+// owner returns the default author of service messages: the creator, or else the first human
+// member.
 func (c *Chat) owner() User {
 	var firstHuman User
 	for _, id := range c.order {
@@ -173,7 +174,8 @@ func (c *Chat) setRole(u User, status string) {
 	c.changeStatus(c.owner(), u, status)
 }
 
-// Join adds a user to the group by a link, with the service message. A user who writes to the group joins it without one.
+// Join adds a user to the group by a link, with the service message. A user who writes to the group
+// joins it without one.
 func (c *Chat) Join(u User) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -182,7 +184,7 @@ func (c *Chat) Join(u User) {
 	c.serviceMessage(u, serviceNote(serviceNewMembers, []User{c.s.current(u)}))
 }
 
-// Leave removes a user who leaves the group, or the bot, with the service message.
+// Leave makes a user or the bot leave the group, with the service message.
 func (c *Chat) Leave(u User) {
 	if u.ID == c.s.bot.ID {
 		c.removeBot(statusLeft)
@@ -204,7 +206,8 @@ func (c *Chat) Rename(by User, title string) {
 	c.serviceMessage(by, serviceNote("new_chat_title", title))
 }
 
-// changeStatus sets a member's status. The bot gets an update if it is an admin and allows chat_member.
+// changeStatus sets a member's status. The bot gets an update if it is an admin and allows
+// chat_member.
 func (c *Chat) changeStatus(by, u User, status string) {
 	old := c.status[u.ID]
 	c.setStatus(u.ID, status)
@@ -213,19 +216,22 @@ func (c *Chat) changeStatus(by, u User, status string) {
 	}
 }
 
-// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets three updates: the service message in
-// the old chat, its membership in the new chat, and the service message in the new chat. From then on, calls with the old id are refused
-// with an error that contains the new id.
+// Migrate upgrades the group to a supergroup with a new id and returns the supergroup. The bot gets
+// three updates: the service message in the old chat, its membership in the new chat, and the
+// service message in the new chat. From then on, calls with the old id are refused with an error
+// that contains the new id.
 func (c *Chat) Migrate() *Chat {
 	return c.migrate((*migration).announceOld, (*migration).announceJoin, (*migration).announceNew)
 }
 
-// MigrateNewFirst is Migrate with the new chat's service message first and the old chat's last.
+// MigrateNewFirst is like Migrate, with the new chat's service message first and the old chat's
+// last.
 func (c *Chat) MigrateNewFirst() *Chat {
 	return c.migrate((*migration).announceNew, (*migration).announceJoin, (*migration).announceOld)
 }
 
-// MigrateJoinFirst is Migrate with the membership update first, before either service message.
+// MigrateJoinFirst is like Migrate, with the membership update first, before either service
+// message.
 func (c *Chat) MigrateJoinFirst() *Chat {
 	return c.migrate((*migration).announceJoin, (*migration).announceOld, (*migration).announceNew)
 }

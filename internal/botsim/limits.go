@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Limits limit how much a bot may send, including edits. A window with N 0 limits nothing.
+// Limits limit how much a bot may send, including edits. A window with N 0 is unlimited.
 type Limits struct {
-	Chat    Window // in each chat
-	Group   Window // in each group, in addition to Chat
-	Overall Window // in all chats together
+	Chat    Window // for each chat
+	Group   Window // for each group, in addition to Chat
+	Overall Window // for all chats together
 }
 
 // Window allows N sends in any period of length Per.
@@ -18,8 +18,8 @@ type Window struct {
 	Per time.Duration
 }
 
-// TelegramLimits returns the limits that Telegram documents: about one message per second in a chat, with short bursts allowed, 20 per
-// minute in a group, and 30 per second in total.
+// TelegramLimits returns the limits that Telegram documents: about one message per second in a
+// chat, with short bursts allowed, 20 per minute in a group, and 30 per second in total.
 func TelegramLimits() Limits {
 	return Limits{
 		Chat:    Window{N: 5, Per: 5 * time.Second},

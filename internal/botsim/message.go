@@ -6,7 +6,8 @@ import (
 	"maps"
 )
 
-// serviceTopicCreated is the field of the message that creates a topic. The topic's id is the message's id.
+// serviceTopicCreated is the field of the message that creates a topic. The topic's id is the
+// message's id.
 const serviceTopicCreated = "forum_topic_created"
 
 // message is a Message with the fields that only the encoded form needs.
@@ -15,13 +16,15 @@ type message struct {
 	chat       *Chat
 	noFrom     bool // the message has no author, only a sender chat
 	senderChat *SenderChat
-	tooOld     bool           // it cannot be edited any more
-	ephemeral  int            // its id, 0 unless only its author and the bot see it
-	extra      map[string]any // service fields and fields that a test adds
-	wireReply  *message       // shown in reply_to_message; in a topic it may be the message that created it
+	tooOld     bool           // to be edited
+	ephemeral  int            // id if only its author and the bot see it, else 0
+	extra      map[string]any // service fields, and fields that a test adds
+	// Shown in reply_to_message; in a topic it may be the message that created it.
+	wireReply *message
 }
 
-// add gives m an id, appends it to the chat and notifies waiters and subscribers. The caller sends the update.
+// add gives m an id, appends it to the chat and notifies waiters and subscribers. The caller sends
+// the update.
 func (c *Chat) add(m *message) {
 	m.chat, m.ID, m.ChatID = c, c.nextMessageID(), c.id
 	if m.Date.IsZero() {
@@ -39,7 +42,8 @@ func (c *Chat) add(m *message) {
 	c.s.publish(m.Message)
 }
 
-// setReplyTarget sets the message that m replies to: a message of the chat, or in a topic the message that created it.
+// setReplyTarget sets the message that m replies to: a message of the chat, or in a topic the
+// message that created it.
 func (c *Chat) setReplyTarget(m *message) {
 	if target, ok := c.byID[m.ReplyTo]; ok && !target.Deleted {
 		m.wireReply = target
@@ -48,7 +52,8 @@ func (c *Chat) setReplyTarget(m *message) {
 	}
 }
 
-// shownReply returns the message that reply_to_message shows, nil for none. Deleted messages are not shown.
+// shownReply returns the message that reply_to_message shows, or nil for none. Deleted messages are
+// not shown.
 func (m *message) shownReply() *message {
 	switch {
 	case m.wireReply == nil || !m.wireReply.Deleted:
@@ -127,7 +132,7 @@ func (m *message) wireRich() *wireRich {
 	return &wireRich{Blocks: []wireBlock{paragraph}}
 }
 
-// maxRichUnits is more than the length of any rich message.
+// maxRichUnits exceeds the length of any rich message.
 const maxRichUnits = 1 << 20
 
 // withFields adds fields to a JSON object, replacing fields of the same name.

@@ -14,7 +14,7 @@ import (
 const (
 	maxCaption    = 1024 // characters, after the markup has been parsed
 	maxPhotoBytes = 10 << 20
-	maxPhotoSides = 10_000 // the width and the height together
+	maxPhotoSides = 10_000 // width plus height
 	maxPhotoRatio = 20     // of the longer to the shorter side
 )
 
@@ -32,7 +32,7 @@ func (s *Server) sendPhoto(r *request) (any, error) {
 	return s.send(r, m, explicit)
 }
 
-// editMessageMedia replaces a photo and its caption by others.
+// editMessageMedia replaces a photo and its caption.
 func (s *Server) editMessageMedia(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *Server) editMessageMedia(r *request) (any, error) {
 	return s.replace(r, edited, explicit)
 }
 
-// textsOf returns the fields of an object like the parameters of a request.
+// textsOf returns the fields of an object in the form of request parameters.
 func textsOf(fields map[string]any) (parameters.Values, error) {
 	texts := parameters.Values{}
 	for name, value := range fields {
@@ -76,8 +76,8 @@ func textsOf(fields map[string]any) (parameters.Values, error) {
 	return texts, nil
 }
 
-// readPhoto sets the photo and the caption of a message. value says which file of the request the photo is. It returns the entities that the
-// bot marked in the caption.
+// readPhoto sets the photo and the caption of a message. value identifies the photo among the files
+// of the request. It returns the entities that the bot marked in the caption.
 func (s *Server) readPhoto(r *request, m *message, parameter, value string, p parameters.Values) ([]Entity, error) {
 	content, ok := r.files.Find(parameter, value)
 	if !ok {
@@ -107,7 +107,7 @@ func (s *Server) readPhoto(r *request, m *message, parameter, value string, p pa
 	return explicit, nil
 }
 
-// newPhoto reads a photo that is uploaded. Telegram reads other formats too, but none of them is simulated.
+// newPhoto reads an uploaded photo. Telegram also reads other formats, but only PNG is simulated.
 func newPhoto(content []byte) (*Photo, error) {
 	if len(content) == 0 {
 		return nil, badRequest("file must be non-empty")
@@ -132,12 +132,13 @@ func (p *Photo) wire() []wirePhoto {
 	return []wirePhoto{small, {p.FileID, "u" + p.FileID, p.Width, p.Height, len(p.Content)}}
 }
 
-// mayPhoto is true if the bot may send photos to the chat.
+// mayPhoto reports whether the bot may send photos to the chat.
 func (c *Chat) mayPhoto() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) || !c.noPhotos
 }
 
-// AllowPhotos says whether members of a group may send photos. Admins may always do so. There is no update about that.
+// AllowPhotos sets whether members of a group may send photos. Admins always may. The bot gets no
+// update.
 func (c *Chat) AllowPhotos(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -48,7 +48,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
 }
 
-// unpinChatMessage unpins a message, or without one the newest pinned one.
+// unpinChatMessage unpins a message, or without message_id the newest pinned one.
 func (s *Server) unpinChatMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,13 +73,13 @@ func (s *Server) unpinChatMessage(r *request) (any, error) {
 	return true, nil
 }
 
-// mayPin is true if the bot may pin and unpin messages.
+// mayPin reports whether the bot may pin and unpin messages.
 func (c *Chat) mayPin() bool {
 	return c.kind == kindPrivate || c.isAdmin(c.s.bot.ID) && !c.noPins
 }
 
-// AllowPins gives the bot the right to pin messages as an admin, or takes it away. The bot gets an update. As an ordinary member it never
-// has that right.
+// AllowPins gives the bot, as an admin, the right to pin messages, or takes it away. The bot gets
+// an update. As an ordinary member it never has that right.
 func (c *Chat) AllowPins(allowed bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -89,7 +89,8 @@ func (c *Chat) AllowPins(allowed bool) {
 	c.membership(kindOfBotUpdate, c.owner(), before, c.memberOf(c.s.bot, status))
 }
 
-// Unpin unpins a message of the chat. There is no service message for that, and no update.
+// Unpin unpins a message of the chat. As in Telegram, there is neither a service message nor an
+// update.
 func (c *Chat) Unpin(m Message) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -135,7 +136,7 @@ func (c *Chat) Pinned() (Message, bool) {
 	return m.Message, true
 }
 
-// pin pins m and adds the service message. It does nothing if m is pinned already.
+// pin pins m and adds the service message. It does nothing if m is already pinned.
 func (c *Chat) pin(by User, m *message, silent bool) error {
 	if c.pinned[m.ID] {
 		return nil
@@ -156,7 +157,7 @@ func (c *Chat) pin(by User, m *message, silent bool) error {
 	return nil
 }
 
-// newestPinned returns the pinned message that was sent last, nil for none. Deleting a message unpins it.
+// newestPinned returns the newest pinned message, or nil for none. Deleting a message unpins it.
 func (c *Chat) newestPinned() *message {
 	var newest *message
 	for id := range c.pinned {

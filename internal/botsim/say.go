@@ -2,13 +2,13 @@ package botsim
 
 import "time"
 
-// Say adds a user's message and sends its update. It marks commands, mentions, links and the like as Telegram does; "[Bob
-// 2](tg://user?id=1002)" becomes a mention of a user without a username.
+// Say adds a user's message and sends its update. It marks commands, mentions, links and the like
+// as Telegram does; "[Bob 2](tg://user?id=1002)" becomes a mention of a user without a username.
 func (c *Chat) Say(from User, text string) Message {
 	return c.Post(Post{From: from, Text: text})
 }
 
-// Reply is Say with a reply to another message of the chat.
+// Reply is like Say, with a reply to another message of the chat.
 func (c *Chat) Reply(from User, to Message, text string) Message {
 	return c.Post(Post{From: from, Text: text, ReplyTo: to.ID, ThreadID: to.ThreadID})
 }
@@ -47,7 +47,8 @@ func (c *Chat) Post(p Post) Message {
 	return m.Message
 }
 
-// Topic creates a forum topic and returns the message that creates it. The topic's id is the message's id.
+// Topic creates a forum topic and returns the message that creates it. The topic's id is the
+// message's id.
 func (c *Chat) Topic(by User, name string) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -58,7 +59,7 @@ func (c *Chat) Topic(by User, name string) Message {
 	return m.Message
 }
 
-// CloseTopic closes a topic: the bot can no longer write in it.
+// CloseTopic closes a topic: the bot can no longer write in it, unless it is an admin.
 func (c *Chat) CloseTopic(id int) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -67,7 +68,8 @@ func (c *Chat) CloseTopic(id int) {
 	}
 }
 
-// DeleteTopic deletes a topic with its messages: the bot can no longer write in it. As in Telegram, the bot gets no update.
+// DeleteTopic deletes a topic with its messages: the bot can no longer write in it. As in Telegram,
+// the bot gets no update.
 func (c *Chat) DeleteTopic(id int) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -79,10 +81,11 @@ func (c *Chat) DeleteTopic(id int) {
 	}
 }
 
-// Edit changes the text of a user's message. As in Telegram, an edit that leaves the text unchanged is an update too.
+// Edit changes the text of a user's message. As in Telegram, the bot gets an update even if the
+// text stays the same.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 
-// EditAt is Edit with the given edit_date; zero means now. The message keeps its date.
+// EditAt is like Edit, with the given edit_date; zero means now. The message keeps its date.
 func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -111,7 +114,7 @@ func (c *Chat) Delete(m Message) {
 	}
 }
 
-// botSees is true if the bot gets an update for m.
+// botSees reports whether the bot gets an update for m.
 func (c *Chat) botSees(m *message) bool {
 	return m.From.ID != c.s.bot.ID && c.hasBot()
 }

@@ -26,7 +26,7 @@ func (s *Server) sendMessage(r *request) (any, error) {
 	return s.send(r, m, explicit)
 }
 
-// send sends a message whose content and buttons are read.
+// send sends a message whose content and buttons have been read.
 func (s *Server) send(r *request, m *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Server) editMessageText(r *request) (any, error) {
 	return s.replace(r, edited, explicit)
 }
 
-// replace replaces the content of a message by one that is read.
+// replace replaces the content of a message with the content of edited.
 func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, error) {
 	c, err := s.writableChat(r.params)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Server) replace(r *request, edited *message, explicit []Entity) (any, e
 	return m.wire()
 }
 
-// sameContent is true if an edit from a to b would change nothing.
+// sameContent reports whether an edit from a to b would change nothing.
 func sameContent(a, b *message) bool {
 	sameEntity := func(x, y Entity) bool {
 		xUser, yUser := x.User, y.User
@@ -118,8 +118,8 @@ func sameContent(a, b *message) bool {
 		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
 }
 
-// readContent sets the content of a message that the bot writes, either a text or a rich message. It returns the entities that the bot
-// marked.
+// readContent sets the content of a message that the bot writes: a text or a rich message. It
+// returns the entities that the bot marked.
 func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
 	var rich struct {
 		HTML     string `json:"html"`
@@ -156,7 +156,8 @@ func (s *Server) readContent(r *request, m *message) ([]Entity, error) {
 	return explicit, nil
 }
 
-// readText sets the text and the entities of a message that the bot writes. It returns the entities that the bot marked.
+// readText sets the text and the entities of a message that the bot writes. It returns the entities
+// that the bot marked.
 func (s *Server) readText(r *request, m *message) ([]Entity, error) {
 	text := r.params["text"]
 	if err := checkUTF8(text); err != nil {
@@ -190,8 +191,8 @@ func checkUTF8(text string) error {
 	return nil
 }
 
-// parseMarkup sets the text of a message from its HTML. It returns the entities that the bot marked, which the parameter entities has if
-// there is no parse_mode.
+// parseMarkup sets the text of a message from its HTML. It returns the entities that the bot
+// marked: without a parse_mode, they are in the parameter named entities.
 func (s *Server) parseMarkup(method string, p parameters.Values, entities string, m *message) ([]Entity, error) {
 	switch strings.ToLower(m.ParseMode) {
 	case "":
@@ -226,7 +227,8 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply finds the message to reply to. Without message_thread_id, the reply goes to the topic of that message.
+// readReply finds the message to reply to. Without message_thread_id, the reply goes to that
+// message's topic.
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`
@@ -257,7 +259,8 @@ var buttonActions = []string{
 	"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay",
 }
 
-// readKeyboard reads the inline keyboard in reply_markup. Other kinds of reply_markup have no effect.
+// readKeyboard reads the inline keyboard in reply_markup. Other kinds of reply_markup have no
+// effect.
 func readKeyboard(p parameters.Values) ([][]Button, error) {
 	var markup struct {
 		Rows [][]map[string]any `json:"inline_keyboard"`

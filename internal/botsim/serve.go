@@ -32,7 +32,8 @@ type answer struct {
 	cut         bool // close the connection instead
 }
 
-// method is the implementation of a Bot API method. run locks the server itself; its result is encoded as JSON.
+// method is the implementation of a Bot API method. run locks the server itself; its result is
+// encoded as JSON.
 type method struct {
 	name string
 	run  func(*Server, *request) (any, error)
@@ -66,7 +67,6 @@ func methods() map[string]method {
 	return byName
 }
 
-// serve handles one request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
 		cut(w)
@@ -96,7 +96,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
-// route returns the method that a path names. It returns an error for a wrong token or an unknown method.
+// route returns the method in a path. It returns an error for a wrong token or an unknown method.
 func (s *Server) route(r *http.Request) (method, *Call, error) {
 	call := &Call{}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
@@ -118,9 +118,11 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 	return m, call, nil
 }
 
-// readParameters reads the parameters of a request. literals are those of a JSON body that are not strings.
+// readParameters reads the parameters of a request. literals are the parameters of a JSON body that
+// are not strings.
 func readParameters(r *http.Request) (p parameters.Values, files parameters.Files, literals map[string]bool, err error) {
-	// Read the whole body even if it does not matter: net/http notices that a client disconnects only after that.
+	// Read the whole body even if it is not needed: only then does net/http notice that a client
+	// disconnects.
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	if err != nil {
 		return parameters.Values{}, nil, nil, badRequest("can't read the request body")
@@ -227,7 +229,7 @@ func (a answer) write(w http.ResponseWriter) {
 	}
 	w.Header().Set("Content-Type", a.contentType)
 	w.WriteHeader(a.status)
-	// An error means only that the client has disconnected.
+	// An error only means that the client has disconnected.
 	_, _ = w.Write(a.body)
 }
 
@@ -239,9 +241,9 @@ func cut(w http.ResponseWriter) {
 	}
 	conn, _, err := hijacker.Hijack()
 	if err != nil {
-		return // the connection is closed already
+		return // the connection is already closed
 	}
-	// An error means that the connection is closed already, which is the goal.
+	// An error means that the connection is already closed, which is the goal.
 	_ = conn.Close()
 }
 
@@ -274,5 +276,6 @@ func asAPIError(err error) *apiError {
 	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
 }
 
-// errNoResponse ends a request without a response: the client has disconnected or the server is closing.
+// errNoResponse ends a request without a response: the client has disconnected or the server is
+// closing.
 var errNoResponse = errors.New("client disconnected or server closing")

@@ -33,21 +33,21 @@ type Server struct {
 	closed bool
 
 	users      map[int64]User
-	userByName map[string]int64 // lower-case username, or first name of those without one
+	userByName map[string]int64 // by lower-case username, or first name for users without one
 	former     map[User]bool    // earlier states of renamed users
 	nextUser   int64
 
 	chats          map[int64]*Chat
 	nextSupergroup int64
 	nextGroup      int64
-	lastSharedID   int // last message id in private chats and basic groups, which share one sequence
+	lastSharedID   int // private chats and basic groups share one sequence
 
 	queue     *updates.Queue
-	webhook   *activeWebhook // nil: updates are fetched by getUpdates
+	webhook   *activeWebhook // nil: the bot polls with getUpdates
 	queries   map[string]*callbackQuery
 	nextQuery int64
 	commands  map[string][]botCommand
-	photos    int // that were uploaded
+	photos    int // number of uploaded photos
 
 	record      callRecord
 	complaints  complaintList
@@ -64,7 +64,8 @@ type Server struct {
 	answered  signal // fires when a button press is answered
 }
 
-// TB is the part of testing.TB that Start needs. It keeps package testing out of programs that use the simulator outside tests.
+// TB is the part of testing.TB that Start needs. It keeps package testing out of programs that use
+// the simulator outside tests.
 type TB interface {
 	Helper()
 	Cleanup(func())
@@ -141,8 +142,8 @@ func (s *Server) Token() string { return s.opts.token }
 // Bot returns the bot's own user.
 func (s *Server) Bot() User { return s.bot }
 
-// Close interrupts long polls, deliveries and connections, and returns when all of them have ended. It must not be called from a hook. A
-// second call does nothing.
+// Close interrupts long polls, deliveries and connections, and returns when all of them have ended.
+// It must not be called from a hook. A second call does nothing.
 func (s *Server) Close() {
 	s.mu.Lock()
 	if s.closed {
@@ -179,8 +180,8 @@ func (s *Server) now() time.Time { return s.opts.clock() }
 // ErrClosed is returned by the Wait methods if the server is closed while they wait.
 var ErrClosed = errors.New("botsim is closed")
 
-// wait returns when condition is true. It calls condition with the lock held. sig must fire whenever the result of condition may have
-// changed.
+// wait returns when condition returns true. It calls condition with the lock held. sig must fire
+// whenever the result of condition may have changed.
 func (s *Server) wait(ctx context.Context, sig *signal, condition func() bool) error {
 	for {
 		s.mu.Lock()
@@ -217,7 +218,7 @@ func (g *signal) fire() {
 	}
 }
 
-// Option changes how a Server is made.
+// Option configures a Server.
 type Option func(*options)
 
 type options struct {
@@ -242,8 +243,8 @@ func defaultOptions() options {
 	}
 }
 
-// WithAddress sets the address to listen on. The default is a free port of the loopback interface. The server asks nobody who they are, so
-// the address must not be reachable from other machines.
+// WithAddress sets the address to listen on. The default is a free port of the loopback interface.
+// The server authenticates no one, so the address must not be reachable from other machines.
 func WithAddress(address string) Option { return func(o *options) { o.address = address } }
 
 // WithToken sets the bot's token. The number before the colon is the bot's user id.
@@ -252,18 +253,20 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock for the dates of messages, the limits and the lifetime of faults. Long polls, delays and retries of deliveries
-// always use real time.
+// WithClock sets the clock for the dates of messages, the limits, the lifetime of updates and of
+// button presses. Long polls, delays and retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
-// WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the default, keeps all.
+// WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the
+// default, keeps all.
 func WithRecordLimit(n int) Option { return func(o *options) { o.recordLimit = n } }
 
-// WithLimits makes the server respond 429 to sends beyond the limits. By default there are no limits.
+// WithLimits makes the server respond 429 to sends beyond the limits. By default there are no
+// limits.
 func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 
-// WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 … has failed without a Retry-After. The
-// default is 0, then 2, 4, 8 … seconds, at most 60.
+// WithWebhookDelays sets the delay before the next attempt of a delivery, after attempt 1, 2, 3 …
+// has failed without a Retry-After. The default is 0, then 2, 4, 8 … seconds, at most 60.
 func WithWebhookDelays(after func(attempt int) time.Duration) Option {
 	return func(o *options) { o.webhookDelays = after }
 }

@@ -2,7 +2,8 @@ package botsim
 
 import "sync"
 
-// subscriber reads every message. Its queue is unbounded, so that a slow reader neither loses messages nor blocks the server.
+// subscriber reads every message. Its queue is unbounded, so that a slow reader neither loses
+// messages nor blocks the server.
 type subscriber struct {
 	out   chan Message
 	queue []Message     // guarded by the server's lock
@@ -11,8 +12,8 @@ type subscriber struct {
 	once  sync.Once
 }
 
-// Subscribe returns a channel of all messages of all chats from now on, in order. A message that the bot edits comes again with its new
-// text. cancel and Close close the channel.
+// Subscribe returns a channel of all messages of all chats from now on, in order. A message that
+// the bot edits is repeated with its new text. cancel and Close close the channel.
 func (s *Server) Subscribe() (messages <-chan Message, cancel func()) {
 	sub := &subscriber{out: make(chan Message), more: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.mu.Lock()
@@ -37,7 +38,8 @@ func (s *Server) publish(m Message) {
 	}
 }
 
-// pump moves messages from a subscriber's queue to its channel until the subscriber or the server ends.
+// pump moves messages from a subscriber's queue to its channel until the subscriber or the server
+// ends.
 func (s *Server) pump(sub *subscriber) {
 	defer close(sub.out)
 	defer func() {

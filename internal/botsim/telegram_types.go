@@ -24,13 +24,13 @@ type Message struct {
 	Text      string // without markup
 	HTML      string // the text as the bot sent it; empty for messages of others
 	ParseMode string
-	Photo     *Photo   // a message with a photo: the text is its caption; nil for none
-	Rich      bool     // a rich message: HTML has its blocks, and Text a line for each of them
+	Photo     *Photo   // nil for none; otherwise the text is its caption
+	Rich      bool     // HTML holds the blocks of a rich message, and Text a line for each of them
 	Entities  []Entity // marked and detected entities, in order
 	ReplyTo   int      // id of the message replied to, 0 for none
-	ThreadID  int      // forum topic, 0 for General and for chats without topics
+	ThreadID  int      // forum topic; 0 for General and for chats without topics
 	Silent    bool     // sent with disable_notification
-	NoPreview bool     // sent with link previews switched off
+	NoPreview bool     // sent with link previews disabled
 	Buttons   [][]Button
 	Date      time.Time
 	EditDate  time.Time // zero if never edited
@@ -56,7 +56,8 @@ func (m Message) EntityText(e Entity) string {
 	return string(utf16.Decode(units[from:to]))
 }
 
-// Entity is a special part of a text, as the Bot API encodes it. Offset and Length count UTF-16 units.
+// Entity is a special part of a text, as the Bot API encodes it. Offset and Length count UTF-16
+// units.
 type Entity struct {
 	Type          string `json:"type"`
 	Offset        int    `json:"offset"`
@@ -81,7 +82,8 @@ type CopyText struct {
 	Text string `json:"text"`
 }
 
-// SenderChat is the chat in whose name a message is written: the group itself for an anonymous admin, the channel for a channel's post.
+// SenderChat is the chat in whose name a message is written: the group itself for an anonymous
+// admin, the channel for a channel's post.
 type SenderChat struct {
 	ID       int64  `json:"id"`
 	Type     string `json:"type"`
@@ -99,9 +101,10 @@ type Post struct {
 	SenderChat *SenderChat
 	Date       time.Time // zero: now
 	// EphemeralID makes the message ephemeral: the bot sees it with this id and the message_id 0,
-	// and nobody can reply to it.
+	// and members cannot reply to it.
 	EphemeralID int
-	// Extra holds more fields of the message object, for example {"via_bot": …} or {"forward_origin": …}.
+	// Extra holds more fields of the message object, for example {"via_bot": …} or
+	// {"forward_origin": …}.
 	Extra map[string]any
 }
 
@@ -146,14 +149,15 @@ type wirePhoto struct {
 	FileSize     int    `json:"file_size"`
 }
 
-// wireRich is a rich message. All its blocks are shown as one paragraph: pieces of text, and links.
+// wireRich is a rich message. All its blocks are encoded as one paragraph: pieces of text, and
+// links.
 type wireRich struct {
 	Blocks []wireBlock `json:"blocks"`
 }
 
 type wireBlock struct {
 	Type string `json:"type"`
-	Text []any  `json:"text"` // a string, or a wireLink
+	Text []any  `json:"text"` // string or wireLink
 }
 
 type wireLink struct {

@@ -46,14 +46,15 @@ func (s *Server) enqueue(u *updates.Update) {
 	s.enqueueForWebhook(u)
 }
 
-// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object without update_id gets the next id; one with
-// update_id keeps it, even if that id was used before. Anything else, even invalid JSON, reaches the bot unchanged.
+// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object
+// without update_id gets the next id; an object with update_id keeps it, even if that id has been
+// used. Anything else, even invalid JSON, reaches the bot unchanged.
 func (s *Server) Update(raw json.RawMessage) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id, raw := s.identify(raw)
 	if id >= s.queue.Next || len(s.queue.Waiting()) == 0 {
-		// A lower id than the last one is valid too: ids restart after a week without updates.
+		// An id lower than the last one is also valid: ids restart after a week without updates.
 		s.queue.Next = id + 1
 	}
 	s.enqueue(&updates.Update{ID: id, At: s.now(), Raw: slices.Clone(raw), Lane: updates.LaneOfRaw(id, raw)})
@@ -97,7 +98,7 @@ func (s *Server) Pending() int {
 }
 
 const (
-	maxShown       = 100 // updates that a call returns by default, which is also the most
+	maxShown       = 100 // updates that a call returns, by default and at most
 	maxPollTimeout = 50 * time.Second
 )
 
@@ -139,8 +140,8 @@ func (s *Server) getUpdates(r *request) (any, error) {
 	return nil, errNoResponse
 }
 
-// startPoll confirms the updates below offset and returns the waiting ones. If there are none and wait is set, it makes this request the
-// waiting long poll, in place of any other.
+// startPoll confirms the updates below offset and returns the waiting ones. If there are none and
+// wait is set, it makes this request the waiting long poll, replacing any other.
 func (s *Server) startPoll(
 	offset int64, limit int, given bool, allowed []string, wait bool,
 ) (updates.List, *updates.Poll, error) {

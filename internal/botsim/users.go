@@ -11,7 +11,8 @@ const firstUserID = 1001
 
 var validUsername = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{1,31}$`)
 
-// groupAnonymousBot returns the user that Telegram names as the author when an admin writes as the group.
+// groupAnonymousBot returns the user that Telegram names as the author when an admin writes as the
+// group.
 func groupAnonymousBot() User {
 	return User{ID: 1087968824, IsBot: true, FirstName: "Group", Username: "GroupAnonymousBot"}
 }
@@ -24,8 +25,9 @@ func (s *Server) getMe(*request) (any, error) {
 	}, nil
 }
 
-// User returns the user with that username, or the user without a username who has that first name. The first call makes the user: "alice"
-// makes Alice with the username alice; "Bob 2" is not a valid username and makes a user without one. Ids ascend from 1001.
+// User returns the user with that username, or the user without a username with that first name.
+// The first call makes the user: "alice" makes Alice with the username alice; "Bob 2" is not a
+// valid username and makes a user without one. Ids ascend from 1001.
 func (s *Server) User(name string) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +43,9 @@ func (s *Server) User(name string) User {
 	return s.addUser(u)
 }
 
-// AddUser adds a user as given; id 0 means the next free one. If the id is known, AddUser renames the user: from then on the bot sees the
-// new names, even if a test still uses the old User value. A user who had the same username before loses it.
+// AddUser adds a user as given; id 0 means the next free one. If the id is known, AddUser renames
+// the user: from then on the bot sees the new names, even if a test still uses the old User value.
+// Another user with the same username loses it.
 func (s *Server) AddUser(u User) User {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +81,8 @@ func (s *Server) rename(old, u User) {
 	s.userByName[userKey(u)] = u.ID
 }
 
-// current returns the latest state of a renamed user. Any other user, such as one that a test built itself, is returned unchanged.
+// current returns the latest state of a renamed user. It returns any other user unchanged, such as
+// one that a test built itself.
 func (s *Server) current(u User) User {
 	if s.former[u] {
 		return s.users[u.ID]

@@ -12,14 +12,15 @@ import (
 
 const defaultConnections = 40
 
-// activeWebhook is the webhook that is set. The server's lock guards the fields below slots.
+// activeWebhook is the current webhook. The server's lock guards the fields below slots.
 type activeWebhook struct {
 	webhook.Settings
 	ctx   context.Context // done when the webhook or the server ends
 	end   context.CancelFunc
-	slots chan struct{} // one element for each delivery in progress
+	slots chan struct{} // one element per delivery in progress
 
-	lanes      map[updates.Lane][]*updates.Update // waiting updates by lane; each lane in the map has a goroutine
+	// Waiting updates; each lane in the map has a goroutine.
+	lanes      map[updates.Lane][]*updates.Update
 	failedAt   time.Time
 	lastFailed string
 }
@@ -40,7 +41,7 @@ func (s *Server) setWebhook(r *request) (any, error) {
 		s.queue.Allowed = allowed
 	}
 	if s.webhook != nil && s.webhook.Settings == settings {
-		return true, nil // goes on as before
+		return true, nil // unchanged
 	}
 	s.removeWebhook()
 	if settings.URL == "" {
@@ -95,7 +96,7 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 	return info, nil
 }
 
-// readWebhook reads and checks the settings of a webhook. They are empty if there is no URL.
+// readWebhook reads and checks the settings of a webhook. They are zero if there is no URL.
 func readWebhook(p parameters.Values) (webhook.Settings, error) {
 	if p["url"] == "" {
 		return webhook.Settings{}, nil
@@ -113,7 +114,8 @@ func readWebhook(p parameters.Values) (webhook.Settings, error) {
 // webhookTimeout is how long Telegram waits for the response of the webhook.
 const webhookTimeout = time.Minute
 
-// enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it is idle.
+// enqueueForWebhook appends an update to its lane, if there is a webhook, and starts the lane if it
+// is idle.
 func (s *Server) enqueueForWebhook(u *updates.Update) {
 	h := s.webhook
 	if h == nil || s.closed {
@@ -153,7 +155,8 @@ func (s *Server) runLane(h *activeWebhook, l updates.Lane) {
 	}
 }
 
-// nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane and returns nil.
+// nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane
+// and returns nil.
 func (s *Server) nextInLane(h *activeWebhook, l updates.Lane) *updates.Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,11 +191,11 @@ func (h *activeWebhook) pause(d time.Duration) bool {
 	}
 }
 
-// deliver sends an update once and returns how long to wait before the lane's next delivery.
+// deliver sends an update once and returns the delay before the lane's next delivery.
 func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.Duration {
 	d := s.beginDelivery(u, attempt)
 	for _, f := range hooksOf(s, &s.onDelivery) {
-		f(*d) // nothing changes it before its end
+		f(*d) // nothing changes d before its end
 	}
 	ctx, cancel := context.WithTimeout(h.ctx, webhookTimeout)
 	defer cancel()
@@ -200,7 +203,7 @@ func (s *Server) deliver(h *activeWebhook, u *updates.Update, attempt int) time.
 	return s.endDelivery(h, u, d, status, retryAfter, err)
 }
 
-// Delivery is one attempt to hand an update to the webhook.
+// Delivery is one attempt to deliver an update to the webhook.
 type Delivery struct {
 	UpdateID int64
 	ChatID   int64 // 0 for button presses and for updates that belong to no chat
@@ -208,11 +211,12 @@ type Delivery struct {
 	At       time.Time
 	Done     bool          // false while waiting for the response
 	Status   int           // HTTP status of the response, 0 if there was none
-	Err      string        // why it failed, in getWebhookInfo's wording; empty if the update is confirmed
+	Err      string        // reason, in getWebhookInfo's wording; empty if confirmed
 	Wait     time.Duration // after a failure: delay before the next attempt
 }
 
-// Deliveries returns all recorded attempts in the order in which they started, including those in progress.
+// Deliveries returns all recorded attempts in the order in which they started, including those in
+// progress.
 func (s *Server) Deliveries() []Delivery {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +227,8 @@ func (s *Server) Deliveries() []Delivery {
 	return all
 }
 
-// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may block it; while it does, the delivery
-// counts towards max_connections. f must not call Close.
+// OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may
+// block it; meanwhile the delivery counts towards max_connections. f must not call Close.
 func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
 
 func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
@@ -235,7 +239,8 @@ func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {
 	return d
 }
 
-// endDelivery completes the record of an attempt and applies its result, unless the webhook was removed during the attempt.
+// endDelivery completes the record of an attempt and applies its result, unless the webhook was
+// removed during the attempt.
 func (s *Server) endDelivery(
 	h *activeWebhook, u *updates.Update, d *Delivery, status int, retryAfter time.Duration, failed error,
 ) time.Duration {

@@ -38,8 +38,8 @@ const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb b
 	"pn pr ps pt pw py qa re ro rs ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st su sv sx sy sz tc td " +
 	"tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn vu wf ws ye yt za zm zw"
 
-// Detect returns the entities that Telegram detects in a text. It makes one pass and tries the patterns only at characters with which an
-// entity can begin.
+// Detect returns the entities that Telegram detects in a text. It makes one pass and tries the
+// patterns only at characters with which an entity can begin.
 func Detect(text string) []Entity {
 	var found []Entity
 	before, offset, wordStart := rune(0), 0, true
@@ -68,7 +68,8 @@ func Detect(text string) []Entity {
 	return found
 }
 
-// matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in bytes, 0 for none.
+// matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in
+// bytes, or 0 for none.
 func matchMark(rest string, mark, before rune) (string, int) {
 	if isWord(before) {
 		return "", 0
@@ -100,14 +101,15 @@ func matchMark(rest string, mark, before rune) (string, int) {
 	return "", 0
 }
 
-// matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, 0 for none.
+// matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, or
+// 0 for none.
 func matchAddress(rest string, before rune) (string, int) {
 	token := rest
 	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
 		token = rest[:end]
 	}
 	if !strings.Contains(token, ".") && !strings.Contains(token, "://") {
-		return "", 0 // shortcut: true for most words
+		return "", 0 // shortcut for most words
 	}
 	if n := len(emailPattern.FindString(rest)); n > 0 {
 		return Email, n
@@ -129,7 +131,8 @@ func matchAddress(rest string, before rune) (string, int) {
 	return URL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
 
-// ValidURL is true if Telegram accepts an address as a link: a host with a dot, or one of Telegram's own schemes.
+// ValidURL reports whether Telegram accepts an address as a link: a host with a dot, or one of
+// Telegram's own schemes.
 func ValidURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
 		return true
@@ -144,5 +147,5 @@ func ValidURL(address string) bool {
 	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// HasScheme is true if an address is written out in full, such as https://example.org.
+// HasScheme reports whether an address is written out in full, such as https://example.org.
 func HasScheme(address string) bool { return schemePattern.MatchString(address) }

@@ -39,8 +39,9 @@ type htmlParser struct {
 	exists   func(user int64) bool
 }
 
-// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that look like markup but are shown
-// literally or dropped. exists reports which users can be mentioned.
+// ParseHTML returns a text without its markup, its entities in order, and warnings about parts that
+// look like markup but are shown literally or dropped. exists reports whether a user can be
+// mentioned.
 func ParseHTML(text string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
 	p := &htmlParser{in: text, exists: exists}
 	for p.pos < len(p.in) {
@@ -114,7 +115,6 @@ func decodeReference(text string) (string, int) {
 	return "", 0
 }
 
-// tag reads a start or end tag.
 func (p *htmlParser) tag() error {
 	at := p.pos
 	if strings.HasPrefix(p.in[at:], "</") {
@@ -253,8 +253,8 @@ func (p *htmlParser) endTag(at int) error {
 	return nil
 }
 
-// completeLink makes a link a mention of a user or an ordinary link. It returns false if the address is invalid: the link is then plain
-// text.
+// completeLink makes a link a mention of a user or an ordinary link. It returns false if the
+// address is invalid: the link is then plain text.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true

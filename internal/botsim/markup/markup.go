@@ -1,10 +1,10 @@
-// Package markup says what a text means: which parts of it are bold, a link, a mention or a command, because its author
-// marked them or because Telegram detects them.
+// Package markup finds the entities of a text: the parts that are bold, a link, a mention or a
+// command, because the author marked them or because Telegram detects them.
 //
-//	<b>Alice</b> beat <a href="tg://user?id=1002">Bob</a>    the markup of a bot, with parse_mode HTML
-//	/match [Bob 2](tg://user?id=1002) 3:1                    what a test writes for a user who picks Bob from a list
+//	<b>Alice</b> beat <a href="tg://user?id=1002">Bob</a>    a bot's markup, with parse_mode HTML
+//	/match [Bob 2](tg://user?id=1002) 3:1                    how a test writes a picked mention
 //
-// It knows no users: the caller says which ones exist, and replaces their ids by the users.
+// It knows no users: the caller tells which ones exist, and replaces their ids by the users.
 package markup
 
 import (
@@ -23,7 +23,7 @@ type Entity struct {
 	Offset        int
 	Length        int
 	URL           string
-	UserID        int64 // whom a text_mention mentions
+	UserID        int64 // the user in a text_mention
 	Language      string
 	CustomEmojiID string
 }
@@ -40,15 +40,16 @@ const (
 
 const textMention = "text_mention"
 
-// inOrder compares entities by where they begin, the longer one first.
+// inOrder compares entities by their beginning, then the longer one first.
 func inOrder(a, b Entity) int {
 	return cmp.Or(a.Offset-b.Offset, b.Length-a.Length)
 }
 
 var mentionOfUser = regexp.MustCompile(`\[([^\]\[]+)\]\(tg://user\?id=(\d+)\)`)
 
-// ParseMentions reads the mentions of users without a username, which tests write as [Bob 2](tg://user?id=5). It returns the text with the
-// names alone, and the mentions. exists reports which users can be mentioned.
+// ParseMentions parses the mentions of users without a username, which tests write as [Bob
+// 2](tg://user?id=5). It returns the text with only the names, and the mentions. exists reports
+// whether a user can be mentioned.
 func ParseMentions(text string, exists func(user int64) bool) (plain string, mentions []Entity) {
 	var out strings.Builder
 	rest := 0
@@ -77,10 +78,12 @@ func UTF16Len(text string) int {
 	return n
 }
 
-// isWord is true if a character continues a word. No mention or command begins after such a character.
+// isWord reports whether a character continues a word. No mention or command begins after such a
+// character.
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || r == '_' }
 
-// decode returns the first character of a text and its size in bytes, 0 if the text is empty.
+// decode returns the first character of a text and its size in bytes, or 0 and 0 if the text is
+// empty.
 func decode(text string) (rune, int) {
 	if text == "" {
 		return 0, 0

@@ -15,14 +15,14 @@ const (
 	maxColumns = 20
 )
 
-// richBlocks maps the block tags that are simulated to the block that each of them must be in.
+// richBlocks maps each simulated block tag to the block that it must be in.
 var richBlocks = map[string]string{
 	"p": "", "footer": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "", "table": "",
 	"caption": "table", "tr": "table", "th": "tr", "td": "tr",
 }
 
-// richAttributes are the attributes of block tags and their values. An empty list stands for an attribute without a value, and nil for a
-// number.
+// richAttributes are the attributes of block tags and their values. An empty list stands for an
+// attribute without a value, and nil for a number.
 var richAttributes = map[string]map[string][]string{
 	"table": {"bordered": {}, "striped": {}},
 	"th":    {"align": {"left", "center", "right"}, "valign": {"top", "middle", "bottom"}, "colspan": nil, "rowspan": nil},
@@ -40,14 +40,15 @@ type richParser struct {
 	units    int
 	open     []string // block tags
 	blocks   int
-	columns  int // of the current row
+	columns  int // in the current row
 	entities []Entity
 	warnings []string
 	exists   func(user int64) bool
 }
 
-// ParseRich returns the visible text of a rich message in HTML, its entities in order, and warnings. Cells are separated by " | ",
-// and each row, caption or paragraph is a line. Tags for blocks that no bot of ours sends are not simulated.
+// ParseRich returns the visible text of a rich message in HTML, its entities in order, and
+// warnings. Cells are separated by " | ", and each row, caption or paragraph is a line. Tags of
+// blocks that the bot does not send are not simulated.
 func ParseRich(html string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
 	p := &richParser{exists: exists}
 	done := 0
@@ -83,7 +84,7 @@ func (p *richParser) write(text string) {
 	p.units += UTF16Len(text)
 }
 
-// text parses what is between two tags of blocks.
+// text parses the text between two block tags.
 func (p *richParser) text(html string) error {
 	if strings.TrimSpace(html) == "" {
 		return nil
@@ -104,7 +105,7 @@ func (p *richParser) text(html string) error {
 	return nil
 }
 
-// tag handles a tag of a block.
+// tag handles a block tag.
 func (p *richParser) tag(isEnd bool, name, attributes string) error {
 	if isEnd {
 		if len(p.open) == 0 || p.open[len(p.open)-1] != name {

@@ -8,10 +8,14 @@ import (
 	"strings"
 )
 
-// Check returns an [Error] for the first parameter of a request that does not exist, is missing, is of the wrong type or is out of range.
-// Telegram ignores parameters that do not exist and corrects some values that are out of range, but here they are errors, because the bot
-// does not get what it asked for. As in Telegram, a JSON body may give any parameter as a string, as in a form; literals are those that it
-// gives otherwise. The values in arrays and objects must have their own JSON types.
+// Check returns an [Error] for the first parameter of a request that does not exist, is missing,
+// has the wrong type or is out of range. Telegram ignores nonexistent parameters and corrects some
+// values that are out of range. Here they are errors, because the bot does not get what it asked
+// for.
+//
+// As in Telegram, a JSON body may give any parameter as a string, as a form does; literals are the
+// parameters that it gives otherwise. The values in arrays and objects must have their own JSON
+// types.
 func (t *Table) Check(method string, given Values, literals map[string]bool) error {
 	known, values := t.Methods[method], map[string]any{}
 	for name, text := range given {
@@ -43,7 +47,7 @@ func (t *Table) checkFields(of owner, values map[string]any, known rules) error 
 	return nil
 }
 
-// checkValue checks one value and what it holds.
+// checkValue checks one value and the values in it.
 func (t *Table) checkValue(of owner, name string, v any, r rule) error {
 	typ := t.typeOf(v, r.Types)
 	switch {
@@ -87,7 +91,7 @@ func (t *Table) checkObject(typ string, fields map[string]any) error {
 // owner is what parameters or fields belong to: the type of an object, or "" for a method.
 type owner string
 
-// part returns what a part of the owner is called.
+// part returns the term for a part of the owner.
 func (of owner) part() string {
 	if of == "" {
 		return "parameter"
@@ -95,7 +99,7 @@ func (of owner) part() string {
 	return "field"
 }
 
-// titles are the types to which Telegram does not refer by their names.
+// titles are the names that Telegram uses for types instead of their own.
 var titles = map[owner]string{
 	"InlineKeyboardButton": "inline keyboard button",
 	"LinkPreviewOptions":   "link preview options",

@@ -1,8 +1,9 @@
-// Package parameters knows the parameters of the Bot API's methods. It reads those of a request, whichever way they are
-// sent, and checks them against the table in parameters.json: which parameters and fields exist, which of them are
-// required, and which values they may have.
+// Package parameters knows the parameters of the Bot API's methods. It reads the parameters of a
+// request, in whichever way they are sent, and checks them against the table in parameters.json:
+// which parameters and fields exist, which of them are required, and which values they may have.
 //
-// It checks only what needs no knowledge of chats and messages. A new method needs an entry in the table and no code:
+// It checks only what needs no knowledge of chats and messages. A new method needs an entry in the
+// table and no code:
 //
 //	"getChat": {
 //	 "chat_id": {"types": ["Integer", "String"], "required": true, "if_missing": "chat_id is empty"}
@@ -24,28 +25,31 @@ import (
 //go:embed parameters.json
 var parametersJSON []byte
 
-// Table says which parameters the methods of the Bot API have and which values these may have.
+// Table lists the parameters of the Bot API's methods, and the values that these may have.
 type Table struct {
 	Source  string           // version of the documentation
 	Methods map[string]rules // by name
-	// Types are the objects that occur in parameters. An object of any other type may hold anything.
+	// Types are the objects that occur in parameters. An object of any other type may hold
+	// anything.
 	Types map[string]rules
-	// Variants are the types that stand for several types. The field "type" of an object says which one it is.
+	// Variants are the types that stand for several types. The field "type" of an object selects
+	// one.
 	Variants map[string]map[string]string
 }
 
 // rules are the parameters of a method, or the fields of an object in a parameter, by name.
 type rules map[string]rule
 
-// rule says which values a parameter or a field may have.
+// rule defines which values a parameter or a field may have.
 type rule struct {
-	Types    []string // the value is of one of them
+	Types    []string // the value has one of them
 	Required bool
-	// Min and Max limit an Integer, the number of characters of a String, or the number of elements of an array.
+	// Min and Max limit an Integer, the number of characters of a String, or the number of elements
+	// of an array.
 	Min, Max  *int64
 	MaxBytes  int `json:"max_bytes"` // limits a String
 	Pattern   *regexp.Regexp
-	IfMissing string `json:"if_missing"` // Telegram's error, if it has one of its own for this parameter
+	IfMissing string `json:"if_missing"` // Telegram's own error for this parameter, if it has one
 	IfWrong   string `json:"if_wrong"`   // likewise, for a value beyond the limits
 }
 
@@ -71,8 +75,8 @@ var load = sync.OnceValues(func() (*Table, error) {
 	return &t, nil
 })
 
-// typeOf returns which of the types a value has, "" for none. Of several types of objects, it is the first one whose required fields the
-// object has.
+// typeOf returns the one of the types that a value has, or "" for none. Among several types of
+// objects, it is the first one whose required fields the object has.
 func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
@@ -89,7 +93,7 @@ func (t *Table) typeOf(v any, types []string) string {
 	return found
 }
 
-// hasShape is true if a value is of a type, apart from the fields of objects.
+// hasShape reports whether a value is of a type, apart from the fields of objects.
 func hasShape(v any, typ string) bool {
 	switch v := v.(type) {
 	case string:
@@ -108,13 +112,14 @@ func hasShape(v any, typ string) bool {
 	return false
 }
 
-// isText is true if values of a type are texts. A file is the text that Read puts in its place.
+// isText reports whether values of a type are texts. A file is the text that Read puts in its
+// place.
 func isText(typ string) bool { return typ == typeString || typ == typeFile }
 
-// isNested is true if values of a type are arrays or objects.
+// isNested reports whether values of a type are arrays or objects.
 func isNested(typ string) bool { return !isText(typ) && typ != typeInteger && typ != typeBoolean }
 
-// complete is true if no required field is missing.
+// complete reports whether no required field is missing.
 func (known rules) complete(fields map[string]any) bool {
 	for name, r := range known {
 		if fields[name] == nil && r.Required {
@@ -124,12 +129,12 @@ func (known rules) complete(fields map[string]any) bool {
 	return true
 }
 
-// allows is true if a value is within the limits.
+// allows reports whether a value is within the limits.
 func (r rule) allows(v any) bool {
 	var size int64
 	switch v := v.(type) {
 	case json.Number:
-		size, _ = v.Int64() // hasShape has read it before
+		size, _ = v.Int64() // hasShape has parsed it
 	case string:
 		if r.MaxBytes > 0 && len(v) > r.MaxBytes || r.Pattern != nil && !r.Pattern.MatchString(v) {
 			return false
@@ -143,8 +148,8 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter's text as it is if the parameter may be a text, or else as the JSON value that it is. It returns nil if the text
-// is empty, because Telegram takes that for an absent parameter, and for null.
+// read returns a parameter as a string if it may be one, or else as its JSON value. It returns nil
+// for null and for an empty text, which Telegram takes for an absent parameter.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

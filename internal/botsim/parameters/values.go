@@ -12,24 +12,26 @@ import (
 	"strings"
 )
 
-// Error says in Telegram's words what is wrong with the parameters of a request.
+// Error describes, in Telegram's words, what is wrong with the parameters of a request.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// notAnObject returns the error for a parameter that must be a JSON object or array and is none.
+// notAnObject returns the error for a parameter that must be a JSON object or array but is not.
 func notAnObject(name string) error {
 	return Error("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
 }
 
-// Values are the parameters of a request as text, by name. Nested values are JSON, as in a form field.
+// Values are the parameters of a request as text, by name. Nested values are JSON, as in a form
+// field.
 type Values map[string]string
 
 // Files are the files of a form, by the names of their fields.
 type Files map[string][]byte
 
-// Read reads the parameters from the query string of a request and from its body, which may be of any content type that Telegram supports.
-// literals are those of a JSON body that are not strings. A file is also a parameter, file:// and its name.
+// Read reads the parameters from the query string and the body of a request, which may be of any
+// content type that Telegram supports. literals are the parameters of a JSON body that are not
+// strings. A file is also a parameter, file:// and its name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -102,13 +104,14 @@ func (v Values) addMultipart(form *multipart.Reader, files Files) error {
 	}
 }
 
-// filePrefix begins the parameter that stands for a file, and attachPrefix a value that refers to the file of a field.
+// filePrefix begins a parameter that stands for a file, and attachPrefix a value that refers to a
+// field's file.
 const (
 	filePrefix   = "file://"
 	attachPrefix = "attach://"
 )
 
-// attaches is true if a field has a file that another parameter refers to.
+// attaches reports whether a field has a file that another parameter refers to.
 func (v Values) attaches(name string) bool {
 	if !strings.HasPrefix(v[name], filePrefix) {
 		return false
@@ -121,8 +124,8 @@ func (v Values) attaches(name string) bool {
 	return false
 }
 
-// Find returns the file that a value stands for: that of a parameter, or one that it refers to by attach://. It returns false if the value
-// is none of them.
+// Find returns the file that a value stands for: the parameter's own, or one that it refers to by
+// attach://. It returns false if there is no such file.
 func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 	name, attached := strings.CutPrefix(value, attachPrefix)
 	if !attached {
@@ -135,7 +138,7 @@ func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 	return content, ok
 }
 
-// Integer returns a parameter as an integer, 0 if it is absent or no integer.
+// Integer returns a parameter as an integer, or 0 if it is absent or no integer.
 func (v Values) Integer(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(v[name]), 10, 64)
 	if err != nil {
@@ -144,7 +147,7 @@ func (v Values) Integer(name string) int64 {
 	return n
 }
 
-// Boolean is true if a parameter is true.
+// Boolean reports whether a parameter is true.
 func (v Values) Boolean(name string) bool { return strings.TrimSpace(v[name]) == "true" }
 
 // Object decodes a JSON parameter. It returns false if the parameter is absent.

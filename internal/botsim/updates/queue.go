@@ -1,9 +1,10 @@
-// Package updates is the queue of updates that wait for the bot. An update stays in it until the bot confirms it or a day has passed. A
-// getUpdates sees the first updates of the queue and confirms them by a later offset; a webhook gets them one at a time from each lane and
-// confirms each by its response.
+// Package updates is the queue of updates that wait for the bot. An update stays in it until the
+// bot confirms it or a day has passed. getUpdates returns the first updates of the queue and
+// confirms them by a later offset. A webhook gets one update at a time from each lane and confirms
+// each by its response.
 //
-// A queue is not safe for concurrent use: the server guards it by the lock that it also holds to change what the updates report, so that
-// they are queued in that order.
+// A queue is not safe for concurrent use. The server guards it by the lock that also guards the
+// changes that updates report, so that updates are queued in the order of the changes.
 package updates
 
 import (
@@ -17,29 +18,30 @@ import (
 const (
 	firstID   = 731482905
 	retention = 24 * time.Hour
-	// futureMargin is how far an offset may lie beyond the next update id. Offsets further ahead are ignored.
+	// futureMargin is how far an offset may lie beyond the next update id. Offsets further ahead
+	// are ignored.
 	futureMargin = 10
 )
 
 // notByDefault are the kinds of updates that a bot gets only if allowed_updates contains them.
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
-// Update is an update in the queue, or one that has been in it.
+// Update is an update that is or was in the queue.
 type Update struct {
 	ID   int64
 	At   time.Time
-	Raw  []byte // what the bot gets; not always valid JSON
+	Raw  []byte // the body that the bot gets; not always valid JSON
 	Lane Lane
 	gone bool
 }
 
-// Gone is true if the update is confirmed, dropped or too old.
+// Gone reports whether the update is confirmed, dropped or too old.
 func (u *Update) Gone() bool { return u.gone }
 
 // Queue holds the unconfirmed updates in ascending order of ids.
 type Queue struct {
 	Next    int64    // id of the next update
-	Allowed []string // kinds of updates that the bot wants; empty: everything but notByDefault
+	Allowed []string // kinds of updates that the bot wants; empty: all but notByDefault
 
 	pending []*Update // pending[head:] is the queue
 	head    int
@@ -82,7 +84,7 @@ func (q *Queue) Confirm(n int) {
 	}
 }
 
-// ConfirmOne removes one update from any position. It returns false if the update is gone already.
+// ConfirmOne removes one update from any position. It returns false if the update is already gone.
 func (q *Queue) ConfirmOne(u *Update) bool {
 	switch waiting := q.Waiting(); {
 	case u.gone:
@@ -97,8 +99,8 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 	return true
 }
 
-// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far beyond the next id confirms nothing: it
-// dates from before the update ids restarted.
+// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far
+// beyond the next id confirms nothing: it dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -112,14 +114,14 @@ func (q *Queue) ConfirmBelow(offset int64) int {
 	return n
 }
 
-// Expire removes updates that have been waiting for more than a day.
+// Expire removes updates that have waited for more than a day.
 func (q *Queue) Expire(now time.Time) {
 	for waiting := q.Waiting(); len(waiting) > 0 && now.Sub(waiting[0].At) > retention; waiting = q.Waiting() {
 		q.Confirm(1)
 	}
 }
 
-// Allows is true if the bot wants updates of a kind.
+// Allows reports whether the bot wants updates of a kind.
 func (q *Queue) Allows(kind string) bool {
 	if len(q.Allowed) == 0 {
 		return !slices.Contains(notByDefault, kind)
@@ -159,7 +161,8 @@ func (q *Queue) Leave(p *Poll) {
 	}
 }
 
-// ShowFrom is Show for a getUpdates that begins, with its offset. It shows only one update to a bot that repeats an offset at once.
+// ShowFrom is Show for a getUpdates that begins, with its offset. A bot that soon repeats an offset
+// gets only one update.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1
@@ -179,7 +182,7 @@ func (q *Queue) Show(limit int) List {
 	return shown
 }
 
-// List holds updates as the bot gets them.
+// List holds updates in the form that the bot gets.
 type List [][]byte
 
 // JSON returns the list as an array. An update that is not valid JSON is written unchanged.
@@ -198,7 +201,7 @@ type laneKind int
 const (
 	chatLane   laneKind = iota // the updates of one chat
 	pressLane                  // the button presses of one user
-	singleLane                 // one update that belongs to no chat and no user
+	singleLane                 // a single update that belongs to no chat and no user
 )
 
 // LaneOfChat returns the lane of a chat's updates.
@@ -226,7 +229,7 @@ func LaneOfRaw(id int64, raw json.RawMessage) Lane {
 	return Lane{singleLane, id}
 }
 
-// Chat returns the id of the chat whose lane it is, 0 for other lanes.
+// Chat returns the lane's chat id, or 0 for other lanes.
 func (l Lane) Chat() int64 {
 	if l.kind == chatLane {
 		return l.id

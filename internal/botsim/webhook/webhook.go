@@ -1,5 +1,6 @@
-// Package webhook is Telegram's side of a webhook: which addresses it accepts, how it sends an update there, and how long it waits before
-// it sends the update again. Which update comes next is not its concern.
+// Package webhook is Telegram's side of a webhook: which addresses it accepts, how it sends an
+// update there, and how long it waits before it sends the update again. It does not choose the next
+// update.
 package webhook
 
 import (
@@ -34,7 +35,8 @@ func NewClient() *http.Client {
 	}
 }
 
-// RetryDelay returns how long Telegram waits before the next attempt, after attempt 1, 2, 3 … has failed without a Retry-After.
+// RetryDelay returns how long Telegram waits before the next attempt, after attempt 1, 2, 3 … has
+// failed without a Retry-After.
 func RetryDelay(attempt int) time.Duration {
 	if attempt <= 1 {
 		return 0
@@ -42,8 +44,8 @@ func RetryDelay(attempt int) time.Duration {
 	return min(time.Second<<min(attempt-1, 10), maxRetryDelay)
 }
 
-// Post sends an update once. It returns the status of the response, 0 if there was none, and, if that is an error, the value of
-// Retry-After. The error is the one that getWebhookInfo shows.
+// Post sends an update once. It returns the status of the response, or 0 if there was none, and for
+// an error status the value of Retry-After. The error is worded as in getWebhookInfo.
 func Post(
 	ctx context.Context, client *http.Client, to Settings, update []byte,
 ) (status int, retryAfter time.Duration, err error) {
@@ -93,13 +95,13 @@ func describeFailure(err error) string {
 // Settings are the parameters of setWebhook that stay in force.
 type Settings struct {
 	URL, Secret string
-	Connections int // how many updates are delivered at a time
+	Connections int // number of updates delivered at a time
 }
 
 var ports = []string{"", "443", "80", "88", "8443"}
 
-// Check returns an error, in Telegram's words, if Telegram does not accept the settings. It adds a missing scheme to the URL. Only a
-// loopback address may use http or any port.
+// Check returns an error, in Telegram's words, if Telegram does not accept the settings. It adds a
+// missing scheme to the URL. Only a loopback address may use http or any port.
 func (w *Settings) Check() error {
 	if !strings.Contains(w.URL, "://") {
 		w.URL = "https://" + w.URL
