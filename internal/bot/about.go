@@ -8,8 +8,8 @@ import (
 	"elobot/internal/release"
 )
 
-// About says which bot this is, which release and edition of the time zones it runs with, and where
-// its source is. What is not known is empty.
+// About identifies the bot, its release, its edition of the time zone data, and the address of its
+// source. A field is empty if unknown.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/command"
 )
 
-// translations returns more names of commands, in the languages of the catalogs, each with the name
-// or alias that it stands for. They are neither in menus nor what a misspelled command may mean, so
-// that other bots are not answered more often.
+// translations returns additional command names in the languages of the catalogs, mapped to the
+// name or alias that they stand for. They are neither in menus nor considered for misspelled
+// commands, so the bot does not answer commands of other bots more often.
 func translations() map[string]string {
 	makeTranslations.Do(func() {
 		allTranslations = make(map[string]string)
@@ -32,11 +32,11 @@ var (
 	allTranslations  map[string]string
 )
 
-// namePlayers stands for /ranking all.
+// namePlayers is short for /ranking all.
 const namePlayers = "players"
 
-// command returns the command of a message, under its English name. A word with letters beyond a to
-// z is one only if it is known.
+// command returns the command of a message, under its English name. A name with letters beyond a to
+// z is a command only if it is known.
 func (m *message) command(entities []command.Entity, self string) (c command.Command, ok bool) {
 	c, ok = command.Parse(m.Text, entities, self)
 	name, isTranslated := translations()[c.Name]

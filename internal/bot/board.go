@@ -15,26 +15,29 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Views reads what messages show whose content is made when they are sent.
+// Views reads the content of messages that are rendered when they are sent.
 type Views interface {
-	// Board returns what a board shows. object is what identifies its message in the chat. now is in the time zone of the chat.
+	// Board returns the content of a board. object identifies its message in the chat. now is in
+	// the chat's time zone.
 	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
-	// SeasonEnd returns how a season ended. object is what identifies its message in the chat.
+	// SeasonEnd returns how a season ended. object identifies its message in the chat.
 	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, error)
-	// Ratings returns the ratings that a chart shows.
+	// Ratings returns the ratings of a chart.
 	Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error)
 }
 
-// WithViews sets where the sender reads what boards and charts show. It must be called before the first message is sent.
+// WithViews sets the source of boards and charts. It must be called before the first message is
+// sent.
 func (s *Sender) WithViews(v Views) *Sender {
 	s.views = v
 	return s
 }
 
-// viewTimeout limits the read of what a message shows, and the wait for other pictures: other chats wait for the send slot.
+// viewTimeout limits reading the content of a message, and waiting for other charts to be drawn:
+// meanwhile the send slot is taken from other chats.
 const viewTimeout = 2 * time.Second
 
-// readView reads what a message shows. A failure to read is no attempt to send.
+// readView reads the content of a message. A failed read does not count as an attempt to send.
 func readView[V any](ctx context.Context, read func(context.Context) (V, error)) (V, error) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
@@ -45,7 +48,7 @@ func readView[V any](ctx context.Context, read func(context.Context) (V, error))
 	return v, nil
 }
 
-// boardMessage renders a board. As long as it is on, it has a mark by which it can be found.
+// boardMessage renders a board. While the board is on, a mark in its message identifies it.
 func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	out := boardView.show(b, m.Items[0], s.words(m)).inLadder(ranking.LadderOfBoard(m.Object))
 	if !b.On {
@@ -59,7 +62,7 @@ func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	return out
 }
 
-// fingerprint identifies what a message looks like.
+// fingerprint identifies the rendered content of a message.
 func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {
@@ -72,7 +75,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	return "s" + hex.EncodeToString(sum[:8])
 }
 
-// endBoard ends the message of a board that was turned off or moved: it says when it was true for the last time, and is unpinned.
+// endBoard finishes the message of a board that was turned off or moved: the message tells as of
+// when it holds, and is unpinned.
 func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
 	id := m.Target
 	if id == 0 {
@@ -95,8 +99,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message, and says whether it did. If that is impossible, it stays as it is: it was unpinned or deleted, or the bot has
-// lost the right.
+// unpin unpins a message, and reports whether it did. If Telegram refuses, the message stays as it
+// is: it was already unpinned or deleted, or the bot has lost the right.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
 	if err == nil {
@@ -111,7 +115,7 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 	}
 }
 
-// harmless returns the failure of a request that can be repeated without making a duplicate.
+// harmless returns the failure of a request that can be repeated without creating a duplicate.
 func harmless(err error) *outbox.Failure {
 	f := telegram.Failure(err)
 	if f.Kind == outbox.Ambiguous {
@@ -122,7 +126,8 @@ func harmless(err error) *outbox.Failure {
 
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
 
-// boardButtons returns the buttons that show the players who do not fit on the board, and the web board.
+// boardButtons returns the buttons for the players who do not fit on the board and for the web
+// board.
 func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	if !b.On {
 		return nil
@@ -134,7 +139,7 @@ func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.Text("button.rest", nil), data: rest}}, w.webButton(b.Web)}
 }
 
-// board shows the ranking, and if it is true no more, when it was.
+// board shows the ranking, and for a board that has ended, its date.
 func (w words) board(b stats.Board) string {
 	text := w.rankingPage(b.RankingPage)
 	if b.On {
@@ -147,7 +152,7 @@ func (w words) boardAsOf(b stats.Board) string {
 	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": w.local(b.AsOf).Format("15:04 MST")})
 }
 
-// boardTable has the contents of board.
+// boardTable is board as a table.
 func (w words) boardTable(b stats.Board) string {
 	table := w.rankingTable(b.RankingPage)
 	if b.On || table == "" {

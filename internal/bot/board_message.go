@@ -17,13 +17,14 @@ import (
 	"elobot/internal/telegram"
 )
 
-// lookEvery is how often the pinned message of a chat with a board is looked at, to find copies of the board and to notice that it was
-// deleted. All boards are brought up to date every hour, and a request comes a little later than that: it must find the look overdue.
+// lookEvery is how often to check the pinned message of a chat with a board, to find copies of the
+// board and to notice that it was deleted. Boards are updated every hour, and the request comes a
+// bit later than due, so the check must be overdue by then.
 const lookEvery = 50 * time.Minute
 
-// updateBoard updates the chat's message of a board, which exists once. It edits the known message.
-// If that one is unknown or gone, it edits the chat's pinned message if that is marked as the same
-// object. Otherwise it sends a new message and pins it.
+// updateBoard updates the chat's single message of a board. It edits the known message. If that is
+// unknown or gone, it edits the pinned message, provided its mark names the same object. Otherwise
+// it sends a new message and pins it.
 func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	board, err := readView(ctx, func(ctx context.Context) (stats.Board, error) {
 		return s.views.Board(ctx, m.Object, s.client.Now().In(zoneOf(m)))
@@ -47,7 +48,7 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 			return outbox.Receipt{}, err
 		}
 	}
-	// a message that is not pinned may have been deleted, which only an edit tells
+	// only an edit tells whether a message that is not pinned still exists
 	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
 		if err := s.editOrPost(ctx, &e); err != nil {
 			return outbox.Receipt{}, err
@@ -61,19 +62,19 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 	return e.receipt, nil
 }
 
-// boardUpdate is one refresh of a board.
+// boardUpdate is one update of a board.
 type boardUpdate struct {
 	outbox.Message
 	out     outgoing
-	id      int64 // of the message to edit, 0 for none
-	pinned  int64 // the pinned message that is marked as the object, 0 if none is or nobody has looked
-	isNew   bool  // the message was made just now
+	id      int64 // the message to edit, 0 for none
+	pinned  int64 // the pinned message marked as the object, 0 if none or not checked
+	isNew   bool  // the message was just sent
 	receipt outbox.Receipt
 }
 
-// findPinned looks at the chat's pinned message, which is the one to edit if the message is not
-// known. Of two messages, the newer one is kept: it was made when the other one was gone or too
-// old, even if no process lived to persist it. The other one is a copy, and is unpinned.
+// findPinned looks up the chat's pinned message, which is the one to edit if no message is known.
+// Of two messages, it keeps the newer one: that was sent when the other was gone or too old, even
+// if the process died before persisting it. The older one is a copy and is unpinned.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err
@@ -85,7 +86,7 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 		if err != nil {
 			return err
 		}
-		if unpinned || older == e.pinned { // else the known one is gone
+		if unpinned || older == e.pinned { // otherwise the known message is gone
 			s.log.WarnContext(ctx, "found a copy of a message that should exist once, unpinning it", "kind", e.Row.Kind,
 				"operation_id", e.Row.ID, "message_id", older)
 		}
@@ -94,7 +95,8 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// editOrPost edits the message. If there is none, or it is gone or too old, it posts a new one.
+// editOrPost edits the message. If there is none, or it is gone or too old to edit, it sends a new
+// one.
 func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
@@ -111,36 +113,40 @@ func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	crashpoint.At(crashpoint.Making)
 	receipt, err := s.deliver(ctx, draft{message: e.Message, out: e.out})
 	e.receipt.MessageID, e.isNew = receipt.MessageID, true
-	if err == nil && e.id != 0 { // it is too old, but still pinned
-		if _, err := s.unpin(ctx, e.Message, e.id); err != nil { // no reason to send the new one again
+	if err == nil && e.id != 0 { // too old to edit, but still pinned
+		// not worth sending the new message again
+		if _, err := s.unpin(ctx, e.Message, e.id); err != nil {
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 		}
 	}
 	return err
 }
 
-// isObsolete is true if an edit failed because the message does not exist or cannot be edited.
+// isObsolete reports whether an edit failed because the message is gone or cannot be edited.
 func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Kind == outbox.Obsolete
 }
 
-// objectParam is the parameter of a link that names an object.
+// objectParam is the query parameter of a mark's link that names the object.
 const objectParam = "object"
 
-// mark returns the mark of an object in a message: a link on an invisible character. Unlike anything else that a bot could attach to a
-// message, Telegram keeps the link through every edit and returns it with the pinned message. Nobody can tap it.
+// mark returns the mark of an object in a message: a link on an invisible character, which nobody
+// can tap. It is the only thing a bot can attach to a message that Telegram keeps through every
+// edit and returns with the pinned message.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username, RawQuery: url.Values{objectParam: {object}}.Encode()}
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
 }
 
-// marks is true if a link marks this object. It ignores the bot's name in the link, because a bot can be renamed.
+// marks reports whether a link marks this object. It ignores the bot's name in the link, because a
+// bot can be renamed.
 func marks(link, object string) bool {
 	u, err := url.Parse(link)
 	return err == nil && u.Host == "t.me" && u.Query().Get(objectParam) == object
 }
 
-// pinned returns the id of the chat's pinned message if it is the bot's own and marked as the object of m, or else 0.
+// pinned returns the id of the chat's pinned message if this bot sent it and its mark names the
+// object of m, otherwise 0.
 func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	var chat struct {
 		Pinned struct {
@@ -163,8 +169,8 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	return 0, nil
 }
 
-// hasMark is true if a part of a message has a link that marks this object, however deep it is. Texts have a list of entities, tables have
-// blocks of nested texts.
+// hasMark reports whether a link anywhere inside a part of a message marks this object. A text has
+// a list of entities, a table has blocks of nested texts.
 func hasMark(part any, object string) bool {
 	switch part := part.(type) {
 	case []any:
@@ -178,8 +184,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. Without the right to pin, the message stays unpinned, which is no reason to send it again. After any other
-// failure, the next update of the board pins it.
+// pin pins the message silently. Without the right to pin, the message stays unpinned; that is no
+// reason to send it again. After any other failure, the next update of the board pins it.
 func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {

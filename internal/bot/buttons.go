@@ -2,7 +2,7 @@ package bot
 
 import "slices"
 
-// button is a button below a message. One that does nothing is left out.
+// button is a button below a message. A button without an action is dropped.
 type button struct {
 	text    string
 	data    string // what a press sends to the bot
@@ -11,8 +11,7 @@ type button struct {
 	invites bool   // a press adds the bot to a group
 }
 
-// usable returns rows of buttons without those that do nothing, and without the rows that are empty
-// then.
+// usable returns the rows without buttons that do nothing, and without empty rows.
 func usable(rows [][]button) (all [][]button) {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(b button) bool { return b == button{text: b.text} })
@@ -23,10 +22,10 @@ func usable(rows [][]button) (all [][]button) {
 	return all
 }
 
-// chosenMark is before the label of the choice that is in force.
+// chosenMark precedes the label of the current choice.
 const chosenMark = "✓ "
 
-// choice returns the label of a button that is one of several choices.
+// choice returns the label of a button for one of several choices.
 func choice(label string, chosen bool) string {
 	if chosen {
 		return chosenMark + label

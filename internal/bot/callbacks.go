@@ -15,8 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// Callback is a command that people give with a button. The data of a button is a version, the code
-// of its callback, and arguments, as in 1u:42:0. In a group with several ladders, the ladder
+// Callback is a command given by pressing a button. The data of a button consists of a version, the
+// code of its callback, and arguments, as in 1u:42:0. In a group with several ladders, the ladder
 // follows, as in 1p:2:1001@7. The data may be forged, so it names neither the person nor the chat:
 // these come from Telegram.
 type Callback struct {
@@ -25,11 +25,12 @@ type Callback struct {
 	Handle  PressHandler
 }
 
-// PressHandler returns what a press asks the service to do, nil if the bot made no such button. It
-// may complete the origin of the press.
+// PressHandler returns the operation for a press, nil if the bot did not make the button. It may
+// add to the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
-// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read; these are then answered as unknown.
+// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read;
+// these are then answered as unknown.
 const callbackVersion = "1"
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -51,10 +52,11 @@ func callbackData(code, args string) string {
 	return data
 }
 
-// ladderMark separates the ladder from the rest of the data of a button.
+// ladderMark separates the ladder from the rest of the data.
 const ladderMark = "@"
 
-// dataInLadder adds a ladder to the data of a button, if there is room. Where there is none, the button acts on a match, whose ladder counts.
+// dataInLadder adds a ladder to the data of a button, if there is room. Without room, the button
+// acts on a match, and the match's ladder applies.
 func dataInLadder(data string, ladder ladder.ID) string {
 	in := data + ladderMark + strconv.FormatInt(int64(ladder), 10)
 	if data == "" || len(in) > maxData {
@@ -74,7 +76,7 @@ func ladderOf(data string) ladder.ID {
 const (
 	promptCode    = "q"
 	undoCode      = "u"
-	askedCode     = "uf" // as undoCode, below a FixPrompt
+	askedCode     = "uf" // like undoCode, below a FixPrompt
 	restoreCode   = "b"  // back
 	fixCode       = "f"
 	settingCode   = "c" // choice
@@ -132,16 +134,16 @@ func tableOfCallbacks() []Callback {
 		asking(matchesCode, "matches", false, parseMatches(matchesCode)),
 		asking(historyCode, "history", false, parseMatches(historyCode)),
 		asking(chartCode, "chart", false, parseChart),
-		// a page cannot become a picture and turn back, so the chart is a message of its own
+		// a page cannot turn into a picture and back, so the chart is a new message
 		asking(postChartCode, "chart", true, ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
 			return stats.PlayerChartQuestion{Player: p}
 		})),
-		// the board must stay, so the rest is a message of its own
+		// the board must stay, so the rest is a new message
 		asking(restCode, "board", true, func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 	}
 }
 
-// findCallback returns the callback of a button and its arguments.
+// findCallback returns the callback of a button, and its arguments.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
@@ -156,7 +158,7 @@ func findCallback(data string) (c Callback, args string, ok bool) {
 	return c, "", false
 }
 
-// argsOf returns the arguments of a button with this code.
+// argsOf returns the arguments of a button that has this code.
 func argsOf(code, data string) (args string, ok bool) {
 	c, args, ok := findCallback(data)
 	return args, ok && c.Code == code
@@ -181,7 +183,7 @@ func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) 
 	return r.rankings.Do(ctx, p.origin, op)
 }
 
-// buttonsBelow returns the data of the buttons below a message, none unless it is one of this bot.
+// buttonsBelow returns the data of the buttons below a message, none unless this bot sent it.
 func (r *Router) buttonsBelow(m *message) (data []string) {
 	var markup struct {
 		Keyboard [][]struct {
@@ -199,13 +201,15 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// origin returns where a press came from. ok is false unless a person pressed the button in a chat that the bot can write to.
+// origin returns the origin of a press. ok is false unless a person pressed the button in a chat
+// that the bot can write to.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) { // updates may come out of order after all
+	// updates may arrive out of order
+	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}
 	o = q.Message.replyTarget()
@@ -218,9 +222,9 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// pageButton returns the callback of the buttons that replace a view by another page or another view. They edit only messages that have
-// buttons with this code: forged data must not replace the card of a match. parse reads the arguments of a button; it accepts only what the
-// bot writes there.
+// pageButton returns the callback of buttons that replace a view by another page or view. They edit
+// only messages that have buttons with this code: forged data must not replace a match's card.
+// parse reads the arguments of a button; it accepts only what the bot writes there.
 func pageButton[A any](code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
@@ -238,15 +242,15 @@ func pageButton[A any](code, command string, parse func(args string) (A, bool), 
 	}}
 }
 
-// asking returns the callback of the buttons that show the answer to another question, as
-// pageButton does, or post it as a message of its own.
+// asking returns the callback of buttons that ask another question. The answer replaces the
+// message, as with pageButton, or is a new message if posts is true.
 func asking[Q ranking.Question](code, command string, posts bool, parse func(args string) (Q, bool)) Callback {
 	return pageButton(code, command, parse, func(_ *Router, _ *press, q Q) ranking.Operation {
 		return ranking.Ask{Question: q, Posts: posts}
 	})
 }
 
-// ofPlayer returns what reads the arguments of a button that asks a question about a player.
+// ofPlayer returns a parser for the arguments of a button that asks a question about a player.
 func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args string) (Q, bool) {
 	return func(args string) (Q, bool) {
 		player, ok := parsePlayer(args)
@@ -254,13 +258,14 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons that show the pages before and after this one. The data of a button
-// is empty if there is no such page.
+// turnRow returns the buttons for the previous and the next page. The data is empty if there is no
+// such page.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }
 
-// parseID reads the number of a player, a person or a match, in the form that strconv.FormatInt writes. 0 stands for none.
+// parseID reads the number of a player, a person or a match, in the form of strconv.FormatInt. 0
+// stands for none.
 func parseID[I ~int64](text string) (I, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text

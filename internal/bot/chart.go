@@ -12,13 +12,14 @@ import (
 	"elobot/internal/stats"
 )
 
-// The axes of a chart in the data of buttons.
+// The axes of a chart in button data.
 const (
 	axisDate  = "d"
 	axisMatch = "m"
 )
 
-// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b; empty if it is too long.
+// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b; empty if it is
+// too long.
 func chartData(n stats.Chart) string {
 	axis := axisDate
 	if n.ByMatch {
@@ -27,7 +28,7 @@ func chartData(n stats.Chart) string {
 	return callbackData(chartCode, strings.Join([]string{string(n.Period), axis, showIDs(n.IDs())}, ":"))
 }
 
-// parseChart reads the arguments that chartData writes. ok is false for all others.
+// parseChart reads the arguments written by chartData. ok is false for any others.
 func parseChart(args string) (q stats.SameChartQuestion, ok bool) {
 	period, rest, _ := strings.Cut(args, ":")
 	axis, ids, _ := strings.Cut(rest, ":")
@@ -40,7 +41,7 @@ func parseChart(args string) (q stats.SameChartQuestion, ok bool) {
 	return q, known && chartData(q.Chart) == callbackData(chartCode, args)
 }
 
-// ChartOf returns the chart that a button shows; ok is false if it shows none.
+// ChartOf returns the chart that a button shows. ok is false for other buttons.
 func ChartOf(data string) (n stats.Chart, ok bool) {
 	args, isChart := argsOf(chartCode, data)
 	q, ok := parseChart(args)
@@ -49,7 +50,8 @@ func ChartOf(data string) (n stats.Chart, ok bool) {
 
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
-// chart returns the caption of a chart. It names those who have a letter in the picture.
+// chart returns the caption of a chart. It names the players who are marked by a letter in the
+// picture.
 func (w words) chart(n stats.Chart) string {
 	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
 	for i, label := range chart.Labels(namesAs(n.Players, drawnName)) {
@@ -60,7 +62,8 @@ func (w words) chart(n stats.Chart) string {
 	return strings.Join(lines, "\n")
 }
 
-// NoPhotos says instead of a picture that the bot may not send photos to the chat. It is never stored: only the attempt shows it.
+// NoPhotos tells, in place of a picture, that the bot may not send photos to the chat. It exists
+// only during the attempt and is never stored.
 type NoPhotos struct{}
 
 var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})
@@ -69,12 +72,12 @@ var _ = shows(view[NoPhotos]{text: words.noPhotos, line: words.noPhotos})
 
 func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil) }
 
-// drawnName is a name in a picture, with the mark that distinguishes players of the same name.
+// drawnName is a name as plain text, with the mark that distinguishes players of the same name.
 func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
-// chartButtons returns the buttons that show a chart of another period, or along another axis.
+// chartButtons returns the buttons for other periods and for the other axis.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
-	var rows [3][]button // four periods have no room in one
+	var rows [3][]button // four periods do not fit in one row
 	add := func(row int, label string, shown stats.Chart) {
 		chosen := shown.Period == n.Period && shown.ByMatch == n.ByMatch
 		rows[row] = append(rows[row], button{text: choice(w.Text("button."+label, nil), chosen), data: chartData(shown)})
@@ -91,10 +94,11 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	return rows[:]
 }
 
-// longChart is from when on the days below a chart have years.
+// longChart is the span above which dates below a chart show the year.
 const longChart = 300 * 24 * time.Hour
 
-// chartDay returns how days are written below a chart, which shows so much time: there is little room.
+// chartDay returns the format of dates below a chart that shows a span of time. There is little
+// room.
 func (w words) chartDay(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(w.Text("date.months."+strings.ToLower(at.Month().String()), nil))

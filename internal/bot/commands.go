@@ -17,24 +17,25 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command that people give with a message. It works in groups. Dispatch, help, menus
-// and docs/commands.md come from the commands; the texts about a command are in [english.command].
+// Command is a command given by a message. It works in groups. Dispatch, help, menus and
+// docs/commands.md are derived from the commands; the texts about a command are in
+// [english.command].
 type Command struct {
 	Name    string
 	Aliases []string
-	Private bool // it works in private chats too
+	Private bool // works in private chats too
 	Handle  Handler
-	Topic   helpTopic // where /help lists it, empty for nowhere
-	Short   bool      // the first page of /help in groups lists it too
-	// OfLadder reports whether its first words may name the ladder that it is about.
+	Topic   helpTopic // the topic in /help, empty for none
+	Short   bool      // also on the first page of /help in groups
+	// OfLadder reports whether its first words may name the ladder it is about.
 	OfLadder bool
 }
 
-// Handler returns what a command asks the service to do, nil for nothing.
+// Handler returns the operation for a command, nil for none.
 type Handler func(r *Router, req request) ranking.Operation
 
-// does returns the handler of a command that always asks the same of the service, which reads the
-// words of the command.
+// does returns the handler of a command whose operation is always the same and reads the words of
+// the command itself.
 func does(op ranking.Operation) Handler {
 	return func(*Router, request) ranking.Operation { return op }
 }
@@ -45,14 +46,14 @@ func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typ
 // hasHelp reports whether the command has a help text of its own, besides its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
-// commands returns all commands, in the order of the help. Callers must not change it.
+// commands returns all commands in the order of the help. Callers must not modify it.
 func commands() []Command {
 	makeTables()
 	return allCommands
 }
 
-// makeTables makes the tables of commands and buttons when they are first needed, because their
-// handlers read them too: a variable's initial value must not refer to itself.
+// makeTables builds the tables of commands and buttons on first use. Package variables cannot hold
+// them, because their handlers read the tables, which would be an initialization cycle.
 func makeTables() {
 	tablesMade.Do(func() { allCommands, allCallbacks = tableOfCommands(), tableOfCallbacks() })
 }
@@ -98,8 +99,8 @@ func tableOfCommands() []Command {
 	}
 }
 
-// parsed returns a handler that parses the arguments of a command that reports or amends a match,
-// and answers the command if they are malformed.
+// parsed returns a handler that parses the arguments of a command that amends a match, and answers
+// malformed ones.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said
@@ -122,7 +123,7 @@ func findCommand(name string) (Command, bool) {
 	return Command{}, false
 }
 
-// commandNames returns the names and aliases of all commands, in the order of the table.
+// commandNames returns the names and aliases of all commands, in table order.
 func commandNames() (all []string) {
 	for _, c := range commands() {
 		all = append(append(all, c.Name), c.Aliases...)
@@ -130,7 +131,8 @@ func commandNames() (all []string) {
 	return all
 }
 
-// loggedName returns the name of a command for the log, which must not contain text that people chose.
+// loggedName returns the name of a command for the log, which must not contain text that people
+// chose.
 func loggedName(name string) string {
 	if c, ok := findCommand(name); ok {
 		return c.Name
@@ -162,7 +164,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	return r.do(ctx, req.origin, op)
 }
 
-// do asks the service to do something, nil for nothing.
+// do asks the service to carry out an operation; nil is a no-op.
 func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
 	if op == nil {
 		return nil
@@ -170,8 +172,9 @@ func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation)
 	return r.rankings.Do(ctx, o, op)
 }
 
-// The commands that Telegram offers in groups: to members at most twelve, which one can read at a glance, and to admins at most six more.
-// All others work when typed, and the buttons of /help, /settings and /stats lead to them.
+// The commands that Telegram offers in groups: at most twelve to members, few enough to take in at
+// a glance, and at most six more to admins. All others work when typed, and the buttons of /help,
+// /settings and /stats lead to them.
 var (
 	memberMenu = []string{
 		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
@@ -180,8 +183,9 @@ var (
 	adminMenu = []string{"settings", "board", nameLadder, command.NameSeason}
 )
 
-// Menus returns the commands that Telegram offers to the members and the admins of groups and in private chats, in all languages. Telegram
-// shows people the menus in their own language, and those without a language to all others.
+// Menus returns the commands that Telegram offers to members and admins of groups and in private
+// chats, in all languages. Telegram shows a person the menu in their language, and the one without
+// a language to everyone else.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {
@@ -209,7 +213,7 @@ func menusIn(w words, code string) []telegram.Menu {
 	}
 }
 
-// menu returns commands as a menu has them.
+// menu returns commands as entries of a menu.
 func (w words) menu(names []string, private bool) (all []models.BotCommand) {
 	for _, name := range names {
 		all = append(all, models.BotCommand{Command: name, Description: w.menuLine(name, private)})
@@ -217,7 +221,7 @@ func (w words) menu(names []string, private bool) (all []models.BotCommand) {
 	return all
 }
 
-// GroupOnly says that a command needs a group.
+// GroupOnly tells that a command works only in groups.
 type GroupOnly struct {
 	Command string `json:"command"`
 }

@@ -15,16 +15,16 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Letters stores dead letters, some of them together with a notice for the sender.
+// Letters stores dead letters, some of them with a notice for the sender.
 type Letters interface {
 	intake.DeadLetters
-	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the same update becomes a dead letter again,
-	// there is no second notice.
+	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the
+	// same update becomes a dead letter again, there is no second notice.
 	SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n notice.Notice) error
 }
 
-// DeadLetterHandler is the bot's intake.DeadLetters: it stores the updates that could not be handled. If such an update was a command for
-// the bot, it notifies the sender that the command was not done.
+// DeadLetterHandler is the bot's intake.DeadLetters: it stores updates that could not be handled.
+// If such an update was a command for the bot, it also tells the sender that the command failed.
 type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self
@@ -35,15 +35,15 @@ type DeadLetterHandler struct {
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
 // NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether
-// an error of letters is not the fault of the dead letter, such as a lock or an outage of the
-// database.
+// an error of letters is not the dead letter's fault, such as a lock or a database outage.
 func NewDeadLetterHandler(
 	letters Letters, self telegram.Self, retryLater func(error) bool, log *slog.Logger,
 ) *DeadLetterHandler {
 	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, log: log}
 }
 
-// Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter without it.
+// Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter
+// without it.
 func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) error {
 	if letter.Silent {
 		return h.letters.Save(ctx, letter)
@@ -64,8 +64,8 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 }
 
 // recipient returns the origin of the command in an update, and the notice for it. ok is false if
-// the update is no command, or if too little of it can be read. It recovers from a panic: what made
-// the update a dead letter may show here too.
+// the update is not a command, or if too little of it is readable. It recovers from panics, because
+// the fault that made the update a dead letter may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {
@@ -93,8 +93,8 @@ func (h *DeadLetterHandler) recipient(
 	return o, n, ok && o.Chat.ID != 0 && slices.Contains(known, o.Chat.Kind)
 }
 
-// commandOrigin returns the origin of a command, and its text. The entities of a damaged message may be missing; then
-// only its text decides whether it is a command.
+// commandOrigin returns the origin of a command, and its text. A damaged message may lack its
+// entities; then the text alone decides whether it is a command.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false
@@ -105,7 +105,7 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 		c, ok = m.command([]command.Entity{head}, h.self.Username)
 	}
 	o = m.origin()
-	if o.Sender != nil && o.Sender.ID == 0 { // the sender cannot be read
+	if o.Sender != nil && o.Sender.ID == 0 { // the sender is unreadable
 		o.Sender = nil
 	}
 	o.Command = loggedName(c.Name)
@@ -114,15 +114,16 @@ func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.O
 	return o, cleanName(m.Text), ok && meant
 }
 
-// headLength returns the length in bytes of the command that a text begins with, the bot's name included.
+// headLength returns the length in bytes of the command at the beginning of a text, including the
+// bot's name.
 func headLength(text string) int {
 	isBreak := func(r rune) bool { return strings.ContainsRune(" \t\r\n\u00a0", r) }
 	return len(text) - len(strings.TrimLeftFunc(text, func(r rune) bool { return !isBreak(r) }))
 }
 
-// CommandFailed says that a command could not be handled because of a fault of the bot.
+// CommandFailed tells that a command failed because of a fault of the bot.
 type CommandFailed struct {
-	Command string `json:"command,omitempty"` // as written, possibly shortened; empty for a button press
+	Command string `json:"command,omitempty"` // as typed, possibly cut; empty for a button press
 }
 
 var _ = notice.Register[CommandFailed](notice.Kind{Name: "command_failed", Purpose: notice.Outcome})

@@ -13,22 +13,22 @@ import (
 	"elobot/internal/telegram"
 )
 
-// draft is a message, and the parameters of the next request for it.
+// draft is a message with the parameters of the next request for it.
 type draft struct {
 	message outbox.Message
 	out     outgoing
-	edited  int64           // the message whose place it takes, 0 if it is a new one
-	photo   []telegram.File // the only one, whose caption is the text; nil for none
+	edited  int64           // the message to edit, 0 for a new one
+	photo   []telegram.File // the photo, whose caption is the text; nil for none
 	covered int             // see outbox.Receipt
-	instead *outgoing       // what to send if Telegram refuses the merged message or the photo
+	instead *outgoing       // sent if Telegram refuses the merged message or the photo
 
 	parameters
-	webRefused   bool  // the button that opens a web board is left out
-	tableRefused error // why the table is left out, unless more has been since
+	webRefused   bool  // the web board button is dropped
+	tableRefused error // why the table was dropped; nil again after a later refusal
 }
 
-// parameters are those of the methods that send or edit a message: each takes some of them. The
-// library's own cannot be those of a picture or an edited table, which it encodes in its own way.
+// parameters is the union of the parameters of the methods that send or edit messages. The
+// library's types do not work for pictures and edited tables, which it encodes in its own way.
 type parameters struct {
 	Chat      int64                        `json:"chat_id"`
 	Edited    int64                        `json:"message_id,omitempty"`
@@ -51,7 +51,8 @@ type photoMedia struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// deliver sends a new message, or edits one. While Telegram refuses it, deliver makes it simpler.
+// deliver sends a new message, or edits one. It simplifies the message as long as Telegram refuses
+// it.
 func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}
@@ -67,10 +68,10 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
 }
 
-// simplify makes a draft simpler that Telegram has refused, and reports whether it could: a plain
-// message is better than none. These are all the steps. The first that applies is taken, and takes
-// away what it looks for. A step that composes the draft again begins with the richest form of what
-// is left.
+// simplify removes from a draft what Telegram may have refused, and reports whether it could: a
+// plain message is better than none. It takes the first step that applies, and each step removes
+// what it checks for. A step that composes the draft again starts from the richest form of what is
+// left.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)
@@ -106,7 +107,7 @@ func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	return true
 }
 
-// compose sets the parameters of a draft for its richest form.
+// compose sets the parameters of a draft in its richest form.
 func (s *Sender) compose(d *draft) {
 	d.parameters = parameters{
 		Chat: d.message.ExternalChat, Edited: d.edited, Text: d.out.html, ParseMode: models.ParseModeHTML,
@@ -158,7 +159,7 @@ func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMark
 	return &models.InlineKeyboardMarkup{InlineKeyboard: keyboard}
 }
 
-// request makes the request of a draft and returns the id of the message.
+// request makes the request for a draft and returns the id of the message.
 func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	p, method := d.parameters, "sendMessage"
 	switch {
@@ -183,14 +184,14 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 		ID int64 `json:"message_id"`
 	}
 	err := s.client.Call(ctx, method, p, &sent, d.photo...)
-	if errors.Is(err, telegram.ErrOddResult) { // it is sent all the same
+	if errors.Is(err, telegram.ErrOddResult) { // it is sent nevertheless
 		s.log.WarnContext(ctx, "failed to read the id of a sent message", "error", err)
 		err = nil
 	}
 	return sent.ID, err
 }
 
-// says reports whether Telegram rejected a request in one of these words.
+// says reports whether Telegram's rejection contains one of these phrases.
 func says(err error, words ...string) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && api.Says(words...)
@@ -202,5 +203,5 @@ func refusesPhotos(err error) bool {
 
 var htmlTag = regexp.MustCompile(`<[^>]*>`)
 
-// plain removes the markup from a text.
+// plain returns a text without its markup.
 func plain(text string) string { return html.UnescapeString(htmlTag.ReplaceAllString(text, "")) }

@@ -10,11 +10,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// editWindow is how many seconds after a message an edit of it is handled: long enough to notice a slip, and too short to rewrite history.
+// editWindow is how many seconds after a message its edits are handled: long enough to notice a
+// slip, and too short to rewrite history.
 const editWindow = int64(5 * time.Minute / time.Second)
 
-// edited handles an edited message. If the message was no command, or a refused one, its new command is handled as if it were sent now; the
-// service ignores it otherwise. If somebody corrects the score in a /match that was recorded, the service offers to fix the match.
+// edited handles an edited message. If the message was not a command, or a refused one, the new
+// command is handled as if it were sent now; otherwise the service ignores it. If a sender corrects
+// the score in a recorded /match, the service offers to fix the match.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil
@@ -28,14 +30,14 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 	return r.dispatch(ctx, req)
 }
 
-// isEditInTime is true if a person edited the message within the editWindow.
+// isEditInTime reports whether a person edited the message within editWindow.
 func (m *message) isEditInTime() bool {
 	after := m.EditDate - m.Date
 	return m.isFromPerson() && m.ID != 0 && m.Date > 0 && after >= 0 && after <= editWindow
 }
 
-// asEdit returns the origin of the command in an edited message, given that of the message. Two edits may have the same date, so the key
-// has a hash of the text too.
+// asEdit turns the origin of a message into that of its edit. Two edits may have the same date, so
+// the key also has a hash of the text.
 func (m *message) asEdit(o ranking.Origin) ranking.Origin {
 	o.Message, o.Trigger, o.SentAt = o.Key, ranking.ByEdit, time.Unix(m.EditDate, 0).UTC()
 	text := sha256.Sum256([]byte(m.Text))

@@ -9,13 +9,14 @@ import (
 	"elobot/internal/stats"
 )
 
-// fact is a line of a view, or a row of its table. Both parts are HTML; without a label it is a line of its own.
+// fact is a line of a view, or a row of its table. Both parts are HTML. A fact without a label is a
+// line of its own.
 type fact struct{ label, value string }
 
-// fact returns a fact with a label of the catalog.
+// fact returns a fact with a label from the catalog.
 func (w words) fact(label, value string) fact { return fact{w.Text("facts."+label, nil), value} }
 
-// factLines returns facts as lines.
+// factLines formats facts as lines.
 func (w words) factLines(facts []fact) (lines []string) {
 	for _, f := range facts {
 		line := f.value
@@ -27,7 +28,7 @@ func (w words) factLines(facts []fact) (lines []string) {
 	return lines
 }
 
-// factTable returns facts as a table, with a remark below it, unless that is empty.
+// factTable formats facts as a table, with an optional remark below it.
 func factTable(title, remark string, facts ...[]fact) string {
 	t := newTable(title)
 	for _, f := range slices.Concat(facts...) {
@@ -36,7 +37,7 @@ func factTable(title, remark string, facts ...[]fact) string {
 	return t.end(remark)
 }
 
-// paragraphs joins the paragraphs of a view that have lines, with an empty line between them.
+// paragraphs joins the non-empty paragraphs of a view, separated by empty lines.
 func paragraphs(all ...[]string) string {
 	var shown []string
 	for _, lines := range all {
@@ -47,7 +48,7 @@ func paragraphs(all ...[]string) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// wonLost returns how many matches were won, drawn and lost. Where there are no draws, it leaves them out.
+// wonLost returns the numbers of wins, draws and losses. It omits draws where there are none.
 func wonLost(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)
@@ -55,7 +56,7 @@ func wonLost(won, drawn, lost int, noDraws bool) string {
 	return winsDrawsLosses(won, drawn, lost)
 }
 
-// resultsFact says how many matches were won, drawn and lost.
+// resultsFact is the fact of wins, draws and losses.
 func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
 	label := "results"
 	if noDraws && drawn == 0 {
@@ -64,15 +65,17 @@ func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
 	return w.fact(label, wonLost(won, drawn, lost, noDraws))
 }
 
-// inMatch adds to a value which match it comes from, and when that was.
+// inMatch adds to a value the match it comes from, and its date.
 func (w words) inMatch(value string, m stats.MatchRef) string {
 	return w.Text("facts.in_match", args{"Value": value, "Number": m.Number, "Date": w.Date(m.At)})
 }
 
-// boldNames returns the names of a side in bold: both of two, or the first one and the number of the others.
+// boldNames returns the names of a side in bold: both of two, otherwise the first and the number of
+// others.
 func (w words) boldNames(names []ranking.Name) string { return w.side(namesAs(names, boldName), 2, 1) }
 
-// side joins the names of a side. If it has more than most, only the first few are named, and the others are counted.
+// side joins the names of a side. If there are more than most, it names only the first few and
+// counts the others.
 func (w words) side(names []string, most, few int) string {
 	if len(names) <= most {
 		return strings.Join(names, " &amp; ")
@@ -80,7 +83,7 @@ func (w words) side(names []string, most, few int) string {
 	return w.Plural("names.others", len(names)-few, args{"Names": strings.Join(names[:few], " &amp; ")})
 }
 
-// namesAs returns names as show renders them.
+// namesAs returns the names as rendered by show.
 func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 	shown := make([]string, len(names))
 	for i, n := range names {
@@ -91,11 +94,11 @@ func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 
 func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 
-// inTeams marks the matches of teams among those of two players.
+// inTeams marks team matches among matches between two players.
 const inTeams = "👥"
 
-// playedMatches returns matches as facts: their numbers, the scores, the changes of the rating, and the opponents, or the day if these are
-// clear.
+// playedMatches returns matches as facts: number, score, rating change, and the opponents, or the
+// date if the opponents are clear from the context.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}
@@ -112,7 +115,7 @@ func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	return facts
 }
 
-// lastLines returns the last matches as lines, under a text.
+// lastLines returns the last matches as lines below a heading.
 func (w words) lastLines(id string, all []stats.PlayedMatch) (lines []string) {
 	for _, f := range w.playedMatches(all) {
 		lines = append(lines, f.label+" "+f.value)

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// WhenMembersChange sets the function that the router calls when the members of a chat or their rights have changed, before it handles the
-// change. It must be called before the first update is handled.
+// WhenMembersChange sets the function that the router calls before it handles a change of a chat's
+// members or their rights. It must be called before the first update is handled.
 func (r *Router) WhenMembersChange(forget func(ranking.ExternalChatID)) { r.forget = forget }
 
 func (r *Router) membersChanged(c chat) {
@@ -20,12 +20,14 @@ func (r *Router) membersChanged(c chat) {
 	}
 }
 
-// botMember handles a change of the bot's own membership in a chat. Somebody who unblocks it in a private chat is not greeted.
+// botMember handles a change of the bot's own membership in a chat. A person who unblocks the bot
+// in a private chat is not greeted.
 func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	o := u.origin("bot")
 	switch {
-	case u.Chat.ID == 0, !u.Chat.isGroup() && u.Chat.Type != string(ranking.Private): // the bot cannot write to it
+	case u.Chat.ID == 0, !u.Chat.isGroup() && u.Chat.Type != string(ranking.Private):
+		// the bot cannot write to it
 		return nil
 	case u.New.isOut():
 		return r.rankings.BotRemoved(ctx, o)
@@ -38,8 +40,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// member handles a change of somebody's membership in a group. Telegram sends it only if the bot is an admin. Somebody who was out already,
-// such as after a lifted ban, does not leave again.
+// member handles a change of a person's membership in a group. Telegram sends it only if the bot is
+// an admin. A person who was already out, for example after a lifted ban, does not leave again.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -57,11 +59,12 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// origin returns the origin of the change. There is no message, so its key is built from who, where, when and what.
+// origin returns the origin of the change. There is no message, so the key is built from the chat,
+// the person, the time and the change.
 func (u *memberUpdate) origin(what string) ranking.Origin {
 	who := value(u.New.User).ID
 	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t", what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember)
-	if u.Old.Status == u.New.Status { // only rights have changed, perhaps twice in a second
+	if u.Old.Status == u.New.Status { // only rights have changed, perhaps twice in one second
 		text = fmt.Appendf(text, " %t %t", u.Old.MayPin, u.New.MayPin)
 	}
 	content := sha256.Sum256(text)
@@ -99,7 +102,7 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
 
-// groupDetached says that one of two rankings of the group goes on.
+// groupDetached tells which of the group's two rankings stays current.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }

@@ -5,7 +5,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// headToHeadButtons returns the button that leads back to the page of a player, if the comparison came from there.
+// headToHeadButtons returns the button back to a player's page, if the comparison was opened from
+// there.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {
 		return nil
@@ -15,7 +16,7 @@ func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 
 var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable, buttons: headToHeadButtons, ofLadder: true})
 
-// headToHead shows how two players did against each other.
+// headToHead shows the results of two players against each other.
 func (w words) headToHead(n stats.HeadToHead) string {
 	if n.Stranger.Player != 0 {
 		return w.Text("me.not_played_of", args{"Name": showName(n.Stranger)})
@@ -31,7 +32,7 @@ func (w words) headToHeadTitle(n stats.HeadToHead) string {
 	return w.Text("h2h.title", args{"A": boldName(n.A), "B": boldName(n.B)})
 }
 
-// headToHeadFacts are all from the view of the first player.
+// headToHeadFacts takes the first player's point of view.
 func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	facts := []fact{w.fact("meetings", w.Number(n.Met())), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
 	if t := n.InTeams; t != [3]int{} {
@@ -43,15 +44,16 @@ func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	return append(facts, w.fact("net", signed(n.Gained)), w.expected(n))
 }
 
-// expected says which score is expected of the first player now.
+// expected is the first player's expected score today.
 func (w words) expected(n stats.HeadToHead) fact { return w.fact("expected", w.percent(n.Expected)) }
 
-// percent writes ten-thousandths as whole percents. Of nothing that can happen it says that it cannot.
+// percent formats ten-thousandths as whole percents, from 1 to 99: nothing that can happen is
+// impossible or certain.
 func (w words) percent(tenThousandths int) string {
 	return w.Text("number.percent", args{"Number": min(max((tenThousandths+50)/100, 1), 99)})
 }
 
-// headToHeadTable has the contents of headToHead, for two who have met.
+// headToHeadTable is headToHead as a table, for two players who have met.
 func (w words) headToHeadTable(n stats.HeadToHead) string {
 	if n.Met() == 0 {
 		return ""

@@ -13,8 +13,8 @@ import (
 
 const nameHelp = "help"
 
-// Help explains one command, or lists those of a topic. Without either, it lists what everybody needs in a group, and everything in a
-// private chat.
+// Help explains a command, or lists the commands of a topic. With neither, it lists the most
+// important commands in a group, and all commands in a private chat.
 type Help struct {
 	Topic   string    `json:"topic,omitempty"` // the name of the command
 	List    helpTopic `json:"list,omitempty"`
@@ -25,7 +25,7 @@ var _ = notice.Register[Help](notice.Kind{Name: "help", Purpose: notice.Answer, 
 
 var _ = shows(view[Help]{text: words.help, buttons: helpButtons})
 
-// helpTopic is a group of commands that /help lists on a page of its own.
+// helpTopic is a group of commands with a page of its own in /help.
 type helpTopic string
 
 // The topics.
@@ -41,7 +41,7 @@ func helpTopics() []helpTopic {
 	return []helpTopic{aboutResults, aboutCorrections, aboutStatistics, aboutSettings}
 }
 
-// commands returns the commands of a topic, in the order of the table.
+// commands returns the commands of a topic, in table order.
 func (t helpTopic) commands() []Command {
 	return slices.DeleteFunc(slices.Clone(commands()), func(c Command) bool { return c.Topic != t })
 }
@@ -56,8 +56,8 @@ func help(_ *Router, req request) ranking.Operation {
 	return ranking.Say{Notice: n}
 }
 
-// page returns the arguments of the buttons that show a page of the help in groups: "/match" for a command, "results" for a topic, and
-// "all" for the first page.
+// page returns the arguments of the buttons that show a page of the help in groups: "/match" for a
+// command, "results" for a topic, and "all" for the first page.
 func (h Help) page() string {
 	if h.Topic != "" {
 		return "/" + h.Topic
@@ -65,10 +65,10 @@ func (h Help) page() string {
 	return string(cmp.Or(h.List, allTopics))
 }
 
-// allTopics stands for the first page in the data of a button.
+// allTopics stands for the first page in button data.
 const allTopics helpTopic = "all"
 
-// parseHelp reads the arguments that page writes. ok is false for all others.
+// parseHelp reads the arguments written by page. ok is false for any others.
 func parseHelp(args string) (h Help, ok bool) {
 	if name, isCommand := strings.CutPrefix(args, "/"); isCommand {
 		c, found := findCommand(name)
@@ -85,8 +85,9 @@ const (
 	commandsPerRow = 3
 )
 
-// helpButtons returns the buttons below the help. In a group these are on the first page those of the topics, on the page of a topic those
-// of its commands, and the way back.
+// helpButtons returns the buttons below the help. In a group, the first page has buttons for the
+// topics and a topic's page for its commands; the pages of topics and commands also have a way
+// back.
 func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	if n.Private {
 		if n.Topic == "" {
@@ -117,10 +118,10 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	}
 }
 
-// topic returns the name of a topic.
+// topic returns the label of a topic.
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
-// start handles /start, which Telegram sends when somebody opens the bot or adds it to a group.
+// start handles /start, which Telegram sends when a person opens the bot or adds it to a group.
 func start(_ *Router, req request) ranking.Operation {
 	if req.origin.Chat.IsGroup() {
 		return ranking.Greet{Greeting: Greeting{}}
@@ -135,7 +136,8 @@ type Greeting struct {
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
-// Fleeting is false in a group, where the greeting is the outcome of adding the bot, so it is sent even if it is late.
+// Fleeting reports whether the greeting is only worth sending in time. In a group, the greeting is
+// the outcome of adding the bot, so it is sent even if it is late.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})
@@ -191,7 +193,7 @@ func (w words) topicPage(t helpTopic) string {
 // usage returns the lines about a command in a list.
 func (w words) usage(c Command) string { return w.Text("commands."+c.Name+".usage", nil) }
 
-// menuLine returns what the menu of groups or of private chats says about a command, as plain text.
+// menuLine returns the plain text for a command in the menu of groups or of private chats.
 func (w words) menuLine(name string, private bool) string {
 	if id := "commands." + name + ".private_menu"; private && w.Has(id) {
 		return w.Text(id, nil)

@@ -37,8 +37,8 @@ func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	return ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true}
 }
 
-// anyName reads the arguments of a button below a question about a ladder: the name that it is to
-// get, or nothing.
+// anyName reads the arguments of a button below a question about a ladder: its new name, or
+// nothing.
 func anyName(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
@@ -47,7 +47,7 @@ func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
 	return w.Text("ladder.first", args{"Name": showText(n.Name)})
 }
 
-// firstLadderButtons returns the button by which a reply to the question is recognized.
+// firstLadderButtons returns the button that identifies the question when a person replies to it.
 func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.cancel(), data: callbackData(ladderCode, n.Name)}}}
 }

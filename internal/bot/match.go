@@ -13,13 +13,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// A match has up to twenty players. Their names, each repeated several times, would not fit into one message.
+// Limits for matches with many players. A match has up to twenty, whose names, each repeated
+// several times, would not fit into one message.
 const (
-	// A side with up to maxSideNames players is listed in full. Of a larger one, the first shortSideNames players are listed, with the
-	// number of others.
+	// A side with up to maxSideNames players is listed in full. For a larger one, the first
+	// shortSideNames players are listed, and the others counted.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is how many new players are named; if there are more, they are only counted.
+	// maxNewNames is how many new players are listed; if there are more, they are only counted.
 	maxNewNames = 8
 	// maxNumbers is how many match numbers are listed.
 	maxNumbers = 10
@@ -27,13 +28,13 @@ const (
 
 var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons, ofLadder: true})
 
-// cardButtons returns the button below the card of a match.
+// cardButtons returns the button below a match's card.
 func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
 	switch {
 	case n.Number == 0:
 	case !n.Undone:
 		return [][]button{{{text: w.Text("button.undo", nil), data: buttonOf(n).data(undoCode)}}}
-	case n.UndoneBy != nil: // what a merge undid cannot come back
+	case n.UndoneBy != nil: // a match undone by a merge cannot be restored
 		return [][]button{{{text: w.Text("button.restore", nil), data: buttonOf(n).data(restoreCode)}}}
 	}
 	return nil
@@ -51,7 +52,7 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	return strings.Join(append(lines, notes(append([]string{match}, w.remarks(n)...)...)), "\n")
 }
 
-// remarks says who is new in a match that counts, who has reported it, and what it was corrected from.
+// remarks lists who is new in a match that counts, who reported it, and what was corrected.
 func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
@@ -75,12 +76,13 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	return all
 }
 
-// outcome says who won, with the score, and in brackets the sets and more.
+// outcome tells who won, with the score, and the sets and more in brackets.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeText says who won, in the form of a text of the catalog, with the score if there is one, and what comes after it.
+// outcomeText tells who won, using a form of the catalog's text, with the score if there is one,
+// followed by after.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
 	id := "outcome." + outcomeOf(score)
@@ -91,7 +93,7 @@ func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking
 	return w.Text(id+form, with)
 }
 
-// outcomeOf returns what a match was for the first side.
+// outcomeOf returns the outcome of a match for the first side.
 func outcomeOf(score [2]int) string {
 	switch {
 	case score[0] == score[1]:
@@ -103,7 +105,7 @@ func outcomeOf(score [2]int) string {
 	}
 }
 
-// result returns a match without saying who won: the sides around the score, and the sets.
+// result returns a match without naming the winner: the sides around the score, and the sets.
 func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
 	return w.resultOf(sides, w.sideNames) + brackets(showSets(sets))
 }
@@ -114,10 +116,10 @@ func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) s
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
 
-// hasPoints is true if a score is more than who has won.
+// hasPoints reports whether a score tells more than who won.
 func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
-// showScore returns what stands between two sides: their score, or a trophy next to the one that has won.
+// showScore returns what stands between two sides: their score, or a trophy next to the winner.
 func showScore(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)
@@ -125,7 +127,7 @@ func showScore(score [2]int) string {
 	return map[string]string{"won": "🏆 –", "lost": "– 🏆", "drew": "="}[outcomeOf(score)]
 }
 
-// scoreAlone returns a score where no sides are, or what the match was for the first one.
+// scoreAlone returns a score that stands without sides, or the outcome for the first side.
 func (w words) scoreAlone(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)
@@ -133,7 +135,7 @@ func (w words) scoreAlone(score [2]int) string {
 	return w.Text("score."+outcomeOf(score), nil)
 }
 
-// writtenScore returns a score as commands have it.
+// writtenScore returns a score in the syntax of commands.
 func writtenScore(score [2]int) string { return ladder.Score{A: score[0], B: score[1]}.String() }
 
 // brackets returns the non-empty texts in brackets, or an empty string.
@@ -158,7 +160,8 @@ func (w words) sideNames(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return boldName(p.Name) })
 }
 
-// namesOf returns the players of a side as show renders them, or the first of them and the number of the others.
+// namesOf returns the players of a side as rendered by show; of a large side, the first few and the
+// number of others.
 func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	names := make([]string, len(s.Players))
 	for i, p := range s.Players {
@@ -173,8 +176,8 @@ func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratin
 // movementsLine returns the rating changes in one line.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns so many rating changes at most with a text between two of them, and another one
-// between them and what else there is to say.
+// moves returns at most most rating changes. between separates them, and beside separates them from
+// everything else.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)
@@ -198,7 +201,7 @@ func movesOf(ratings []ranking.RatingChange) (all []string) {
 	return all
 }
 
-// signed formats a change with its sign. The minus is the typographic one.
+// signed formats a change with its sign, with a typographic minus.
 func signed(n int) string {
 	switch {
 	case n > 0:
@@ -210,10 +213,10 @@ func signed(n int) string {
 	}
 }
 
-// notes returns the remarks at the end of a message.
+// notes formats the remarks at the end of a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
 
-// matchNumber returns the number of a match as a list or a line has it.
+// matchNumber returns the number of a match for a list or a line.
 func (w words) matchNumber(n int) string { return w.Text("numbers.match", args{"Number": n}) }
 
 // numberList lists match numbers: all of them, or the first maxNumbers and the number of others.
@@ -233,12 +236,12 @@ func (w words) numberList(numbers []int) string {
 	}
 }
 
-// celebration says what is special about a match. It is empty for a kind of a newer release.
+// celebration tells what is special about a match. It is empty for kinds of newer releases.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
 	}
-	// above them, the card has already named all players
+	// the card has already named all players above
 	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
 	id := "celebration." + string(c.Kind)
 	if !w.Has(id) {
@@ -264,8 +267,8 @@ func (w words) plainSide(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }
 
-// ratedSide returns the players of a side with their rating changes. Of players who are only counted, it gives the smallest and the largest
-// change.
+// ratedSide returns the players of a side with their rating changes. For the players who are only
+// counted, it gives the smallest and the largest change.
 func (w words) ratedSide(s ranking.Side) string {
 	text := w.namesOf(s, func(p ranking.RatingChange) string {
 		return fmt.Sprintf("%s (%s → %d)", showName(p.Name), signed(p.After-p.Before), p.After)

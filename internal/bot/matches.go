@@ -13,13 +13,13 @@ import (
 	"elobot/internal/stats"
 )
 
-// matches handles /matches. Who reports a result with it means /match.
+// matches handles /matches. A sender who reports a result with it means /match.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 	return ranking.Ask{Question: stats.Typed{Form: stats.MatchesCommand{Match: match}}}
 }
 
-// matchButtons returns the buttons that show the pages before and after one.
+// matchButtons returns the buttons for the previous and the next page.
 func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
 	if len(n.Rows) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func matchButtons(n stats.MatchPage, _ outbox.Item, _ words) [][]button {
 	return [][]button{turnMatches(matchesCode, 0, n.Newer, n.Older, int64(first), int64(last))}
 }
 
-// historyButtons returns the buttons that show the pages before and after one, and how the player is doing.
+// historyButtons returns the buttons for the previous and the next page, and for the player's page.
 func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	if len(n.Rows) == 0 {
 		return nil
@@ -38,8 +38,8 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, {{text: w.Text("button.stats", nil), data: playerData(playerCode, player)}}}
 }
 
-// turnMatches returns the buttons that show the pages of newer and older matches, if there are any,
-// before and after the first and the last match of a page.
+// turnMatches returns the buttons for newer and older matches, if there are any. first and last are
+// the matches at the ends of the current page.
 func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
 	data := func(is bool, at stats.Paging) string {
 		if !is {
@@ -50,9 +50,8 @@ func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, 
 	return turnRow(data(newer, stats.Paging{Key: first, Newer: true}), data(older, stats.Paging{Key: last}))
 }
 
-// matchesData returns the data of a button for a page of a player's matches, as in 1h:7 and
-// 1h:7:o5, or of those of the group, as in 1m:0 and 1m:o5. Other views may have one for the first
-// page.
+// matchesData returns the data of a button for a page of matches: of a player, as in 1h:7 and
+// 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. Other views may link to the first page.
 func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if q.At.Key != 0 {
@@ -64,11 +63,11 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 	return callbackData(code, args)
 }
 
-// pageSigns stand in front of a match in the data of a button: those before it are newer.
+// pageSigns precede a match in button data; the key reports whether the page has newer matches.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
-// parseMatches returns what reads the arguments that matchesData writes with a code. ok is false
-// for all others, and for numbers that no match can have.
+// parseMatches returns a parser for the arguments that matchesData writes with a code. ok is false
+// for any others, and for match numbers out of range.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {
@@ -112,7 +111,7 @@ func (w words) historyTitle(n stats.HistoryPage) string {
 	return w.Text("matches.of_player", args{"Name": showName(n.Name)})
 }
 
-// matchRows returns matches, one per line, under their days.
+// matchRows lists matches under their days, one per line.
 func (w words) matchRows(rows []stats.MatchRow) string {
 	var lines []string
 	for i, r := range rows {
@@ -128,12 +127,12 @@ func (w words) matchRows(rows []stats.MatchRow) string {
 	return strings.Join(lines, "\n")
 }
 
-// isNewDay is true if the i-th match is the first one of its day.
+// isNewDay reports whether the i-th match is the first of its day.
 func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 	return i == 0 || w.Date(rows[i].Played) != w.Date(rows[i-1].Played)
 }
 
-// matchRow returns a match with the change of a rating, which may be empty, and what has become of it.
+// matchRow returns a match with its rating change, which may be empty, and its corrections.
 func (w words) matchRow(r stats.MatchRow, change string) string {
 	text := w.Text("outcome.result", args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
 	switch {
@@ -146,7 +145,7 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 	}
 }
 
-// A row of a list has room for short names only, and for two players of a side.
+// A row of a list has room for short names only, and for two players per side.
 const (
 	maxRowName  = 20
 	maxRowUnits = 40
@@ -161,27 +160,27 @@ func shortName(n ranking.Name) string {
 	})
 }
 
-// shortSide returns the players of a side, or the first of them and the number of the others.
+// shortSide returns the players of a side; of a large side, the first one and the number of others.
 func (w words) shortSide(side []ranking.Name) string {
 	return w.side(namesAs(side, shortName), maxRowSide, 1)
 }
 
-// shortNames joins names as those of a team.
+// shortNames joins the names of a team.
 func shortNames(names []ranking.Name) string {
 	return strings.Join(namesAs(names, shortName), " &amp; ")
 }
 
-// matchTable has the contents of matchPage.
+// matchTable is matchPage as a table.
 func (w words) matchTable(n stats.MatchPage) string {
 	return w.matchRowsTable(w.titleOf("matches.title", n.Title), n.Rows, false)
 }
 
-// historyTable has the contents of historyPage.
+// historyTable is historyPage as a table.
 func (w words) historyTable(n stats.HistoryPage) string {
 	return w.matchRowsTable(w.historyTitle(n), n.Rows, true)
 }
 
-// matchRowsTable returns matches under their days, with or without a column for the changes of a rating.
+// matchRowsTable lists matches under their days, with or without a column for rating changes.
 func (w words) matchRowsTable(title string, rows []stats.MatchRow, changes bool) string {
 	if len(rows) == 0 {
 		return ""

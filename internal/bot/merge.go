@@ -9,25 +9,29 @@ import (
 )
 
 const (
-	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which are never fewer.
+	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which
+	// are never fewer.
 	maxText = 4096
-	// maxListed is the room for a list in a message, in UTF-16 units. What stands around the list takes the rest at most.
+	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
+	// in the rest.
 	maxListed = maxText - 256
-	// lineGrows is by how much the line of a result grows at most, in any language, if the result is corrected or undone. A message has that
-	// room, so that an edit still names all that were named.
+	// lineGrows is the most that a result's line grows, in any language, when the result is
+	// corrected or undone. A message reserves that room, so an edit still lists all results that it
+	// listed before.
 	lineGrows = 44
 )
 
 // several builds a message that covers several items.
 type several struct {
 	lines      []string
-	units      int // of the lines
+	units      int // the length of the lines
 	undo       int // number of the last match that can be undone
-	unanswered int // how many questions get no answer
+	unanswered int // how many questions go unanswered
 }
 
-// merge renders several items as one message, with a line or two each, and returns how many items it covers: as many, from the first on, as
-// fit and need not stand alone. It must cover all items if it edits a message that covers them already. Then it only counts the items that
+// merge renders several items as one message, with a line or two each. It returns how many items
+// the message covers: the longest run from the first on that fits and in which no item must be sent
+// alone. An edit must cover all items that the message covered before, so it only counts items that
 // do not fit.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
@@ -41,7 +45,7 @@ func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	return outgoing{html: s.text(all, w)}, all
 }
 
-// add adds the line of an item, and says whether that was possible.
+// add adds the line of an item, and reports whether it could.
 func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	out, err := render(item, w)
 	if err != nil || out.line == "" {
@@ -58,8 +62,8 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	return s.addLine(line, undo, grows)
 }
 
-// addLine adds a line, which may grow by so much later, about the match with a number that can be undone if undo is not 0. It says whether
-// there was room.
+// addLine adds a line that may later grow by grows UTF-16 units. undo is the number of the match
+// that can be undone, or 0. It reports whether there was room.
 func (s *several) addLine(line string, undo, grows int) bool {
 	units := utf16Length(plain(line)) + len("\n") + grows
 	if s.units+units > maxListed {
@@ -73,7 +77,7 @@ func (s *several) addLine(line string, undo, grows int) bool {
 	return true
 }
 
-// addresseeOf returns the name of the person that an item answers, empty if there is none.
+// addresseeOf returns the name of the person to whom an item is addressed, empty if there is none.
 func addresseeOf(item outbox.Item) string {
 	if name, ok := item.Names[item.AddresseeID]; ok {
 		return name.Name
@@ -81,7 +85,7 @@ func addresseeOf(item outbox.Item) string {
 	return item.Addressee
 }
 
-// addressed puts the addressee's name in front of a line, unless the line begins with it anyway.
+// addressed puts the addressee's name in front of a line, unless the line already begins with it.
 func addressed(name, line string, w words) string {
 	if name = cleanName(w.called(name)); name == "" || strings.HasPrefix(plain(line), plain(showText(name))) {
 		return line

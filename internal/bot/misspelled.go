@@ -10,12 +10,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// minMisspelled is how long an unknown command, and the similar one of this bot, must be for an answer in a group, unless it names this
-// bot: a shorter one, such as /stop beside /top, may well be a command of another bot of the group that happens to be similar.
+// minMisspelled is how long an unknown command, and the similar one of this bot, must be for an
+// answer in a group, unless the command names this bot. A shorter one, such as /stop, which
+// resembles /top, may well belong to another bot in the group.
 const minMisspelled = 4
 
-// unknownCommand answers a command that the bot does not have. In a group, a command that may be meant for another bot is only answered if
-// it looks like one of this bot.
+// unknownCommand answers a command that the bot does not have. In a group, it answers a command
+// that may be meant for another bot only if it resembles one of this bot.
 func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
 	typed := req.origin.Said.Name
 	name := nearest(typed)
@@ -32,20 +33,20 @@ func unknownCommand(req request, meantForThisBot bool, self string) ranking.Oper
 	}
 }
 
-// nameRename is a command that people try with no other bot in mind.
+// nameRename is a command that people try without having another bot in mind.
 const nameRename = "rename"
 
-// offeredInstead are other commands that people try. They are those of moderation bots, too, so
-// they are answered only if they are meant for this bot.
+// offeredInstead are other commands that people try. Moderation bots have them too, so the bot
+// answers them only if they are meant for it.
 var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
 
-// repliesTo reports whether a message replies to one of a bot.
+// repliesTo reports whether a message replies to a message of a bot.
 func (m *message) repliesTo(bot string) bool {
 	to := m.replied()
 	return to != nil && to.From != nil && strings.EqualFold(to.From.Username, bot)
 }
 
-// Offer names what the bot offers for a command that it does not have.
+// Offer tells what the bot offers in place of a command that it does not have.
 type Offer struct {
 	Command string `json:"command"`
 }
@@ -56,8 +57,8 @@ var _ = shows(view[Offer]{text: words.offer, line: words.offer})
 
 func (w words) offer(n Offer) string { return w.Text("offers."+n.Command, nil) }
 
-// corrected returns the command of a message with another name. It has no arguments if they do not fit into one short line, or would lose
-// their mentions when they are copied.
+// corrected returns the command of a message with another name. It drops the arguments if they do
+// not fit into one short line, or contain mentions that copying would lose.
 func (m *message) corrected(name string) string {
 	arguments := m.Text[headLength(m.Text):]
 	whole := strings.Join(strings.Fields(name+" "+arguments), " ")
@@ -68,8 +69,9 @@ func (m *message) corrected(name string) string {
 	return whole
 }
 
-// nearest returns the first name or alias of a command that a misspelled name is a slip of, but one without its last letter if there is one:
-// /stat is /stats rather than /start. It is empty if there is none.
+// nearest returns the name or alias of a command that a misspelled name resembles: preferably one
+// of which it is a prefix, so that /stat is /stats rather than /start, and otherwise the first. It
+// is empty if there is none.
 func nearest(misspelled string) (nearest string) {
 	for _, name := range commandNames() {
 		if isSlip(misspelled, name) && (nearest == "" || strings.HasPrefix(name, misspelled)) {
@@ -79,8 +81,8 @@ func nearest(misspelled string) (nearest string) {
 	return nearest
 }
 
-// isSlip is true if two different words differ in one letter that is added, left out or replaced, or in two neighbors that are swapped. A
-// replaced letter makes another word of a short one: /list is not /lost.
+// isSlip reports whether two different words differ in one added, missing or replaced letter, or in
+// two swapped neighbors. A replaced letter in a short word makes another word: /list is not /lost.
 func isSlip(a, b string) bool {
 	letters, others := []rune(a), []rune(b)
 	if command.Distance(letters, others, 1) != 1 {
@@ -92,9 +94,10 @@ func isSlip(a, b string) bool {
 	return !isReplaced || len(letters) > minMisspelled
 }
 
-// UnknownCommand says that there is no such command.
+// UnknownCommand tells that there is no such command.
 type UnknownCommand struct {
-	Meant string `json:"meant,omitempty"` // what was probably meant, without the slash: a command, possibly with its arguments
+	// the command that was probably meant, without the slash, possibly with its arguments
+	Meant string `json:"meant,omitempty"`
 }
 
 var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Purpose: notice.Answer, Refuses: true})
@@ -102,7 +105,7 @@ var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Pur
 var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand, buttons: unknownCommandButtons, personal: true})
 
 func unknownCommandButtons(n UnknownCommand, _ outbox.Item, w words) [][]button {
-	if !strings.Contains(n.Meant, " ") { // the name of a command alone is typed quickly
+	if !strings.Contains(n.Meant, " ") { // a command's name alone is quickly typed
 		return nil
 	}
 	return copyButton("/"+n.Meant, w)

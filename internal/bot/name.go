@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// maxName is how many characters of a name are shown, as people count them.
+	// maxName is how many characters of a name are shown, as readers count them.
 	maxName = 32
-	// maxNameUnits limits a shown name in UTF-16 units, which the length of a message is counted in: a single character may carry any
-	// number of accents.
+	// maxNameUnits limits a shown name in UTF-16 units, in which the length of a message is
+	// counted: a single character may carry any number of accents.
 	maxNameUnits = 64
 
 	isolate    = "\u2068" // starts text with its own writing direction …
@@ -25,17 +25,17 @@ const (
 	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
 )
 
-// displayName returns a person's name as it is stored.
+// displayName returns a person's name in its stored form.
 func displayName(u user) string {
 	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
-// nameNameless gives a name to everybody in what a pointer refers to who has none.
+// nameNameless replaces the placeholder name everywhere in the value behind pointer.
 func (w words) nameNameless(pointer any) {
 	ranking.EachName(pointer, func(name *ranking.Name) { name.Name = w.called(name.Name) })
 }
 
-// called returns what somebody with a stored name is called.
+// called returns the displayed form of a stored name.
 func (w words) called(name string) string {
 	if name == ranking.Nameless {
 		return w.Text("names.nameless", nil)
@@ -43,8 +43,9 @@ func (w words) called(name string) string {
 	return name
 }
 
-// cleanName removes from a name what would disturb the text around it, or could make two names look the same: control characters, direction
-// marks, extra white space. The result is empty if nothing visible is left.
+// cleanName removes from a name what would disturb the text around it, or could make two names look
+// the same: control characters, direction marks, extra white space. The result is empty if nothing
+// visible remains.
 func cleanName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
@@ -63,23 +64,24 @@ func cleanName(name string) string {
 	return cut(strings.Join(strings.Fields(cleaned), " "), maxName, maxNameUnits)
 }
 
-// isUnprintable is true if a rune does not belong in readable text.
+// isUnprintable reports whether a rune does not belong in readable text.
 func isUnprintable(r rune) bool {
 	return !unicode.IsPrint(r) && !isPartOfCharacter(r) || r == unicode.ReplacementChar
 }
 
-// isBlank is true if a rune is a letter or symbol that is invisible.
+// isBlank reports whether a rune is an invisible letter or symbol.
 func isBlank(r rune) bool { return strings.ContainsRune("\u115f\u1160\u3164\uffa0\u2800", r) }
 
-// isPartOfCharacter is true if a rune is invisible, but needed by some emoji or scripts.
+// isPartOfCharacter reports whether a rune is invisible, but needed by some emoji or scripts.
 func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
 
-// cut shortens a text to so many characters and fewer than so many UTF-16 units, without splitting a character.
+// cut shortens a text to at most maxCharacters characters and fewer than maxUnits UTF-16 units,
+// without splitting a character.
 func cut(text string, maxCharacters, maxUnits int) string {
 	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
-		return text // a character has at least one unit, so there is no need to find the characters
+		return text // every character has at least one unit, so segmentation is not needed
 	}
 	characters, units := 0, 0
 	for rest, state := text, -1; rest != ""; {
@@ -102,7 +104,7 @@ func cut(text string, maxCharacters, maxUnits int) string {
 
 func utf16Length(text string) int { return len(utf16.Encode([]rune(text))) }
 
-// firstUnits returns the longest beginning of a text that fits into so many units.
+// firstUnits returns the longest prefix of a text that fits into units UTF-16 units.
 func firstUnits(text string, units int) string {
 	for i, r := range text {
 		if units -= utf16.RuneLen(r); units < 0 {
@@ -112,21 +114,23 @@ func firstUnits(text string, units int) string {
 	return text
 }
 
-// linkEnders puts an invisible joiner behind some characters, so that no part of a name becomes a mention, a command, a tag or a link.
+// linkEnders puts an invisible joiner behind certain characters, so that no part of a name becomes
+// a mention, a command, a tag or a link.
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// codeText returns a text that people chose, for a command to copy inside <code>.
+// codeText returns a text that people chose for a command inside <code>, where it can be copied.
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
-// showText renders a text that people chose. No such text may get into a message in another way: showText cleans it, breaks its links,
-// escapes it for HTML, and isolates its writing direction.
+// showText renders a text that people chose. Such texts must not get into a message in any other
+// way: showText cleans it, breaks its links, escapes it for HTML, and isolates its writing
+// direction.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }
 
-// showWord is showText for a word that could not be read. It shows invisible characters as code points, such as U+202E: otherwise the word
-// would look correct or empty.
+// showWord is showText for a word that could not be read. It shows invisible characters as code
+// points, such as U+202E; otherwise the word would look correct or empty.
 func showWord(word string) string {
 	invisible := cleanName(word) == ""
 	var b strings.Builder
@@ -140,7 +144,8 @@ func showWord(word string) string {
 	return showText(b.String())
 }
 
-// showName is showText for the name of a player, with the mark that distinguishes players of the same name.
+// showName is showText for a player's name, with the mark that distinguishes players of the same
+// name.
 func showName(n ranking.Name) string {
 	shown := showText(n.Name)
 	if n.Mark != "" {

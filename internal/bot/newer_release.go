@@ -8,11 +8,12 @@ import (
 	"elobot/internal/outbox"
 )
 
-// isUnknown is true if this release does not know a kind of notice. A newer one wrote the notice then.
+// isUnknown reports whether this release does not know a kind of notice. Then a newer release wrote
+// the notice.
 func isUnknown(kind string) bool { return views[notice.Type(kind)] == nil }
 
-// needsNewerRelease is true if a message cannot be rendered because of a kind that this release does not know. A new message may end before
-// such an item, unless it is repeated.
+// needsNewerRelease reports whether a message cannot be rendered because this release does not know
+// the kind of an item. A new message may end before such an item, unless it is repeated.
 func needsNewerRelease(m outbox.Message) bool {
 	if m.Action == outbox.Send && !m.Row.Repeated {
 		return isUnknown(m.Items[0].Kind)
@@ -20,7 +21,8 @@ func needsNewerRelease(m outbox.Message) bool {
 	return isUnknown(m.Row.Kind) || slices.ContainsFunc(m.Items, func(i outbox.Item) bool { return isUnknown(i.Kind) })
 }
 
-// setAside returns the outcome of a message that waits for a newer release: all of it, or only its first item.
+// setAside returns the outcome of a message that waits for a newer release: all of it, or only its
+// first item.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
 	if !m.Row.Repeated {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// teamButtons returns the buttons below teams: those for other teams, and the one to report the result. There is no room for the players in
-// their data; they are those of the /teams that the message replies to, in the same order.
+// teamButtons returns the buttons for other teams, and the one to report the result. The players do
+// not fit into the data; they come from the /teams that the message replies to, in the same order.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
@@ -28,7 +28,8 @@ func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, report}
 }
 
-// someTeams are teams that a button means: the number of a division, and the players whom the unclear names of the command mean.
+// someTeams identifies the teams of a button: the number of a division, and the choices made for
+// the unclear names of the command.
 type someTeams struct {
 	number int
 	picked []ladder.PlayerID
@@ -42,7 +43,7 @@ func teamsData(code string, number int, picked []ladder.PlayerID) string {
 	return callbackData(code, strconv.Itoa(number)+":"+showIDs(picked))
 }
 
-// parseTeams reads the arguments that teamsData writes. ok is false for all others.
+// parseTeams reads the arguments written by teamsData. ok is false for any others.
 func parseTeams(args string) (t someTeams, ok bool) {
 	_, ids, _ := strings.Cut(args, ":")
 	_, _ = fmt.Sscanf(args, "%d", &t.number)
@@ -51,20 +52,20 @@ func parseTeams(args string) (t someTeams, ok bool) {
 	return t, isNumber && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
 }
 
-// turnTeams handles the buttons for other teams. The ratings may have changed since, so the teams
-// are divided again.
+// turnTeams handles the buttons for other teams. Ratings may have changed since, so it divides the
+// teams again.
 func turnTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.Ask{Question: stats.Typed{Form: stats.TeamsCommand{K: t.number}}})
 }
 
-// reportTeams handles the button that reports a result of teams. Whoever presses it is asked for
-// the score.
+// reportTeams handles the button that reports a result of teams. The person who presses it is asked
+// for the score.
 func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow returns an operation about the /teams that the message with a pressed button replies
-// to, nil if it is gone.
+// teamsBelow returns an operation about the /teams that the message with the pressed button replies
+// to, nil if that is gone.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {
@@ -77,7 +78,7 @@ func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking
 
 var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})
 
-// odds says what to expect of each side, and how the ratings would change.
+// odds tells each side's expected score, and how the ratings would change.
 func (w words) odds(n stats.Odds) string {
 	lines := []string{
 		w.oddsSide(n.Sides[0], n.Expected, n.Draws),
@@ -111,7 +112,8 @@ func (w words) odds(n stats.Odds) string {
 	return strings.Join(lines, "\n")
 }
 
-// oddsSide returns a side with its rating, and the changes: those of all members, or of those who have the same.
+// oddsSide returns a side with its rating and the changes: one for all members, or one for each
+// group with the same changes.
 func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) string {
 	sum := 0
 	names := make([]ranking.Name, len(side))
@@ -122,7 +124,7 @@ func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) strin
 	head := w.Text("odds.side", args{
 		"Names": "<b>" + shortNames(names) + "</b>", "Rating": (sum + len(side)/2) / len(side), "Percent": expected,
 	})
-	var all []string // different changes
+	var all []string // the distinct changes
 	var who [][]ranking.Name
 	for _, p := range side {
 		changes := w.changes(p, draws)
@@ -143,7 +145,7 @@ func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) strin
 	return strings.Join(lines, "\n")
 }
 
-// changes says how a match would change a rating.
+// changes tells how a match would change a rating.
 func (w words) changes(p stats.OddsPlayer, draws bool) string {
 	with := args{"Win": signed(p.Win), "Lose": signed(p.Lose)}
 	if !draws {

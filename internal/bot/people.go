@@ -13,7 +13,7 @@ import (
 
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
-// unclearPeople says why it is not clear who a question is about.
+// unclearPeople tells why it is not clear who a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
 	with := args{"Word": showWord(n.Word), "Form": ""}
 	if id := "commands." + n.Command + ".usage"; w.Has(id) {
@@ -32,8 +32,8 @@ func (w words) whoMeant(n stats.WhoMeant) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)})
 }
 
-// whoMeantButtons returns a button for each person who may be meant. There is no room for the question in their data; it is that of the
-// message that they reply to.
+// whoMeantButtons returns a button for each candidate. The question does not fit into the data; it
+// is in the message that their message replies to.
 func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
 	for _, name := range n.People {
 		data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player)))
@@ -42,8 +42,8 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 	return rows
 }
 
-// pick handles the buttons that say whom an unclear name in a question means: it answers the
-// question, or asks about the next such name.
+// pick handles the buttons that settle an unclear name in a question: it answers the question, or
+// asks about the next such name.
 func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Topic != aboutStatistics { // the message may have been edited since
@@ -54,7 +54,7 @@ func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	return c.Handle(r, req)
 }
 
-// commandBelow returns the command that the message with a pressed button replies to. ok is false
+// commandBelow returns the command that the message with the pressed button replies to. ok is false
 // if it is gone.
 func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	to := p.query.Message.replied()
@@ -70,10 +70,10 @@ func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	return newRequest(to, p.origin, c), known, ok
 }
 
-// idBase keeps the ids of several players short enough for the data of a button.
+// idBase keeps the ids of several players short enough for button data.
 const idBase = 36
 
-// showIDs writes the ids of players in the data of a button, as in 1a,1b.
+// showIDs formats player ids for button data, as in 1a,1b.
 func showIDs(players []ladder.PlayerID) string {
 	ids := make([]string, len(players))
 	for i, p := range players {
@@ -82,7 +82,7 @@ func showIDs(players []ladder.PlayerID) string {
 	return strings.Join(ids, ",")
 }
 
-// parseIDs reads what showIDs writes of at least one player. ok is false for all else.
+// parseIDs reads the output of showIDs for at least one player. ok is false for anything else.
 func parseIDs(text string) (players []ladder.PlayerID, ok bool) {
 	for id := range strings.SplitSeq(text, ",") {
 		player, err := strconv.ParseInt(id, idBase, 64)

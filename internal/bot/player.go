@@ -23,18 +23,18 @@ func player(_ *Router, req request) ranking.Operation {
 	}
 }
 
-// playerData returns the data of a button that is about a player.
+// playerData returns the data of a button about a player.
 func playerData(code string, player ladder.PlayerID) string {
 	return callbackData(code, strconv.FormatInt(int64(player), 10))
 }
 
-// parsePlayer reads the arguments that playerData writes. ok is false for all others.
+// parsePlayer reads the arguments written by playerData. ok is false for any others.
 func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 	player, ok = parseID[ladder.PlayerID](args)
 	return player, ok && player > 0
 }
 
-// playerButtons returns the buttons below a player's page, none for somebody who has not played.
+// playerButtons returns the buttons below a player's page, none for a player who has not played.
 func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
@@ -71,7 +71,7 @@ func (w words) myStandings(n stats.MyStandings) string {
 	return strings.Join(append(lines, "<i>"+w.Text("me.legend", nil)+"</i>"), "\n")
 }
 
-// groupStanding is the line of one group.
+// groupStanding returns the line of one group.
 func (w words) groupStanding(g stats.GroupStanding) string {
 	title := w.Text("me.unnamed", nil)
 	if g.Title != "" {
@@ -96,7 +96,7 @@ var _ = shows(view[stats.PlayerStanding]{
 	text: words.player, table: words.playerTable, buttons: playerButtons, ofLadder: true,
 })
 
-// playedBefore is true if the player has played in a season of the ladder.
+// playedBefore reports whether the player has played in a season of the ladder.
 func playedBefore(n stats.PlayerStanding) bool { return n.Season != nil && n.Season.Last > 0 }
 
 // player shows the standing and the history of a player.
@@ -113,7 +113,7 @@ func (w words) player(n stats.PlayerStanding) string {
 	return paragraphs(facts, w.lastLines("me.last", n.Last), w.factLines(w.othersFacts(n)))
 }
 
-// whereStands says which place a player has, or why none.
+// whereStands tells a player's place, or why there is none.
 func (w words) whereStands(n stats.PlayerStanding) string {
 	id, with := "me.standing", args{
 		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
@@ -166,7 +166,7 @@ func (w words) playerFacts(n stats.PlayerStanding) []fact {
 	return facts
 }
 
-// form returns the last matches as letters.
+// form returns the last results as letters.
 func (w words) form(form string) string {
 	ids := map[rune]string{'w': "me.letter.won", 'd': "me.letter.drawn", 'l': "me.letter.lost"}
 	var letters []string
@@ -199,7 +199,7 @@ func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 	return facts
 }
 
-// playerTable has the contents of player, for somebody whom the ranking shows.
+// playerTable is player as a table, for players in the ranking.
 func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""

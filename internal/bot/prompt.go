@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt. Without a tag, the button is unknown.
+// promptData returns the data of a button that answers a prompt. Without a tag, the button is
+// invalid.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
 	if ref.Tag != "" {
@@ -22,7 +23,7 @@ func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	return callbackData(promptCode, args+optionData(option))
 }
 
-// optionData returns the form of the option of a button in its data.
+// optionData formats an option for button data.
 func optionData(option ranking.PromptOption) string {
 	switch o := option.(type) {
 	case ranking.Choice:
@@ -38,7 +39,7 @@ func optionData(option ranking.PromptOption) string {
 	}
 }
 
-// optionOf reads an option in the form of optionData. Any other text may give any option.
+// optionOf parses the format of optionData. The result for any other text is unspecified.
 func optionOf(text string) ranking.PromptOption {
 	var choice ranking.Choice
 	var page ranking.OpponentPage
@@ -58,8 +59,8 @@ func optionOf(text string) ranking.PromptOption {
 	return ranking.Cancel{}
 }
 
-// promptOf returns the prompt that a button answers, and the answer. ok is false for data that promptData does not produce. The prompt and
-// the option need not exist.
+// promptOf returns the prompt that a button answers, and the answer. ok is false for data that
+// promptData does not produce. The prompt and the option need not exist.
 func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, ok bool) {
 	data, _, _ = strings.Cut(data, ladderMark)
 	args, ok := argsOf(promptCode, data)
@@ -73,27 +74,27 @@ func promptOf(data string) (ref ranking.PromptRef, option ranking.PromptOption, 
 	return ref, option, true
 }
 
-// AnswersPrompt is true if a button with this data answers a question of the bot. Some questions are also answered by a reply to the
-// message that has the button.
+// AnswersPrompt reports whether a button with this data answers a prompt. Some prompts are also
+// answered by a reply to the message that has the button.
 func AnswersPrompt(data string) bool {
 	_, _, ok := promptOf(data)
 	return ok
 }
 
-// promptRef returns the prompt of a message, which has the id of the item that begins it.
+// promptRef returns the prompt of a message. Its id is that of the message's first item.
 func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
 
-// How many characters of a name the label of a button shows: alone, with a word in front, and two in a row.
+// How many characters of a name fit on a button: alone, with a word in front, and two in a row.
 const (
 	maxLabel     = 28
 	maxNewLabel  = 18
 	maxPairLabel = 13
 )
 
-// reportPromptButtons returns the buttons below the question what a report means: a person or a result in each row, or the numbers of the
-// readings that the question lists.
+// reportPromptButtons returns the buttons below the question about the meaning of a report: one row
+// per person or result, or the numbers of the readings that the question lists.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button
@@ -145,8 +146,8 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 	return cut(drawnName(n), maxLabel, maxNameUnits)
 }
 
-// pressPrompt handles the buttons below a prompt. Like the buttons of pages, it edits only messages
-// that have such buttons.
+// pressPrompt handles the buttons below a prompt. Like page buttons, it edits only messages that
+// have such buttons.
 func pressPrompt(r *Router, p *press) ranking.Operation {
 	ref, option, ok := promptOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
@@ -157,8 +158,8 @@ func pressPrompt(r *Router, p *press) ranking.Operation {
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})
 
-// reportPrompt asks which reading of a report is meant. Readings that differ by a person, or are short, are told apart by the buttons;
-// others are listed.
+// reportPrompt asks which reading of a report is meant. The buttons show readings that differ by a
+// person, or are short; otherwise the text lists them.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
 	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
@@ -173,12 +174,13 @@ func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	return strings.Join(lines, "\n")
 }
 
-// differByPerson is true if each option of a question is told by a person.
+// differByPerson reports whether a person identifies each option of a question.
 func differByPerson(n ranking.ReportPrompt) bool {
 	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
 }
 
-// resultLabels returns the results of the readings as the labels of buttons, nil if one of them does not fit on a button.
+// resultLabels returns the results of the readings as button labels, nil if one of them does not
+// fit.
 func (w words) resultLabels(n ranking.ReportPrompt) (labels []string) {
 	for _, o := range n.Options {
 		label := plain(w.namedResults(o.Results, "; ", maxListed))
@@ -212,7 +214,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 	}
 }
 
-// repeated says that a result was reported before, and which one if several are reported.
+// repeated tells that a result was reported before, and which one if several are reported.
 func (w words) repeated(id string, e ranking.EarlierReport) string {
 	with := args{"Number": e.Number}
 	question := w.textBy(id+"_by", e.By, with)
@@ -225,7 +227,7 @@ func (w words) repeated(id string, e ranking.EarlierReport) string {
 	return question
 }
 
-// namedResults returns results in a line each, or between separators: as many as there is room for.
+// namedResults joins as many results as there is room for.
 func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
 	lines := make([]string, len(all))
 	for i, r := range all {
@@ -238,7 +240,8 @@ func (w words) namedResult(r ranking.NamedResult) string {
 	return w.reportedSide(r.Sides[0]) + " " + showScore(r.Score) + " " + w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
 }
 
-// joinUpTo joins as many texts as there is room for, in UTF-16 units, with an ellipsis for the others.
+// joinUpTo joins as many texts as fit into room UTF-16 units, and replaces the others by an
+// ellipsis.
 func joinUpTo(room int, all []string, separator string) string {
 	for i, text := range all {
 		if room -= utf16Length(plain(text)) + utf16Length(separator); room < 0 {
@@ -256,7 +259,7 @@ func (w words) reportChosen(n ranking.ReportChosen) string {
 
 var _ = shows(view[ranking.ReportDropped]{text: words.reportDropped, line: words.reportDropped})
 
-// reportDropped says that a report was not recorded, and which of its results if others were.
+// reportDropped tells that a report was not recorded, or which of its results were not.
 func (w words) reportDropped(n ranking.ReportDropped) string {
 	text := w.Text("question.unanswered", nil)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// turnButtons returns the buttons that show the pages before and after this one, and the web board. A notice without the number of its page
-// is of a release that had no such buttons.
+// turnButtons returns the buttons for the previous and the next page, and for the web board. A
+// notice without a page number is from a release without such buttons.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
@@ -27,7 +27,7 @@ func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	return [][]button{turnRow(before, after), w.webButton(n.Web)}
 }
 
-// allSuffix ends the data of a button for a ranking with those who have not played for long.
+// allSuffix ends the data of a button for a ranking that includes inactive players.
 const allSuffix = ":all"
 
 // pageData returns the data of a button for a page of the ranking, as in 1p:2:1001:all.
@@ -39,18 +39,18 @@ func pageData(q stats.RankingQuestion) string {
 	return callbackData(pageCode, args)
 }
 
-// parsePage reads the arguments that pageData writes. ok is false for all others, and for a number
-// that is too large for a page.
+// parsePage reads the arguments written by pageData. ok is false for any others, and for numbers
+// too large for a page.
 func parsePage(args string) (q stats.RankingQuestion, ok bool) {
 	q.All = strings.HasSuffix(args, allSuffix)
 	_, _ = fmt.Sscanf(args, "%d:%d", &q.Page, &q.Asker)
 	return q, 0 < q.Page && q.Page <= math.MaxInt32 && q.Asker >= 0 && pageData(q) == callbackData(pageCode, args)
 }
 
-// mine marks the line of who asked for a ranking, whoever turns its pages.
+// mine marks the line of the member who asked for the ranking, no matter who turns its pages.
 const mine = "▸ "
 
-// moves is the head of the column with changes of places.
+// moves is the heading of the column for changes of place.
 const moves = "▲▼"
 
 var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rankingTable, buttons: turnButtons})
@@ -86,7 +86,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 
 var _ = shows(view[stats.Gains]{text: words.gains})
 
-// gains shows who has gained most in a span of time.
+// gains shows who gained the most in a span of time.
 func (w words) gains(n stats.Gains) string {
 	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Since)})
 	if len(n.Rows) == 0 {
@@ -120,10 +120,11 @@ func (w words) rankingRow(n stats.RankingPage, r stats.Row) string {
 
 var medals = [...]string{"🥇", "🥈", "🥉"}
 
-// newMark stands in front of newcomers, where others have their places.
+// newMark replaces the place of newcomers.
 const newMark = "?"
 
-// medal returns a player's place, as a medal if it is one of the first three, or what stands for none.
+// medal returns a player's place, as a medal for the first three, or a symbol for players without a
+// place.
 func medal(n stats.RankingPage, r stats.Row) string {
 	switch {
 	case r.Inactive:
@@ -139,7 +140,7 @@ func medal(n stats.RankingPage, r stats.Row) string {
 	}
 }
 
-// movedBy returns by how many places a player has risen or fallen.
+// movedBy returns how many places a player has risen or fallen.
 func movedBy(r stats.Row) string {
 	if r.Moved < 0 {
 		return fmt.Sprintf("▼%d", -r.Moved)
@@ -147,16 +148,17 @@ func movedBy(r stats.Row) string {
 	return fmt.Sprintf("▲%d", r.Moved)
 }
 
-// inactive says why somebody is left out.
+// inactive tells why a player is hidden.
 func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
 
-// hideDays returns after how many days without a match somebody is left out. Before this was a rule, it was what is now the default.
+// hideDays returns how many days without a match hide a player. Notices from before this rule
+// existed get the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
-// rankingNotes returns the two things that explain the rows of a page best, or one if hiddenPlayers
-// says another.
+// rankingNotes returns the two remarks that best explain the rows of a page, or one if
+// hiddenPlayers adds another.
 func (w words) rankingNotes(n stats.RankingPage) []string {
 	if len(n.Rows) == 0 {
 		return nil
@@ -183,7 +185,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin says how many matches give a place. unplaced is true as long as nobody has one.
+// placesBegin tells how many matches earn a place. unplaced is true while no player has one.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)
@@ -191,7 +193,7 @@ func (w words) placesBegin(matches int, unplaced bool) string {
 	return w.Plural("ranking.place_after", matches, nil)
 }
 
-// shownPlayers says which players a page shows, out of how many.
+// shownPlayers tells which players a page shows, out of how many.
 func (w words) shownPlayers(n stats.RankingPage) string {
 	first, last := n.Bounds()
 	if first == last {
@@ -200,7 +202,7 @@ func (w words) shownPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
 }
 
-// hiddenPlayers says how many players are left out, or nothing.
+// hiddenPlayers tells how many players are hidden, or nothing if none are.
 func (w words) hiddenPlayers(n stats.RankingPage) string {
 	if n.Hidden == 0 {
 		return ""
@@ -208,7 +210,7 @@ func (w words) hiddenPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.hidden", n.Hidden, args{"Days": hideDays(n)})
 }
 
-// rankingTable has the contents of rankingPage.
+// rankingTable is rankingPage as a table.
 func (w words) rankingTable(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return ""
@@ -239,7 +241,7 @@ func (w words) rankingTable(n stats.RankingPage) string {
 	return t.end(strings.Join(notes, " · "))
 }
 
-// tableCells returns the cells of a player, with the column of moves.
+// tableCells returns the cells of a player, including the column of moves.
 func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 	place, name, rating := medal(n, r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
 	if r.Mine {

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// parsePeriod reads the period of records. ok is false for all others.
+// parsePeriod reads the period of records. ok is false for any other argument.
 func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	q.Span = command.Span(args)
 	return q, q.Span == command.Month || q.Span == command.All
@@ -38,7 +38,7 @@ func (w words) records(n stats.Records) string {
 	return paragraphs([]string{title}, w.factLines(facts))
 }
 
-// recordsTitle says of which group and period the records are. between stands between the two.
+// recordsTitle names the group and the period of records, separated by between.
 func (w words) recordsTitle(n stats.Records, between string) string {
 	period := w.Text("records.all_time", nil)
 	if !n.Month.IsZero() {
@@ -73,7 +73,7 @@ func (w words) recordsFacts(n stats.Records) (facts []fact) {
 	return facts
 }
 
-// recordsTable has the contents of records.
+// recordsTable is records as a table.
 func (w words) recordsTable(n stats.Records) string {
 	facts := w.recordsFacts(n)
 	if len(facts) == 0 {

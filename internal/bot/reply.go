@@ -8,8 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// reply handles a message that is no command: it may reply to a question of the bot, which is
-// recognized by its buttons. All other messages are ignored.
+// reply handles a message that is not a command. It may reply to a question of the bot, recognized
+// by its buttons. All other messages are ignored.
 func (r *Router) reply(ctx context.Context, req request) error {
 	m := req.message
 	standsFor := func(name string) request {

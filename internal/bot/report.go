@@ -59,7 +59,8 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 	}
 }
 
-// reportedSide returns the players of a side as reported, or the first of them and the number of the others.
+// reportedSide returns the players of a side as reported; of a large side, the first few and the
+// number of others.
 func (w words) reportedSide(players []ranking.Name) string {
 	return w.side(namesAs(players, showName), maxSideNames, shortSideNames)
 }

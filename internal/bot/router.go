@@ -14,9 +14,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Rankings is the part of the ranking service that the router calls. Each command commits its effect, its idempotency key and its answer
-// together. A repeated command changes nothing, and neither does a repeated change of a group or
-// its members.
+// Rankings is the part of the ranking service that the router calls. Each command commits its
+// effect, its idempotency key and its answer together. A repeated command changes nothing, and
+// neither does a repeated change of a group or its members.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
@@ -42,8 +42,8 @@ func NewRouter(rankings Rankings, self telegram.Self) *Router {
 
 var _ intake.Handler = (*Router)(nil).Handle
 
-// Handle is the bot's intake.Handler: it turns one update, as ReadUpdate has
-// decoded it, into a call of the service, or ignores it.
+// Handle is the bot's intake.Handler: it turns one update, as decoded by ReadUpdate, into a call of
+// the service, or ignores it.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	u := in.Content.(update)
 	if u.err != nil {
@@ -84,9 +84,9 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
 		return r.dispatch(ctx, req)
-	case req.origin.Chat.IsGroup(): // all but an answer to a question is ignored
+	case req.origin.Chat.IsGroup(): // everything but an answer to a question is ignored
 		return r.reply(ctx, req)
-	case m.Text != "": // whoever writes to the bot alone expects an answer
+	case m.Text != "": // every message in a private chat deserves an answer
 		req.origin.Command = "start"
 		return r.do(ctx, req.origin, start(r, req))
 	}
@@ -99,7 +99,7 @@ type request struct {
 	origin  ranking.Origin
 }
 
-// newRequest returns a request with the command in a message, or that a message stands for.
+// newRequest returns a request for the command in a message, or that a message stands for.
 func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	o.Command, o.Said = loggedName(c.Name), c
 	if !m.isAnonymousAdmin() {
@@ -109,28 +109,32 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, origin: o}
 }
 
-// isFromPerson is true if a member of the chat wrote this message: not a bot or a channel, not forwarded, and not sent via a bot.
+// isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not
+// forwarded, and not sent via a bot.
 func (m *message) isFromPerson() bool {
 	return m.isWritten() && (m.isAnonymousAdmin() || m.SenderChat == nil && !m.From.IsBot)
 }
 
-// isFromChannel is true if a member of the group wrote this message as a channel. Telegram does not say who it is.
+// isFromChannel reports whether a member of the group wrote this message as a channel. Telegram
+// does not reveal the member.
 func (m *message) isFromChannel() bool {
 	return m.isWritten() && m.SenderChat != nil && m.SenderChat.Type == "channel"
 }
 
-// isWritten is true if this message was written in its chat, which is no channel: not forwarded, and not sent via a bot.
+// isWritten reports whether this message was written in its chat, which is not a channel: not
+// forwarded, and not sent via a bot.
 func (m *message) isWritten() bool {
 	isForward := m.IsAutomaticForward || m.ForwardOrigin != nil
 	return m.From != nil && m.ViaBot == nil && !isForward && m.Chat.Type != "channel"
 }
 
-// isAnonymousAdmin is true if an admin writes as the group itself. Telegram does not say who it is.
+// isAnonymousAdmin reports whether an admin wrote as the group itself. Telegram does not reveal the
+// admin.
 func (m *message) isAnonymousAdmin() bool {
 	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
 }
 
-// origin returns where a command came from.
+// origin returns the origin of a command.
 func (m *message) origin() ranking.Origin {
 	o := m.replyTarget()
 	o.Key, o.SentAt = m.key(m.Chat.ID), time.Unix(m.Date, 0).UTC()
@@ -145,7 +149,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people that a message shows with their ids, apart from its sender.
+// shown returns the people whom a message shows with their ids, apart from its sender.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)
@@ -158,13 +162,14 @@ func (m *message) shown() (shown []command.Person) {
 	return shown
 }
 
-// replyTarget returns the part of an origin that says where the answer goes.
+// replyTarget returns the part of an origin that tells where the answer goes.
 func (m *message) replyTarget() ranking.Origin {
 	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
-	if m.IsTopicMessage && m.ThreadID != generalTopic { // usually neither is set in the General topic
+	// usually neither is set in the General topic
+	if m.IsTopicMessage && m.ThreadID != generalTopic {
 		o.Thread = m.ThreadID
 	}
 	return o
@@ -173,9 +178,9 @@ func (m *message) replyTarget() ranking.Origin {
 // generalTopic is the topic that every forum has. Telegram rejects messages that name it.
 const generalTopic = 1
 
-// key returns the idempotency key of the command in a message of a chat. An ephemeral message has
-// an id that only this bot knows. For a message without any id, not even that of its update, the
-// key is built from its content.
+// key returns the idempotency key of the command in a message. The id of an ephemeral message is
+// known only to this bot. If neither the message nor its update has an id, the key is built from
+// the content.
 func (m *message) key(chat int64) string {
 	from := value(m.From).ID
 	switch {
@@ -192,8 +197,8 @@ func (m *message) key(chat int64) string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. In a forum every message may seem to reply to the one that created its
-// topic.
+// replied returns the message that this one replies to, or nil. In a forum, every message may seem
+// to reply to the one that created its topic.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil
@@ -201,7 +206,8 @@ func (m *message) replied() *message {
 	return m.ReplyTo
 }
 
-// repliedPerson returns the author of the message that this one replies to, or nil if that is not a person.
+// repliedPerson returns the author of the message that this one replies to, nil if that is not a
+// person.
 func (m *message) repliedPerson() *command.Person {
 	to := m.replied()
 	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {

@@ -53,7 +53,7 @@ func seasonButtons(n ranking.SeasonPrompt, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.Text("button.start_season", nil), data: data}}}
 }
 
-// seasonName returns what a season is called, as in "season 2 (Spring)".
+// seasonName returns the name of a season, as in "season 2 (Spring)".
 func (w words) seasonName(number int, name string) string {
 	if name == "" {
 		return w.Text("season.number", args{"Number": number})
@@ -76,7 +76,7 @@ var _ = shows(view[stats.SeasonTable]{text: words.seasonTable})
 
 var seasonEndView = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
 
-// seasonEnd tells how a season ended, or corrects that in short: with the podium.
+// seasonEnd shows how a season ended, or a short correction with only the podium.
 func (w words) seasonEnd(n stats.SeasonEnd) string {
 	if !n.Corrected {
 		return w.seasonTable(n.SeasonTable)
@@ -87,14 +87,15 @@ func (w words) seasonEnd(n stats.SeasonEnd) string {
 	return w.Text("season.corrected", nil) + "\n" + w.seasonTable(podium)
 }
 
-// seasonTable shows a season: who stands where, and what was remarkable.
+// seasonTable shows a season: its standings and its highlights.
 func (w words) seasonTable(n stats.SeasonTable) string {
 	id := "season.goes_on"
 	if n.Over {
 		id = "season.is_over"
 	}
 	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
-	last := n.Until.Add(-time.Second) // a season that ends at midnight does not have the day that begins then
+	// a season that ends at midnight does not include the day that begins then
+	last := n.Until.Add(-time.Second)
 	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
 	case from && to:
 		head = append(head, w.Date(n.Since)+" – "+w.Date(last))
@@ -103,7 +104,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	case to:
 		head = append(head, w.Text("season.until", args{"Date": w.Date(last)}))
 	}
-	if len(n.Rows) == 0 && n.Over { // its matches do not count any more
+	if len(n.Rows) == 0 && n.Over { // its matches no longer count
 		return paragraphs(head)
 	}
 	if len(n.Rows) == 0 {
@@ -119,7 +120,8 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	return paragraphs(head, lines, w.factLines(w.seasonFacts(n)))
 }
 
-// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or "🥇 Alice 1642 → 1571 · 12–3".
+// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or "🥇 Alice 1642 → 1571 ·
+// 12–3".
 func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
 	place := "•"
 	switch {
@@ -151,7 +153,8 @@ func (w words) seasonFacts(n stats.SeasonTable) (facts []fact) {
 
 var _ = shows(view[stats.AllSeasons]{text: words.allTime})
 
-// allTime shows what people have achieved, as in "🏆×2 Alice · 28 matches, 25–3 · 3 seasons · best 1642 in season 2".
+// allTime shows what players have achieved, as in "🏆×2 Alice · 28 matches, 25–3 · 3 seasons · best
+// 1642 in season 2".
 func (w words) allTime(n stats.AllSeasons) string {
 	title := []string{w.titleOf("season.all_time", n.Title)}
 	if len(n.Rows) == 0 {
@@ -174,8 +177,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 	return paragraphs(title, lines)
 }
 
-// tellSeason brings the message up to date that tells how a season ended, or sends it. If it cannot be edited any more, and something has
-// changed, there is another one.
+// tellSeason sends the message about the end of a season, or updates it. If the message can no
+// longer be edited, and something has changed, it sends another one.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
 		return s.views.SeasonEnd(ctx, m.Object)
@@ -183,7 +186,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	if m.Target == 0 { // the message may be lost that told it first
+	if m.Target == 0 { // the first message about it may be lost
 		if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}

@@ -12,11 +12,12 @@ import (
 	"elobot/internal/telegram"
 )
 
-// maxDrawings is how many charts are drawn at the same time: each takes a core, and memory for its ratings and its pixels.
+// maxDrawings is how many charts are drawn concurrently: each takes a core, and memory for its
+// ratings and its pixels.
 const maxDrawings = 2
 
-// sendChart sends a chart, or replaces the one in the message with the pressed button. The picture is not stored: it is drawn when its turn
-// comes, from what is true then.
+// sendChart sends a chart, or replaces the one in the message with the pressed button. The picture
+// is not stored: it is drawn on its turn, from the data at that time.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	n, ladder, err := read[stats.Chart](m.Items[0])
@@ -40,11 +41,12 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	return receipt, err
 }
 
-// drawChart returns the picture of a chart as PNG, and sets the title and the period of what it shows. A failure to read is no attempt to
-// send.
+// drawChart draws a chart as PNG, and sets the title and the period that it shows. A failed read
+// does not count as an attempt to send.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
-		if p := recover(); p != nil { // of the drawing, which would fail again while everything else of the chat waits
+		// a panic of the drawing would recur and block the chat's lane
+		if p := recover(); p != nil {
 			err = telegram.Rejected(fmt.Errorf("drawing a chart panicked: %v", p))
 		}
 	}()
@@ -67,7 +69,7 @@ func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bo
 	return picture, nil
 }
 
-// chartOf returns what a picture shows.
+// chartOf returns the content of a picture.
 func (w words) chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
 	c := chart.Chart{ByMatch: n.ByMatch, Date: w.chartDay(timeShown(r))}
 	for i, points := range r.Players {
@@ -91,7 +93,7 @@ func (w words) pointsOf(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// timeShown returns how much time a chart shows.
+// timeShown returns the span of time that a chart shows.
 func timeShown(r stats.Ratings) time.Duration {
 	all := slices.Concat(slices.Concat(r.Players, r.Others)...)
 	if len(all) == 0 {

@@ -25,11 +25,11 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	// chats by Telegram's id
-	refusals *recent.Set[int64] // where tables were refused
-	looked   *recent.Set[int64] // where the pinned message need not be looked at
+	// chats, by Telegram id
+	refusals *recent.Set[int64] // chats that refuse tables
+	looked   *recent.Set[int64] // chats whose pinned message was recently checked
 	views    Views
-	drawings *semaphore.Weighted // the charts that are being drawn
+	drawings *semaphore.Weighted // limits how many charts are drawn concurrently
 	draw     func(chart.Chart) ([]byte, error)
 	web      webLinks
 }
@@ -44,10 +44,10 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 	}
 }
 
-// maxChats is for how many chats a sender remembers a thing.
+// maxChats is how many chats the sender remembers for each purpose.
 const maxChats = 10_000
 
-// asking returns a sender that calls begin before each request. What it remembers, it shares with this one.
+// asking returns a sender that calls begin before each request. It shares the memory of this one.
 func (s *Sender) asking(begin outbox.Begin) *Sender {
 	asking := *s
 	asking.client = s.client.Asking(begin)
@@ -85,7 +85,7 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 	return receipt, nil
 }
 
-// send sends a new message: several items together, or only the first one.
+// send sends a new message with several items merged, or with only the first.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	first, err := render(m.Items[0], w)
@@ -101,7 +101,7 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, d)
 }
 
-// edit edits a message, with all its items.
+// edit edits a message with all its items.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	out, err := render(m.Items[0], w)
@@ -114,7 +114,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, draft{message: m, out: out, edited: m.Target})
 }
 
-// answerPress briefly shows the outcome of a button press, and only to the person who pressed it.
+// answerPress briefly shows the outcome of a button press, only to the person who pressed it.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {

@@ -16,8 +16,8 @@ func typedSettings(*Router, request) ranking.Operation {
 	return ranking.TypedSettings{Languages: languages()}
 }
 
-// languages returns the words for the languages of the bot, each with the tag of the language: a
-// language has a name in each of them.
+// languages maps words for the bot's languages to language tags. Each language has a name in every
+// language.
 func languages() map[string]string {
 	all := make(map[string]string)
 	for _, l := range catalog.All() {
@@ -31,11 +31,12 @@ func languages() map[string]string {
 	return all
 }
 
-// allGroups stands for all groups in the data of a button.
+// allGroups stands for the page of all groups in button data.
 const allGroups = "all"
 
-// pressSetting handles the buttons below the settings, as in 1c:k:24, which chooses a value, and 1c:k, 1c:rating, 1c:zone_europe and
-// 1c:all, which open what there is to choose. Like the buttons of pages, it edits only messages that have such buttons.
+// pressSetting handles the buttons below the settings: 1c:k:24 chooses a value, and 1c:k,
+// 1c:rating, 1c:zone_europe and 1c:all open a list of choices. Like page buttons, it edits only
+// messages that have such buttons.
 func pressSetting(r *Router, p *press) ranking.Operation {
 	name, value, chooses := strings.Cut(p.args, ":")
 	s, isSetting := ranking.FindSetting(name)
@@ -68,7 +69,8 @@ func settingsOf(group string) (all []ranking.Setting) {
 	return all
 }
 
-// offered returns the values that buttons offer, row by row. A row has as many as one can read on a phone in all languages.
+// offered returns the values that buttons offer, row by row. A row has as many as are readable on a
+// phone in all languages.
 func offered(s ranking.Setting) [][]string {
 	switch s.Name {
 	case ranking.SettingLanguage:
@@ -88,8 +90,8 @@ func offered(s ranking.Setting) [][]string {
 	}
 }
 
-// valueOf returns the value of a setting, which buttons may offer or not. A language that the bot does not speak is the one that it speaks
-// instead.
+// valueOf returns the value of a setting, whether or not buttons offer it. For a language that the
+// bot does not speak, it returns the one used instead.
 func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 	if s.Name == ranking.SettingLanguage {
 		return catalog.For(g.Display.Language).Tag()
@@ -99,8 +101,9 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings, at most eight: those that open a group, those of a group, the values of a
-// setting, or the time zones of a region. In a group, a setting that is on or off shows its values, and so does one that is alone there.
+// settingButtons returns the buttons below the settings, at most eight: those that open a group,
+// the settings of a group, the values of a setting, or the time zones of a region. In a group, an
+// on/off setting shows its values directly, and so does a group's only setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)
@@ -127,12 +130,12 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 	return slices.Collect(slices.Chunk(all, topicsPerRow))
 }
 
-// backTo returns the row with the button that leads back to a group.
+// backTo returns the row with the button back to a group.
 func (w words) backTo(g ranking.SettingGroup) []button {
 	return []button{{text: "‹ " + w.settingGroup(g), data: openData(string(g))}}
 }
 
-// valueButtons returns the buttons that choose a value of a setting, or open what there is to choose.
+// valueButtons returns the buttons that choose a value of a setting, or open a list of choices.
 func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) [][]button {
 	if s.Name == ranking.SettingZone {
 		return w.zoneButtons(valueOf(s, n.GroupSettings))
@@ -140,7 +143,8 @@ func (w words) valueButtons(n ranking.SettingsPage, s ranking.Setting) [][]butto
 	return w.choiceButtons(n, s, offered(s))
 }
 
-// choiceButtons returns rows of buttons that choose a value of a setting. The current one is marked.
+// choiceButtons returns rows of buttons that choose a value of a setting. The current one is
+// marked.
 func (w words) choiceButtons(n ranking.SettingsPage, s ranking.Setting, offered [][]string) (rows [][]button) {
 	current := valueOf(s, n.GroupSettings)
 	for _, values := range offered {
@@ -158,7 +162,7 @@ func settingData(name, value string) string { return callbackData(settingCode, n
 // openData returns the data of a button that opens a group or a setting.
 func openData(name string) string { return callbackData(settingCode, name) }
 
-// settingButton returns the label of a button that gives a setting a value.
+// settingButton returns the label of a button that sets a value.
 func (w words) settingButton(s ranking.Setting, value string) string {
 	switch k, matches := provisional(value); {
 	case s.Name == ranking.SettingLanguage:
@@ -178,7 +182,8 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 	}
 }
 
-// ofSetting returns the text of a section of the catalog for a setting and its value, or for the setting. ok is false if there is neither.
+// ofSetting returns the text in a section of the catalog for a setting and its value, or else for
+// the setting. ok is false if there is neither.
 func (w words) ofSetting(section, name, value string) (text string, ok bool) {
 	id := section + "." + name
 	for _, id := range []string{id + "_" + value, id} {
@@ -213,11 +218,11 @@ func (w words) settingValue(name, value string) string {
 // provisional reads a value of the provisional K-factor.
 func provisional(value string) (k string, matches int) {
 	k, count, _ := strings.Cut(value, ":")
-	matches, _ = strconv.Atoi(count) // a value that is none has no matches
+	matches, _ = strconv.Atoi(count) // an invalid value has no matches
 	return k, matches
 }
 
-// languageName returns what speakers of a language call it.
+// languageName returns a language's own name for itself.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
 func (w words) settingGroup(g ranking.SettingGroup) string {
@@ -262,8 +267,8 @@ func capitalized(text string) string {
 
 var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
-// settingChanged says what an admin has changed: in a text for the setting and perhaps the value, or else in general. A newer release may
-// have settings that this one does not know.
+// settingChanged tells what an admin has changed, with the text for the setting and perhaps the
+// value, or a general one. Newer releases may have settings unknown to this one.
 func (w words) settingChanged(n ranking.SettingChanged) string {
 	text := w.changed(n)
 	if s, ok := ranking.FindSetting(n.Name); ok && s.Table() == ranking.OfLadder {

@@ -14,11 +14,11 @@ import (
 const (
 	// refusalKept is how long a chat gets text after Telegram refused a table there.
 	refusalKept = 24 * time.Hour
-	// everyChat stands for all chats, if the Bot API server does not know tables.
+	// everyChat stands for all chats, if the Bot API server does not support tables.
 	everyChat = 0
 )
 
-// table is a table in the HTML of rich messages. Its cells are HTML too.
+// table builds a table in the HTML of rich messages. Its cells are HTML too.
 type table struct{ strings.Builder }
 
 // captionEnd ends the caption of a table.
@@ -32,7 +32,7 @@ func newTable(caption string) *table {
 
 func (t *table) row(cells ...string) { t.WriteString("<tr>" + strings.Join(cells, "") + "</tr>") }
 
-// end returns the table with a remark below it, unless that is empty.
+// end returns the table, with an optional remark below it.
 func (t *table) end(remark string) string {
 	t.WriteString("</table>")
 	if remark != "" {
@@ -43,31 +43,32 @@ func (t *table) end(remark string) string {
 
 func textCell(text string) string { return "<td>" + text + "</td>" }
 
-// numberCell returns a cell whose contents end at the same place as those above and below it.
+// numberCell returns a right-aligned cell.
 func numberCell(text string) string { return `<td align="right">` + text + "</td>" }
 
-// header makes a cell the head of its column.
+// header turns a cell into a column heading.
 func header(cell string) string {
 	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
 }
 
-// isTable is true if a message is to be sent as a table.
+// isTable reports whether a message is to be sent as a table.
 func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
 }
 
-// refusesTable is true if Telegram refused a table as such, as far as one can tell: the request had no effect, and the same message as text
-// may be accepted.
+// refusesTable reports whether Telegram seems to have refused a table as such: the request had no
+// effect, and the same message as text may be accepted.
 func refusesTable(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
 }
 
-// rememberRefusal remembers for a day that Telegram refused a table, and then accepted the text.
+// rememberRefusal remembers for a day that Telegram refused a table but accepted the text.
 func (s *Sender) rememberRefusal(ctx context.Context, d *draft) {
 	chat := d.Chat
 	var api *telegram.APIError
-	if errors.As(d.tableRefused, &api) && api.Status == http.StatusNotFound { // no such method
+	// the server has no such method
+	if errors.As(d.tableRefused, &api) && api.Status == http.StatusNotFound {
 		chat = everyChat
 	}
 	s.refusals.Add(chat, refusalKept)

@@ -6,9 +6,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// zoneRegion is a part of the world, with as many well-known cities as fit below the settings. All other zones can be typed.
+// zoneRegion is a part of the world, with as many well-known cities as fit below the settings. All
+// other zones can be typed.
 type zoneRegion struct {
-	name  string // what opens it, and the id of its label
+	name  string // its name in button data, and the id of its label
 	zones []string
 }
 
@@ -47,7 +48,7 @@ func findZoneRegion(name string) (r zoneRegion, ok bool) {
 	return r, false
 }
 
-// offeredZones returns the time zones of regions, as rows of buttons.
+// offeredZones returns the time zones of regions as rows of buttons.
 func offeredZones(regions ...zoneRegion) (rows [][]string) {
 	for _, r := range regions {
 		rows = append(rows, slices.Collect(slices.Chunk(r.zones, 2))...)

@@ -44,8 +44,9 @@ func fix(r *Router, req request, f command.Fix) ranking.Operation {
 	return fix
 }
 
-// amendment returns the amendment of the match that a command means: the one with the number; without a number, the one whose card or
-// /match the command replies to; otherwise the sender's last one, or the last one that the sender undid.
+// amendment identifies the match that a command means: by its number; otherwise by the card or
+// /match that the command replies to; otherwise it is the sender's last match, or the last one that
+// the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -57,8 +58,9 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// cardOf returns what the button below a card says, if the message is one of this bot. If a card was sent twice as a possible duplicate,
-// the bot knows only the second by its message id; this recognizes both. A button without a tag does not say for sure which match is meant.
+// cardOf returns the button below a card, if this bot sent the message. If a possible duplicate of
+// a card was sent, the bot knows only the second by its message id; the button identifies both. A
+// button without a tag does not identify the match reliably.
 func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
 		if card, ok := parseCardData(data); ok && card.tag != "" {
@@ -68,7 +70,7 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	return cardButton{}, false
 }
 
-// pressingCard returns the handler of the button below a card that amends its match.
+// pressingCard returns the handler of a card's button that amends the match.
 func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler {
 	return func(_ *Router, p *press) ranking.Operation {
 		card, ok := parseCardArgs(p.args)
@@ -80,8 +82,8 @@ func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler 
 	}
 }
 
-// pressFix handles the button of an offer to fix a match. Like the buttons of pages, it edits only
-// messages that have such a button.
+// pressFix handles the button of an offer to fix a match. Like page buttons, it edits only messages
+// that have such a button.
 func pressFix(r *Router, p *press) ranking.Operation {
 	head, list, _ := strings.Cut(p.args, ",")
 	card, ok := parseCardArgs(head)
@@ -93,7 +95,8 @@ func pressFix(r *Router, p *press) ranking.Operation {
 	return ranking.AcceptFix{Amendment: ranking.Amendment{Match: card.match(), Changes: &card.changes}, Scores: scores}
 }
 
-// cardButton is what a button below the card of a match says: which match it is, and how often it has changed.
+// cardButton is the data of a button below a match's card: which match it is, and how often it has
+// changed.
 type cardButton struct {
 	number, changes int
 	tag             ranking.MatchTag
@@ -113,13 +116,14 @@ func (b cardButton) args() string {
 
 func (b cardButton) match() ranking.MatchRef { return ranking.MatchRef{Number: b.number, Tag: b.tag} }
 
-// parseCardArgs reads what args writes. ok is false for all else, and for numbers that no match can have.
+// parseCardArgs reads the output of args. ok is false for anything else, and for numbers that no
+// match can have.
 func parseCardArgs(args string) (b cardButton, ok bool) {
 	_, _ = fmt.Sscanf(args, "%d:%d:%s", &b.number, &b.changes, &b.tag)
 	return b, 0 < b.number && b.number <= math.MaxInt32 && 0 <= b.changes && b.changes <= math.MaxInt32 && b.args() == args
 }
 
-// parseCardData reads the data of a button below a card. ok is false for all others.
+// parseCardData reads the data of a button below a card. ok is false for other buttons.
 func parseCardData(data string) (b cardButton, ok bool) {
 	c, args, found := findCallback(data)
 	if !found || !slices.Contains([]string{undoCode, restoreCode, askedCode}, c.Code) {
@@ -128,11 +132,13 @@ func parseCardData(data string) (b cardButton, ok bool) {
 	return parseCardArgs(args)
 }
 
-// maxAskedScores is how many scores a WinnerOffer has at most, so that they fit on its button: those of seven sets such as 11:13.
+// maxAskedScores is the maximum number of scores in a WinnerOffer, so that they fit on its button:
+// seven sets such as 11:13.
 const maxAskedScores = 7
 
-// fixData returns the data of the button that accepts an offer, or an empty string if it is too long for a button: the card as it is, and
-// the scores in its order. exchanged says that the offer has them in the other order.
+// fixData returns the data of the button that accepts an offer: the card, and the scores in the
+// card's order. It is empty if it does not fit on a button. exchanged reports whether the offer has
+// the scores in the other order.
 func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged bool) string {
 	if exchanged {
 		slices.Reverse(score[:])
@@ -144,10 +150,10 @@ func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged b
 	return callbackData(fixCode, card.args()+","+strings.Join(eachScore(score, sets, scoreData), ","))
 }
 
-// scoreData returns a score as the data of a button has it.
+// scoreData formats a score for button data.
 func scoreData(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
-// eachScore returns a score, or its sets, in a form.
+// eachScore formats a score, or else each of its sets.
 func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) []string {
 	if len(sets) == 0 {
 		return []string{form(score)}
@@ -159,7 +165,8 @@ func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) 
 	return all
 }
 
-// scoreArgs reads a list of scores as the data of a button has it. ok is false for scores that no command can have.
+// scoreArgs reads a list of scores from button data. ok is false for scores that no command can
+// have.
 func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	for one := range strings.SplitSeq(list, ",") {
 		var s ladder.Score
@@ -172,7 +179,7 @@ func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	return scores, len(scores) <= command.MaxSets
 }
 
-// undoneBy says who or what undid a match.
+// undoneBy tells who or what undid a match.
 func (w words) undoneBy(n ranking.MatchRecorded) string {
 	switch {
 	case n.UndoneBy != nil:
@@ -184,7 +191,7 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correction says what the score was before a fix, where only the new one is shown.
+// correction tells the score before a fix, where only the new one is shown.
 func (w words) correction(was, score [2]int) string {
 	switch {
 	case was == score:
@@ -213,7 +220,7 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 	return w.amendedLine("restored", ranking.MatchUndone(n))
 }
 
-// amended says who undid or restored a match, and how the ratings have changed.
+// amended tells who undid or restored a match, and how the ratings have changed.
 func (w words) amended(what string, n ranking.MatchUndone) string {
 	return w.Text(what+".card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + "\n" + notes(w.textBy("note."+what+"_by", n.By, nil))
@@ -269,8 +276,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was says what the score of a corrected match was. sets says what its sets were, for a match with
-// the same score.
+// was tells the earlier score of a corrected match. If only the sets have changed, it returns the
+// text sets.
 func (w words) was(n ranking.MatchFixed, sets string) string {
 	switch score := scoreOf(n.Sides); {
 	case n.Before != nil:
@@ -290,13 +297,15 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question whether to undo a match. The id of a prompt is that of the item that asks.
+// undoPromptButtons returns the buttons below the question whether to undo a match. The prompt's id
+// is that of its item.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
-// whichPromptButtons returns the buttons below the question which match is to be undone: four numbers in a row.
+// whichPromptButtons returns the buttons below the question which match to undo, four numbers in a
+// row.
 func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var all []button
@@ -308,7 +317,7 @@ func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]bu
 
 var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons, ofLadder: true})
 
-// whichPrompt asks which of several matches is to be undone.
+// whichPrompt asks which of several matches to undo.
 func (w words) whichPrompt(n ranking.WhichPrompt) string {
 	lines := []string{w.Text("prompt.which", nil)}
 	for _, m := range n.Matches {
@@ -328,7 +337,7 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 	scores := func(score [2]int, sets []ranking.SetScore) string {
 		return w.scoreAlone(score) + brackets(showSets(sets))
 	}
-	if !hasPoints(n.Score) { // no command says so
+	if !hasPoints(n.Score) { // no command can state this score
 		return w.Text("fix_offer.outcome", args{"Number": n.Number, "New": scores(n.Score, nil), "Old": scores(n.Was.Score, n.Was.Sets)})
 	}
 	return w.Text("fix_offer.card", args{
@@ -348,7 +357,8 @@ func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 
 var _ = shows(view[ranking.FixPrompt]{text: words.fixPrompt, buttons: fixPromptButtons})
 
-// fixPromptButtons returns the button that undoes the match. It tells which match a reply corrects.
+// fixPromptButtons returns the button that undoes the match. It also identifies the match that a
+// reply corrects.
 func fixPromptButtons(n ranking.FixPrompt, _ outbox.Item, w words) [][]button {
 	card := cardButton{n.Number, n.Changes, n.Tag}
 	return [][]button{{{text: w.Text("button.undo", nil), data: card.data(askedCode)}}}
@@ -361,14 +371,14 @@ func (w words) fixPrompt(n ranking.FixPrompt) string {
 var _ = shows(view[ranking.WinnerOffer]{text: words.winnerOffer, buttons: winnerOfferButtons})
 
 func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]button {
-	// the loser so far comes second on the card
+	// the current loser comes second on the card
 	data := fixData(cardButton{n.Number, n.Changes, n.Tag}, scoreOf(n.Sides), n.Sets, true)
 	name := func(p ranking.RatingChange) string { return html.EscapeString(w.personLabel(p.Name, false)) }
 	winner := cut(plain(w.namesOf(n.Sides[0], name)), maxNewLabel, maxNameUnits)
 	return [][]button{{{text: w.Text("button.winner", args{"Winner": winner}), data: data}}}
 }
 
-// winnerOffer asks whether the loser of a match has won it.
+// winnerOffer asks whether the loser of a match has actually won.
 func (w words) winnerOffer(n ranking.WinnerOffer) string {
 	return w.Text("fix_offer.winner", args{"Number": n.Number, "Winner": w.sideNames(n.Sides[1]), "Outcome": w.outcome(n.Sides, n.Sets)})
 }

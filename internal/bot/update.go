@@ -15,8 +15,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// update has the parts of a Telegram update that the bot reads. It does not use the library's models: they reject a whole update for one
-// unknown type in a field that the bot never reads, so that a new kind of attachment in a replied-to message would lose a result.
+// update has the parts of a Telegram update that the bot reads. It does not use the library's
+// models: they reject the whole update if a field that the bot never reads has an unknown type, so
+// a new kind of attachment in a replied-to message would lose a result.
 type update struct {
 	ID            int64          `json:"update_id"`
 	Message       *message       `json:"message"`
@@ -25,15 +26,15 @@ type update struct {
 	MyChatMember  *memberUpdate  `json:"my_chat_member"`
 	ChatMember    *memberUpdate  `json:"chat_member"`
 
-	err error // why some fields could not be read
+	err error // why some fields are unreadable
 }
 
 var _ intake.Reader = ReadUpdate
 
-// ReadUpdate decodes an update for intake, and for Handle, which reports all faults but a missing
-// id. Fields of the wrong type are skipped, and all others are read, whatever the error. The
-// caption of a photo, a video and so on becomes the text of its message: a command there is a
-// command.
+// ReadUpdate decodes an update for intake and for Handle. Its only error is a missing id; Handle
+// reports all other faults. Whatever the fault, fields of the wrong type are skipped, and all
+// others are read. The caption of a photo, a video and so on becomes the text of its message, so a
+// command there counts.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u update
 	u.err = json.Unmarshal(raw, &u)
@@ -53,7 +54,7 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errors.New("no update id")))
 	}
 	message, edited, own, member := value(u.Message), value(u.EditedMessage), value(u.MyChatMember), value(u.ChatMember)
-	// the press of a button without a message goes to the lane of the person
+	// a press without a message goes to the person's lane
 	in.Lane = cmp.Or(message.Chat.ID, edited.Chat.ID, own.Chat.ID, member.Chat.ID,
 		value(press.Message).Chat.ID, value(press.From).ID)
 	if sent := cmp.Or(message.Date, edited.EditDate, own.Date, member.Date); sent > 0 {
@@ -62,7 +63,7 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// value returns what p points to, the zero value if it is nil.
+// value dereferences p; nil gives the zero value.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -70,8 +71,8 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// callbackQuery is a button press. If the message is too old, Telegram sends only its id and its chat; if it was sent via the bot in
-// another chat, it has no message at all.
+// callbackQuery is a button press. If the message is too old, Telegram sends only its id and chat;
+// if it was sent via the bot in another chat, there is no message at all.
 type callbackQuery struct {
 	ID      string   `json:"id"`
 	From    *user    `json:"from"`
@@ -80,8 +81,8 @@ type callbackQuery struct {
 }
 
 type message struct {
-	update             int64           // the id of its update, 0 if that shows it only as one that is replied to
-	ID                 int64           `json:"message_id"` // 0 for an ephemeral one
+	update             int64           // the id of its update, 0 if only a reply to it shows it
+	ID                 int64           `json:"message_id"` // 0 for an ephemeral message
 	EphemeralID        int64           `json:"ephemeral_message_id"`
 	ThreadID           int64           `json:"message_thread_id"`
 	IsTopicMessage     bool            `json:"is_topic_message"`
@@ -114,7 +115,7 @@ type user struct {
 	LastName  string `json:"last_name"`
 	Username  string `json:"username"`
 
-	LanguageCode string `json:"language_code"` // IETF tag of the language of the person's app
+	LanguageCode string `json:"language_code"` // IETF tag of the person's app language
 }
 
 type chat struct {
@@ -130,7 +131,7 @@ type entity struct {
 	User   *user  `json:"user"`
 }
 
-// memberUpdate says that the membership of a person or of the bot in a chat has changed.
+// memberUpdate is a change of a person's or the bot's membership in a chat.
 type memberUpdate struct {
 	Chat chat       `json:"chat"`
 	From *user      `json:"from"`
@@ -146,7 +147,8 @@ type chatMember struct {
 	User     *user  `json:"user"`
 }
 
-// isIn is true if somebody is in the chat. With an unknown status, both isIn and isOut are false.
+// isIn reports whether the member is in the chat. For an unknown status, both isIn and isOut return
+// false.
 func (m chatMember) isIn() bool {
 	return slices.Contains([]string{"creator", "administrator", "member"}, m.Status) || m.Status == "restricted" && m.IsMember
 }
@@ -157,7 +159,7 @@ func (m chatMember) isOut() bool {
 
 func (u *user) isPerson() bool { return u != nil && u.ID != 0 && !u.IsBot }
 
-// seen returns the chat as the ranking service sees it.
+// seen converts the chat for the ranking service.
 func (c chat) seen() ranking.Chat {
 	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
 }
@@ -169,7 +171,8 @@ func (c chat) isGroup() bool {
 // maxLanguageTag is the maximum length of an IETF language tag.
 const maxLanguageTag = 35
 
-// languageTag returns an IETF language tag in lower case, as in "zh-hans", or an empty string if the code is none.
+// languageTag returns an IETF language tag in lower case, as in "zh-hans", or an empty string if
+// the code is invalid.
 func languageTag(code string) string {
 	tag, err := language.Parse(code)
 	if err != nil || len(code) > maxLanguageTag {
@@ -178,8 +181,9 @@ func languageTag(code string) string {
 	return strings.ToLower(tag.String())
 }
 
-// migration returns the two ids of a group that has become a supergroup. Two service messages say so: the last one of the old chat and the
-// first one of the new chat. People cannot forge them. ok is false for all other messages.
+// migration returns the old and the new id of a group that has become a supergroup. Two service
+// messages, which people cannot forge, carry them: the last one of the old chat and the first one
+// of the new chat. ok is false for other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	from = ranking.ExternalChatID(cmp.Or(m.MigrateFrom, m.Chat.ID))
 	to = ranking.ExternalChatID(cmp.Or(m.MigrateTo, m.Chat.ID))

@@ -17,23 +17,24 @@ import (
 // outgoing is a rendered message.
 type outgoing struct {
 	html string
-	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the chat does not want it.
+	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the
+	// chat does not want it.
 	table string
-	// line is the short form for a merged message; empty if its kind is always sent alone, or it is the message's only item.
+	// line is the short form for a merged message; empty if its kind is always sent alone, or it is
+	// the message's only item.
 	line string
-	// answers says that the message is meant for one person, whose name it may not contain.
+	// answers reports whether the message addresses one person, whom it may not name.
 	answers bool
-	// replyTo is the message that it replies to; 0 for none.
+	// replyTo is the message that it replies to, 0 for none.
 	replyTo int64
 	// buttons are the rows of buttons below the message.
 	buttons [][]button
-	// topics are where else to send the message if its own topic is not there. After them comes
-	// General.
+	// topics are the topics to try next if the message's own topic is gone. General comes last.
 	topics []int64
 }
 
-// maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and in UTF-16 units: Telegram does not
-// document which of them it counts.
+// maxCallbackAnswer is the maximum length of the answer to a button press, both in characters and
+// in UTF-16 units: Telegram does not document which it counts.
 const maxCallbackAnswer = 200
 
 // callbackAnswer returns the message as the answer to a button press: its first line as plain text.
@@ -45,25 +46,26 @@ func (o outgoing) callbackAnswer() string {
 // errUnknownKind means that a newer release wrote the notice.
 var errUnknownKind = errors.New("unknown kind of notice")
 
-// view is how the notices of a type are shown.
+// view renders the notices of a type.
 type view[N any] struct {
 	text func(words, N) string
 	// line is the short form for a merged message; nil if the notice is sent alone.
 	line func(words, N) string
-	// table is the notice as a table; nil if it has none.
+	// table renders the notice as a table; nil if there is none.
 	table func(words, N) string
-	// buttons returns the rows of buttons below a notice that is sent alone. The item is what the notice was read from.
+	// buttons returns the rows of buttons below a notice that is sent alone. item is the source of
+	// the notice.
 	buttons func(N, outbox.Item, words) [][]button
-	// ofLadder says that the notice has no title, and names its ladder first.
+	// ofLadder reports whether the notice has no title and begins with the name of its ladder.
 	ofLadder bool
-	// personal says that the notice is meant for one person. Not all such notices contain the name.
+	// personal reports whether the notice addresses one person, whom it may not name.
 	personal bool
 }
 
 // views render the notices of each type.
 var views = map[reflect.Type]func(outbox.Item, words) (outgoing, error){}
 
-// shows adds a view to views.
+// shows registers a view.
 func shows[N any](v view[N]) view[N] {
 	views[reflect.TypeFor[N]()] = v.render
 	return v
@@ -78,7 +80,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	return show(item, w)
 }
 
-// inLadder returns the message with buttons that are about a ladder, unless it is 0.
+// inLadder adds a ladder to the data of the message's buttons, unless it is 0.
 func (o outgoing) inLadder(ladder ladder.ID) outgoing {
 	if ladder == 0 {
 		return o
@@ -101,12 +103,13 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 	return v.show(n, item, w).inLadder(in.ID), nil
 }
 
-// read decodes a notice, with the names of its players, and the label of its ladder, zero if its
-// group has no other one. The label is stored among the fields of the notice, which has no such
-// field itself.
+// read decodes a notice with the names of its players, and the label of its ladder, which is zero
+// if the group has only one. The label is stored among the fields of the notice, whose type has no
+// such field.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	err = json.Unmarshal(item.Payload, &n)
-	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) { // most notices have no label: save the second pass
+	// most notices have no label, so they are decoded once
+	if err == nil && bytes.Contains(item.Payload, []byte(`"ladder":`)) {
 		err = json.Unmarshal(item.Payload, &struct{ Ladder *ranking.LadderLabel }{&in})
 	}
 	if err != nil {

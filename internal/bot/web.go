@@ -8,20 +8,20 @@ import (
 	"elobot/internal/ranking"
 )
 
-// webLinks makes the links of web boards. A link is made when it is sent, and stored nowhere.
+// webLinks makes the links of web boards. A link is made when a message is sent, and never stored.
 type webLinks struct {
 	link    func(ranking.WebBoard) string // nil if the host has no address for them
 	buttons bool                          // Telegram accepts the links in buttons
 }
 
-// WithWeb sets what makes the links of web boards, and whether Telegram accepts them in buttons. It must be called before the first message
-// is sent.
+// WithWeb sets the function that makes the links of web boards, and whether Telegram accepts them
+// in buttons. It must be called before the first message is sent.
 func (s *Sender) WithWeb(link func(ranking.WebBoard) string, buttons bool) *Sender {
 	s.web = webLinks{link, buttons && link != nil}
 	return s
 }
 
-// webLink returns the link of a web board, nothing if it is off or the host has no address for it.
+// webLink returns the link of a web board, empty if it is off or the host has no address for it.
 func (w words) webLink(board *ranking.WebBoard) string {
 	if board == nil || w.web == nil {
 		return ""
@@ -38,7 +38,7 @@ func (w words) webButton(board *ranking.WebBoard) []button {
 	return []button{{text: w.Text("button.web", nil), web: w.webLink(board)}}
 }
 
-// webLink returns the link of the web board that a button of the message opens, nothing if there is
+// webLink returns the link of the web board that a button of the message opens, empty if there is
 // none.
 func (o outgoing) webLink() string {
 	for _, b := range slices.Concat(o.buttons...) {

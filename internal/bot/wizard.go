@@ -11,19 +11,17 @@ import (
 
 var _ = shows(view[ranking.OpponentPrompt]{text: words.opponentPrompt, buttons: opponentButtons, ofLadder: true})
 
-// opponentPrompt asks for the opponent.
 func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wizard.opponent", nil) }
 
 var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons, ofLadder: true})
 
-// namePrompt asks who is meant by the name of an opponent.
+// namePrompt asks who an opponent's name means.
 func (w words) namePrompt(n ranking.NamePrompt) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
 }
 
 var _ = shows(view[ranking.ScorePrompt]{text: words.scorePrompt, buttons: scoreButtons, ofLadder: true})
 
-// scorePrompt asks for the score.
 func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	if len(n.Teams[0]) > 0 {
 		return w.Text("wizard.score_teams", args{"A": shortNames(n.Teams[0]), "B": shortNames(n.Teams[1])})
@@ -31,7 +29,7 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
-// opponentButtons returns the buttons below the question for the opponent: two in a row, then those that turn the page.
+// opponentButtons returns the buttons of the opponents, two in a row, and those that turn the page.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button
@@ -50,7 +48,8 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
 }
 
-// nameButtons returns the buttons below the question who is meant by a name: one person in a row, then the way back to all opponents.
+// nameButtons returns the buttons of the people a name may mean, one per row, and the way back to
+// all opponents.
 func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
@@ -64,8 +63,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, w.cancels(ref)))
 }
 
-// scoreButtons returns the buttons below the question for the score: three scores in a row, then
-// two of those for who has won and for other scores.
+// scoreButtons returns the buttons of the scores, three in a row, and those for results without a
+// score, for other scores and for canceling, two in a row.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button
@@ -82,7 +81,7 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	return slices.AppendSeq(slices.Collect(slices.Chunk(scores, 3)), slices.Chunk(without, 2))
 }
 
-// scoreLabel returns the label of a button for a score, or for who has won.
+// scoreLabel returns the label of a button for a score or a winner.
 func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 	outcome := outcomeOf(score)
 	switch {
@@ -99,7 +98,7 @@ func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 	}
 }
 
-// winnerLabel returns the label of a button that says that a side has won.
+// winnerLabel returns the label of a button for the winning side.
 func winnerLabel(names []ranking.Name) string {
 	all := namesAs(names, func(n ranking.Name) string { return cleanName(n.Name) })
 	return "🏆 " + cut(strings.Join(all, " & "), maxPairLabel, maxNameUnits)

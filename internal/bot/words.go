@@ -11,17 +11,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// words puts notices into the words of one language. Its methods return Telegram's HTML, except for the labels of buttons, which are plain
-// text. Every text that people chose must go through showText or showName. A method whose name ends in Line returns what stands for the
-// item in a merged message: one line without line breaks.
+// words renders notices in one language. Its methods return Telegram's HTML, except for button
+// labels, which are plain text. Every text that people chose must go through showText or showName.
+// A method whose name ends in Line returns an item's text in a merged message: one line without
+// line breaks.
 type words struct {
 	catalog.Language
 	single bool                          // the message has one item, so its line is not used
 	tables bool                          // the chat wants tables where they help
-	zone   *time.Location                // of the chat; nil for UTC
-	web    func(ranking.WebBoard) string // returns the link of a web board; nil if the host has none
-	salt   string                        // of the link of the chat's web board, for a stored notice
-	ladder string                        // the ladder that the notice is about, if its group has several; otherwise empty
+	zone   *time.Location                // the chat's time zone; nil for UTC
+	web    func(ranking.WebBoard) string // the link of a web board; nil if the host has none
+	salt   string                        // the salt of the web board's link, for a stored notice
+	ladder string                        // the name of its ladder, empty if the group has only one
 }
 
 // words returns the words for a message.
@@ -34,17 +35,17 @@ func (s *Sender) words(m outbox.Message) words {
 // zoneOf returns the time zone of the chat that a message goes to.
 func zoneOf(m outbox.Message) *time.Location { return ranking.Display{TimeZone: m.TimeZone}.Zone() }
 
-// local returns a time in the time zone of the chat.
+// local converts a time to the chat's time zone.
 func (w words) local(at time.Time) time.Time { return at.In(cmp.Or(w.zone, time.UTC)) }
 
-// Date writes the day of a time in the time zone of the chat.
+// Date formats the day of a time in the chat's time zone.
 func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 
 // args are the arguments of a text.
 type args = catalog.Args
 
-// textBy returns a text that says who did something, in the argument Name. A reporter without a name is an admin who writes as the group:
-// for them there is a text of its own.
+// textBy returns a text that names a person in the argument Name. A reporter without a name is an
+// admin who writes as the group; such texts have the suffix _admin.
 func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	if r.Name == nil {
 		return w.Text(id+"_admin", with)
@@ -56,8 +57,8 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	return w.Text(id, with)
 }
 
-// titleOf returns the title of a view of a ladder. The group may have no title itself, or that of
-// the ladder.
+// titleOf returns the title of a view of a ladder. The group may have no title, or the same title
+// as the ladder.
 func (w words) titleOf(id, group string) string {
 	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
 	names = slices.CompactFunc(names, strings.EqualFold)
@@ -67,7 +68,7 @@ func (w words) titleOf(id, group string) string {
 	return w.Text(id+"_of", args{"Title": showText(strings.Join(names, " · "))})
 }
 
-// inLadder puts the name of the ladder in front of a text, if there is one.
+// inLadder puts the ladder's name in front of a text, if there is one.
 func (w words) inLadder(text string) string {
 	if w.ladder == "" || text == "" {
 		return text
@@ -75,7 +76,8 @@ func (w words) inLadder(text string) string {
 	return showText(w.ladder) + " · " + text
 }
 
-// ladderWords returns what names the ladder behind the name of a command that is shown as code: nothing if there is none.
+// ladderWords returns the ladder's name for use behind a command in <code>, with a trailing space;
+// empty if there is none.
 func (w words) ladderWords() string {
 	if w.ladder == "" {
 		return ""
