@@ -83,7 +83,7 @@ func TestExamplesMention(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	mention := regexp.MustCompile(`(?:^|[^\w@/.])@\w{1,4}\b`)
-	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/commands.md", "../../docs/configuration.md") {
+	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/using.md", "../../docs/commands.md", "../../docs/configuration.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // TestSentences reads what people type when a game is over. No sentence may be recorded with a wrong winner, or corrected to a command that
 // says something else; the plain forms of each language must be recorded; and of the other sentences that are clear to a native speaker, at
-// most a third may be asked. What becomes of them is in docs/sentences.md, which -update writes.
+// most a third may be asked. What becomes of them is in docs/dev/sentences.md, which -update writes.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var table, hardest strings.Builder
@@ -142,12 +142,12 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 	return true
 }
 
-var updateSentences = flag.Bool("update", false, "write docs/sentences.md instead of comparing with it")
+var updateSentences = flag.Bool("update", false, "write docs/dev/sentences.md instead of comparing with it")
 
 // checkSentencesPage compares the page about sentences with what became of them.
 func checkSentencesPage(t *testing.T, table, hardest string) {
 	t.Helper()
-	const file = "../../docs/sentences.md"
+	const file = "../../docs/dev/sentences.md"
 	page := `# What people type
 
 The parser reads results in six languages. This page says what becomes of the sentences in internal/sentences, each tried with first names and

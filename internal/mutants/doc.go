@@ -5,6 +5,6 @@
 //	go test -tags mutants ./internal/mutants -run TestMutantsApply # each one still applies and compiles
 //
 // The -overlay flag of the go command applies a mutant; the tree never changes. A mutant fails if its line has changed or
-// occurs twice, so the table cannot become outdated unnoticed. docs/guarantees.md says which guarantee each mutant breaks,
+// occurs twice, so the table cannot become outdated unnoticed. docs/dev/guarantees.md says which guarantee each mutant breaks,
 // and which test proves it.
 package mutants

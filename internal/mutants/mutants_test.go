@@ -18,7 +18,7 @@ import (
 
 // mutant is a change of the code that a test must detect.
 type mutant struct {
-	name          string // as in docs/guarantees.md
+	name          string // as in docs/dev/guarantees.md
 	file          string // relative to the root of the repository, with slashes
 	before, after string // before occurs exactly once in the file
 	packages      string // with tests that detect it, separated by spaces
@@ -42,7 +42,7 @@ func TestMutantsApply(t *testing.T) {
 	}
 }
 
-// TestMutantsAreDocumented checks that docs/guarantees.md names each mutant.
+// TestMutantsAreDocumented checks that docs/dev/guarantees.md names each mutant.
 func TestMutantsAreDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile(filepath.Join(root, "docs", "guarantees.md"))
@@ -51,7 +51,7 @@ func TestMutantsAreDocumented(t *testing.T) {
 	}
 	for _, m := range mutants {
 		if !strings.Contains(string(page), "`"+m.name+"`") {
-			t.Errorf("docs/guarantees.md does not name the mutant %s", m.name)
+			t.Errorf("docs/dev/guarantees.md does not name the mutant %s", m.name)
 		}
 	}
 }

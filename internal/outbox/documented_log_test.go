@@ -55,7 +55,7 @@ func table(t *testing.T, page, after string) (rows [][]string) {
 func readLogPage(t *testing.T) logPage {
 	t.Helper()
 	var raw []byte
-	for _, page := range []string{"../../docs/logs.md", "../../docs/outbox.md"} {
+	for _, page := range []string{"../../docs/logs.md", "../../docs/dev/outbox.md"} {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

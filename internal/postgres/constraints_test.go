@@ -2,8 +2,12 @@ package postgres_test
 
 import (
 	"errors"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -479,5 +483,27 @@ func TestEveryConstraintIsTried(t *testing.T) {
 		if !exist[name] {
 			t.Errorf("there is no %s", name)
 		}
+	}
+}
+
+// TestEveryIndexIsExplained: migrations/indexes.md has what each index is for.
+func TestEveryIndexIsExplained(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../migrations/indexes.md")
+	dbtest.Must(t, err)
+	explained := map[string]bool{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`.*`) \\| .+ \\|$").FindAllSubmatch(page, -1) {
+		for name := range strings.SplitSeq(string(row[1]), ", ") {
+			explained[strings.Trim(name, "`")] = true
+		}
+	}
+	there := map[string]bool{}
+	for _, name := range dbtest.Values[string](t, pgtest.Borrow(t).Pool, `
+		SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class c ON c.oid = indrelid
+		WHERE c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'`) {
+		there[name] = true
+	}
+	if diff := cmp.Diff(there, explained); diff != "" {
+		t.Errorf("indexes (-in the schema +in migrations/indexes.md):\n%s", diff)
 	}
 }

@@ -36,7 +36,7 @@ import (
 )
 
 var (
-	update      = flag.Bool("update", false, "write the pictures of the README")
+	update      = flag.Bool("update", false, "write the pictures of the docs")
 	screenshots = flag.String("screenshots", "", "folder for a picture of each page")
 )
 
@@ -371,7 +371,7 @@ func TestKeyboard(t *testing.T) {
 	b.quiet()
 }
 
-// TestPictures writes the pictures of the README.
+// TestPictures writes the pictures of the README and of docs/web.md.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	if !*update {
@@ -408,7 +408,10 @@ func TestPictures(t *testing.T) {
 	draw.Draw(whole, whole.Bounds(), image.NewUniform(color.Gray{Y: 0xcc}), image.Point{}, draw.Src)
 	draw.Draw(whole, parts[0].Bounds(), parts[0], image.Point{}, draw.Src)
 	draw.Draw(whole, parts[1].Bounds().Add(image.Pt(parts[0].Bounds().Dx()+gap, 0)), parts[1], image.Point{}, draw.Src)
-	var out bytes.Buffer
-	dbtest.Must(t, png.Encode(&out, whole))
-	dbtest.Must(t, os.WriteFile("../../docs/web.png", out.Bytes(), 0o644))
+	left := parts[0].Bounds().Dx() + gap
+	for name, part := range map[string]image.Rectangle{"web": whole.Bounds(), "board": image.Rect(left, 0, left+780, 536)} {
+		var out bytes.Buffer
+		dbtest.Must(t, png.Encode(&out, whole.SubImage(part)))
+		dbtest.Must(t, os.WriteFile("../../docs/"+name+".png", out.Bytes(), 0o644))
+	}
 }
