@@ -8,11 +8,11 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Amendment says which match to undo, restore or fix.
+// Amendment identifies the match to undo, restore, fix or move.
 type Amendment struct {
 	Match MatchRef
-	// Changes is how often the match had changed when the pressed button was made, nil if no button
-	// was pressed. If it has changed since, the press is refused.
+	// Changes is the match's change count when the pressed button was made, nil for a typed
+	// command. If the count has changed since, the press is refused.
 	Changes *int
 }
 
@@ -21,17 +21,17 @@ type Amendment struct {
 type amendOperation struct {
 	plain
 	Amendment
-	command string // its name
+	command string // its name, for rejected results
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
-	longest int           // number of later matches that may be replayed
+	longest int           // maximum number of later matches to replay
 }
 
 func (s *Service) amendment(c *call, command string, a Amendment) amendOperation {
 	return amendOperation{Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
-// amending returns the call with an amendment as its job.
+// amending gives the call an amendment as its job.
 func (c *call) amending(name string, op operation) *call {
 	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, locks: true, operation: op})
 }
@@ -41,8 +41,8 @@ func (a amendOperation) needs() Needs {
 	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
-// found returns the match that is meant, nil if there is none, or if a message is meant that has
-// several.
+// found returns the match to amend. It returns nil if there is none, or if the MatchRef is a
+// message with several matches.
 func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 	if len(snap.Matches) != 1 {
 		return nil
@@ -52,8 +52,8 @@ func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 
 func (a amendOperation) about(snap *Snapshot) subject { return subject{amended: a.found(snap)} }
 
-// refusal returns a refusal if the match cannot be found or changed, is already undone, or is the
-// sender's last one but too old.
+// refusal returns a refusal if the match cannot be found or replayed, has changed since the button
+// was made, is undone already, or is the sender's last match but too old.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
 	ref := a.Match
 	last := ref == MatchRef{}
@@ -79,7 +79,7 @@ func (a amendOperation) refusal(m *StoredMatch) Notice {
 }
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if
-// its replay would take longer than an attempt may.
+// a replay from it would take longer than an attempt may.
 func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
 	case a.isStale(m):
@@ -90,8 +90,8 @@ func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	return nil
 }
 
-// isGone reports whether the match of a button cannot be found: there is none, or the one that is
-// found is another one.
+// isGone reports whether the match of a button no longer exists. Another match may have its number
+// by now.
 func (a amendOperation) isGone(m *StoredMatch) bool {
 	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil
@@ -106,7 +106,8 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 
 func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
-// involved returns the permission of those who play in the match or reported it.
+// involved returns the permission for an amendment by a player or the reporter of the match. In a
+// season that is over, only admins have it.
 func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {
@@ -130,7 +131,8 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
-// by returns who amends the match: the player, and the reporter that the notice names.
+// by returns the person who amends the match, as a player and as the reporter in the notice. Both
+// are zero for an anonymous admin.
 func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
@@ -139,8 +141,8 @@ func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// amended changes the match and replays its season from there, whose History there is. It returns
-// the effect, and what all amendments say.
+// amended changes the match and replays its season from there. The snapshot must have the History.
+// It returns the effect, and the part that the notices of all amendments share.
 func (a amendOperation) amended(
 	snap *Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {

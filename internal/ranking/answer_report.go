@@ -47,7 +47,9 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes}
 		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
-	if j.extraResults > 0 { // they count when they are recorded: questions must not be saved up
+	// The extra results count when they are recorded, so that prompts cannot be saved up to exceed
+	// the limit.
+	if j.extraResults > 0 {
 		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
 	return c.with(j)
@@ -59,8 +61,8 @@ type promptedResult struct {
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // how many of the people, from the first on, are added unless they are players
-	chosen *recordOperation // the result, nil if the option is none
+	added  int              // the first added people become players if they are not players yet
+	chosen *recordOperation // the result, nil if the option reports none
 }
 
 func (r promptedResult) needs() Needs {
@@ -69,7 +71,7 @@ func (r promptedResult) needs() Needs {
 		needs = r.chosen.needs()
 		needs.Match = &MatchRef{Key: r.chosen.message.Key}
 	} else {
-		needs.Played = SuggestedFrom // for the next question
+		needs.Played = SuggestedFrom // for the next prompt
 	}
 	needs.People, needs.New, needs.Prompt = r.people, r.added, r.Prompt.ID
 	return needs
@@ -77,7 +79,7 @@ func (r promptedResult) needs() Needs {
 
 func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
-// by returns who answers. A question adds no players, so the sender may be none.
+// by returns who answers. A prompt adds no players, so the sender may not be a player.
 func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
@@ -85,8 +87,8 @@ func (r promptedResult) by(snap *Snapshot) Reporter {
 	return Reporter{Name: new(NameOf(r.people[0], snap.People[0]))}
 }
 
-// record records the result and closes the prompt, or lets it ask what is unusual. What refuses the
-// result is a Notice.
+// record records the result and closes the prompt, or asks about something unusual in the same
+// message. If the result is refused, the decision has only the refusal as its Notice.
 func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -105,7 +107,7 @@ type reportAnswer struct {
 	readings []*recordOperation
 }
 
-// refuse returns why the prompt cannot be answered so, nil if it can.
+// refuse returns why the sender cannot give this answer, nil if they can.
 func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(r.Prompt), r.chosen == nil && r.Option != Cancel{}:
@@ -118,7 +120,7 @@ func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission lets every admin answer for an anonymous one.
+// permission lets any admin answer the prompt of an anonymous admin.
 func (r reportAnswer) permission(snap *Snapshot) Permission {
 	if r.reporter != nil {
 		return Permission{}
@@ -126,7 +128,7 @@ func (r reportAnswer) permission(snap *Snapshot) Permission {
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
-// isAboutSender reports whether the person who pressed the button reported, or plays in one of the
+// isAboutSender reports whether the answering person sent the report, or plays in one of the
 // readings.
 func (r reportAnswer) isAboutSender(snap *Snapshot) bool {
 	if r.origin.Sender == nil {
@@ -156,13 +158,14 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
-	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil { // it is refused, which it need not have been when it was asked
+	// The result is refused now, although it may have been acceptable when the prompt was sent.
+	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil {
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
 	return d, lacks, err
 }
 
-// ReportChosen says how a ReportPrompt was answered. What came of that is said elsewhere.
+// ReportChosen shows the answer to a ReportPrompt. Another notice shows its effect.
 type ReportChosen struct {
 	Results []NamedResult `json:"results"`
 	By      Reporter      `json:"by"`
@@ -170,16 +173,15 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a report was not recorded, because its ReportPrompt was cancelled or not
-// answered.
+// ReportDropped says that a report was not recorded, because its ReportPrompt was canceled or
+// expired.
 type ReportDropped struct {
-	By      *Reporter     `json:"by,omitempty"`      // who cancelled; nil if nobody answered in time
-	Results []NamedResult `json:"results,omitempty"` // what is dropped: the likeliest reading of the report
-	Kept    bool          `json:"kept,omitempty"`    // the report would have replaced a match, which stays as it is
+	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
+	Results []NamedResult `json:"results,omitempty"` // in the likeliest reading
+	Kept    bool          `json:"kept,omitempty"`    // the match to be replaced stays as it is
 }
 
-// dropped returns what a prompt says when its report is dropped. by is who cancelled, nil if nobody
-// answered in time.
+// dropped returns the notice of a dropped report. by is who canceled the prompt, nil if it expired.
 func (r ReportRequest) dropped(by *Reporter) ReportDropped {
 	d := ReportDropped{By: by, Kept: r.Replaces != nil}
 	if d.Kept {

@@ -6,37 +6,37 @@ import (
 	"elobot/internal/command"
 )
 
-// Question is what somebody asks: a value that the Answerer understands.
+// Question is a value that the Answerer understands.
 type Question interface {
-	// IsAbout reports whether a command may ask about people whom it names. For a button, the
-	// command is the one that the message with the button answers.
+	// IsAbout reports whether the command may ask about the people it names. For a button, that is
+	// the command answered by the message with the button.
 	IsAbout(said command.Command) bool
 }
 
-// Ask answers a question with what the Answerer reads. It is read again after a conflict. The
-// answer to a pressed button replaces the message with the button, unless it is a refusal.
+// Ask answers a question with a notice from the Answerer, which is called again after a conflict.
+// The answer to a pressed button replaces the message with the button, unless it is a refusal.
 type Ask struct {
 	Question Question
-	// Posts reports whether the answer to a pressed button is a message of its own unless it is a
-	// refusal.
+	// Posts reports whether the answer to a pressed button is a new message instead. A refusal
+	// never is.
 	Posts bool
 }
 
-// Answerer answers questions. It is called outside any transaction.
+// Answerer answers questions. It runs outside any transaction.
 type Answerer interface {
 	Answer(ctx context.Context, q Question, a Asked) (Notice, error)
 }
 
-// Asked is where a question was asked and by whom, and what is known there: of the people whom the
-// command mentions or shows, and of everybody in the group if it may mean players by plain names.
+// Asked is where and by whom a question was asked, with the Snapshot: the people that the command
+// mentions or shows, and Everybody if it may mean players by plain names.
 type Asked struct {
 	Origin Origin
 	Snapshot
-	people participants // of the snapshot
+	people participants // of Snapshot.People
 }
 
-// Find returns a person as the command shows them, and what is known of them: nothing of somebody
-// whom it does not show.
+// Find returns a person as the command shows them, and what is known of them. Known is zero if the
+// command does not show the person.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)
@@ -47,11 +47,11 @@ func (a Asked) Find(p command.Person) (command.Person, Known) {
 	return p, Known{}
 }
 
-// EverybodyThere returns the people who are in a ladder of the group, nobody unless the command may
+// EverybodyThere returns the members of the group's ladders. It returns none unless the command may
 // mean players by plain names.
 func (a Asked) EverybodyThere() []command.Person { return a.everybody() }
 
-// Near returns the name of a player whom a new username may mean, nil if there is none.
+// Near returns the name of the player that a new username most likely means, nil if there is none.
 func (a Asked) Near(username string) *Name {
 	if near := a.near(username); len(near) > 0 {
 		return new(NameOf(near[0], Known{}))
@@ -67,19 +67,19 @@ func (q Ask) plan(_ *Service, c *call) *call {
 	return c.with(op.job())
 }
 
-// asking answers with a notice that is known already or that the Answerer reads.
+// asking answers with a known notice, or with one from the Answerer.
 type asking struct {
 	plain
 	Ask
 	people    participants
-	everybody bool // players may be meant by plain names
+	everybody bool // the command may mean players by plain names
 	origin    Origin
-	known     Notice // nil for a notice that is to be read
+	known     Notice // the answer; nil to ask the Answerer
 }
 
 func (a asking) job() job {
 	j := job{name: "answer", bucket: RateQuestion, asks: true, operation: a}
-	if a.origin.Button != "" { // a press always gets an answer, up to a limit of its own
+	if a.origin.Button != "" { // a press always gets an answer, so it has a limit of its own
 		j.name, j.bucket = "press", RatePress
 	}
 	return j

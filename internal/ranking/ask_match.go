@@ -10,28 +10,29 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which of several readings a report means, or whether it counts at all. It
-// offers the readings.
+// PromptReport asks which reading of a report is meant, or whether the report counts at all. Its
+// options are the readings.
 const PromptReport PromptKind = "report"
 
-// The doubts that the words of a report do not show.
+// Doubts that do not come from the words of a report.
 const (
-	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean somebody else
-	DoubtPlayers   command.Doubt = "players"   // the message of a match that is recorded reports other players
+	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean a known person
+	DoubtPlayers   command.Doubt = "players"   // an edit of a recorded match names other players
 	DoubtDuplicate command.Doubt = "duplicate" // the same result was reported shortly before
-	DoubtDate      command.Doubt = "date"      // it was played on another day
+	DoubtDate      command.Doubt = "date"      // the match was played on another day
 	DoubtGame      command.Doubt = "game"      // the report names a missing ladder
 )
 
-// ReportMessage is a message that reports a match, or should.
+// ReportMessage is a message that reports a match, or that starts a wizard.
 type ReportMessage struct {
 	Key      string          `json:"key"`  // its idempotency key
-	Chat     ExternalChatID  `json:"chat"` // where Message means the message
+	Chat     ExternalChatID  `json:"chat"` // the chat in which Message is valid
 	Message  int64           `json:"message,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
 	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
-	Ladder   ladder.ID       `json:"ladder,omitempty"`   // 0 for the default one, and if the readings have some
-	Missing  *MissingLadder  `json:"missing,omitempty"`  // that it names
+	// Ladder is 0 for the default ladder, and if each reading has its own.
+	Ladder  ladder.ID      `json:"ladder,omitempty"`
+	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder it names
 }
 
 // reportMessage returns the message of a command.
@@ -42,36 +43,36 @@ func (c *call) reportMessage() ReportMessage {
 	}
 }
 
-// sender returns the sender whose limits apply to the message.
+// sender returns the sender whose rate limit the message counts against.
 func (m ReportMessage) sender() SenderID {
 	return Origin{Chat: Chat{ID: m.Chat}, Sender: m.Reporter}.sender()
 }
 
-// ReportRequest is what a PromptReport asks about: a report in each of its readings.
+// ReportRequest is what a PromptReport asks about: a report with all its readings.
 type ReportRequest struct {
 	ReportMessage
 	Readings []command.Reading `json:"readings"`
-	Settled  []command.Doubt   `json:"settled,omitempty"` // what is not asked again
-	// Completes is the earlier match that a duplicate may complete, nil if it adds nothing to it.
+	Settled  []command.Doubt   `json:"settled,omitempty"` // doubts not to raise again
+	// Completes is the earlier match whose score the report may add, nil for none.
 	Completes *Completion `json:"completes,omitempty"`
-	// Repeats are the numbers of the earlier matches that the report may repeat.
+	// Repeats are the numbers of earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is how many matches of the message are recorded. If there are more when the answer
-	// comes, an edit has taken its place.
+	// Recorded is how many matches of the message are recorded. If the number differs when the
+	// answer comes, an edit of the message has recorded others, and the prompt is over.
 	Recorded int `json:"recorded,omitempty"`
-	// Replaces is the match that the report replaces, nil if it reports a new one.
+	// Replaces is the match whose players the report corrects, nil if it reports a new match.
 	Replaces *MatchChoice `json:"replaces,omitempty"`
 }
 
 // Completion is the score of a match that was reported without one.
 type Completion struct {
-	Number  int            `json:"number"` // of the match, like Key and Changes
+	Number  int            `json:"number"` // the match's number, like its Key and Changes
 	Key     string         `json:"key"`
 	Changes int            `json:"changes,omitempty"`
-	Scores  []ladder.Score `json:"scores"` // in the order of its report
+	Scores  []ladder.Score `json:"scores"` // in the order of the match's report
 }
 
-// ladders returns the ladders in which the readings count, nil for that of the message.
+// ladders returns the ladder of each reading, nil if all readings count in the message's ladder.
 func (r ReportRequest) ladders() []LadderLabel {
 	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
 		return nil
@@ -79,8 +80,8 @@ func (r ReportRequest) ladders() []LadderLabel {
 	return r.Missing.Maybe
 }
 
-// tag is another one after each question: a second press of a button must not answer the next
-// question.
+// tag changes with each doubt settled, so that a second press of a button cannot answer the next
+// prompt.
 func (r ReportRequest) tag() MatchTag {
 	keys := []string{r.Key}
 	for _, d := range r.Settled {
@@ -89,8 +90,8 @@ func (r ReportRequest) tag() MatchTag {
 	return TagOf(keys...)
 }
 
-// newAsk returns the operation that asks about a report, of whose people some are in the snapshot
-// already. Readings in which somebody plays against themselves are left out; ok is false if none
+// newAsk returns the operation that asks about a report. Some of people may be in the snapshot
+// already. Readings in which a person plays against themselves are left out. ok is false if none
 // remains.
 func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
@@ -116,14 +117,15 @@ type askOperation struct {
 	request  ReportRequest
 	doubt    command.Doubt
 	word     string
-	readings []*recordOperation // all of the same people
-	people   participants       // those of a question about something unusual need not be in the snapshot
-	earlier  []EarlierReport    // of a duplicate
+	readings []*recordOperation // all with the same people
+	// In a question about something unusual, the people need not be in the snapshot.
+	people  participants
+	earlier []EarlierReport // of a duplicate
 }
 
 func (a *askOperation) needs() Needs { return Needs{People: a.people} }
 
-// refuse refuses what would be refused in each reading.
+// refuse refuses a report only if every reading would be refused.
 func (a *askOperation) refuse(snap *Snapshot) Notice {
 	if slices.ContainsFunc(a.readings, func(rec *recordOperation) bool { return rec.refuse(snap) == nil }) {
 		return nil
@@ -139,7 +141,6 @@ func (a *askOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return a.ask(snap), nil, nil
 }
 
-// ask returns the question.
 func (a *askOperation) ask(snap *Snapshot) Decision {
 	a.request.Ladder = snap.Ladder.ID
 	prompt := ReportPrompt{Tag: a.request.tag(), Doubt: a.doubt, Word: a.word}
@@ -163,8 +164,8 @@ func (a *askOperation) ask(snap *Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// inPlaceOf returns a decision that asks about a report, and does so in the message of the prompt
-// that it answers.
+// inPlaceOf makes a decision that asks about a report do so in the message of the prompt it
+// answers. Other decisions stay as they are.
 func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	if question, ok := d.Notice.(ReportPrompt); ok {
 		question.Prompt, d.Asks.ID = prompt, prompt
@@ -174,8 +175,8 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 }
 
 // meant returns the person that each reading means by the name in doubt, as an index into the
-// people. It returns nil if the doubt is another one, or if the readings cannot be told apart by a
-// person each.
+// people. It returns nil if the doubt is about something else, or if no single person distinguishes
+// the readings.
 func (a *askOperation) meant() []int {
 	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
@@ -190,9 +191,9 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the person that makes a reading differ from the others: one who does not play in
-// all of them. Of an only reading that is the person who is meant by name. It returns -1 if there
-// is none.
+// distinct returns the person that distinguishes a reading: one who does not play in all readings.
+// If there is only one reading, that is the person meant by a plain name. It returns -1 if there is
+// none.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
 		return a.onlyNamed()
@@ -207,8 +208,8 @@ func (a *askOperation) distinct(reading int) int {
 	return -1
 }
 
-// onlyNamed returns the only person of the first reading who is meant by the name of a player, -1
-// if there is not just one.
+// onlyNamed returns the only person in the first reading who is meant by a plain name, -1 if there
+// is none or more than one.
 func (a *askOperation) onlyNamed() int {
 	named := -1
 	for person, p := range a.people {
@@ -223,15 +224,15 @@ func (a *askOperation) onlyNamed() int {
 	return named
 }
 
-// ReportPrompt asks which reading of a report is meant, or whether it counts at all.
+// ReportPrompt asks which reading of a report is meant, or whether the report counts at all.
 type ReportPrompt struct {
-	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in its first message, whose id it is
 	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt, or the line
 	Options []ReportOption `json:"options"`        // at least one
-	// Earlier is what was reported before, if that or the players are the doubt, and MoreEarlier
-	// are others if that is so of several results.
+	// Earlier is the match reported before, if the doubt is about a duplicate or about the players.
+	// MoreEarlier has the others if several results are duplicates.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
 	// Completes reports whether the result has the score that Earlier lacks.
@@ -243,11 +244,11 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is the person that the reading means by the name in doubt, nil if the doubt is another
-	// one.
+	// Who is the person that the reading means by the name in doubt, nil if the doubt is about
+	// something else.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
-	// Ladder is the name of the ladder in which the reading counts, empty for that of the message.
+	// Ladder is the ladder in which the reading counts, empty for the message's ladder.
 	Ladder string `json:"ladder,omitempty"`
 }
 
@@ -256,6 +257,6 @@ type EarlierReport struct {
 	Number int      `json:"number"`
 	By     Reporter `json:"by"`
 	Same   bool     `json:"same,omitempty"` // the same person reported both
-	// Result is the reported result that equals this match, nil if only one is reported.
+	// Result is the result in the report that equals this match, nil if the report has only one.
 	Result *NamedResult `json:"result,omitempty"`
 }

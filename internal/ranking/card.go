@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// card returns the card of a result. sides are side A and side B. On a swapped card side B comes
-// first.
+// card returns the card of a result. r and sides have side A first. If swapped is true, the card
+// shows side B first.
 func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	if swapped {
 		r = r.Swapped()
@@ -37,7 +37,7 @@ func cardOf(m RecentMatch, r ladder.Result, swapped bool, parts []ladder.Part, e
 	return n
 }
 
-// players returns who played, in the order of the card.
+// players returns the players, in the order of the card.
 func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	for _, p := range slices.Concat(n.Sides[0].Players, n.Sides[1].Players) {
 		ids = append(ids, p.Name.Player)
@@ -45,7 +45,7 @@ func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	return ids
 }
 
-// unrated returns the card that the match has with a result, without ratings.
+// unrated returns the card that the match would have with this result, without ratings.
 func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	var sides [2]Side
 	for side, players := range m.Players {
@@ -56,13 +56,13 @@ func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	return card(r, sides, m.swappedFor(r))
 }
 
-// swappedFor reports whether side B comes first on the card with this result: the winner does, and
-// a draw changes nothing.
+// swappedFor reports whether the card shows side B first with this result. The winner comes first,
+// and a draw keeps the order.
 func (m *StoredMatch) swappedFor(r ladder.Result) bool {
 	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }
 
-// sidesOf returns side A and side B of a match as they appear on cards.
+// sidesOf returns side A and side B of a match with their rating changes.
 func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
 	for i, p := range parts {
 		side := &sides[p.Side-1]
@@ -73,14 +73,14 @@ func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
 	return sides
 }
 
-// MatchTag is a short hash of a match's idempotency key. Match numbers and ids come again after a
-// restore of an older backup, keys do not. So a button carries the tag of its match, and a press on
-// it never amends another one. A button of a prompt carries the tag of what is asked about:
-// recorded matches, or those that the answer would record.
+// MatchTag is a short hash of a match's idempotency key. After an older backup is restored, match
+// numbers and ids are assigned again, but keys are not. The tag in a button therefore keeps a press
+// from amending another match. In a prompt, it covers the recorded matches that the prompt is
+// about, or those that the answer would record.
 type MatchTag string
 
-// TagOf returns the tag of the match with a key, or of several matches together. Buttons in chats
-// carry it for years, so it must stay the same.
+// TagOf returns the tag of the match with this key, or of several matches together. Buttons in
+// chats keep their tags for years, so the hash must not change.
 func TagOf(keys ...string) MatchTag {
 	hash := sha256.Sum256([]byte(strings.Join(keys, "\n")))
 	return MatchTag(base64.RawURLEncoding.EncodeToString(hash[:6]))
@@ -94,7 +94,7 @@ type Celebration struct {
 	Number  int                    `json:"number,omitempty"` // see ladder.Celebration
 }
 
-// celebrate says on the cards what is special about the matches.
+// celebrate adds to the cards what is special about the matches.
 func (matches NewMatches) celebrate(leaders ladder.Leaders, largest int) {
 	played := make([]*ladder.Played, len(matches))
 	for i, m := range matches {

@@ -9,16 +9,18 @@ import (
 	"elobot/internal/notice"
 )
 
-// KindBoard is the kind of the notice of a board. What is stored of it says nothing: what it shows is read when it is sent.
+// KindBoard is the kind of board notices. The stored notice is empty: the board is read when it is
+// sent.
 const KindBoard = "board"
 
-// Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows the ranking.
+// Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows
+// the current ranking.
 type Board struct {
 	Ladder ladder.ID
 	Thread int64 // the topic, 0 for none
 }
 
-// Object returns what identifies the message of the board in its chat.
+// Object identifies the message of the board in its chat.
 func (b Board) Object() string {
 	object := fmt.Sprintf("%s:%d", KindBoard, b.Ladder)
 	if b.Thread != 0 {
@@ -27,7 +29,7 @@ func (b Board) Object() string {
 	return object
 }
 
-// LadderOfBoard returns the ladder whose board an object identifies, 0 if it identifies none.
+// LadderOfBoard returns the ladder whose board the object identifies, 0 if it identifies no board.
 func LadderOfBoard(object string) (id ladder.ID) {
 	_, _ = fmt.Sscanf(object, KindBoard+":%d", &id)
 	return id
@@ -36,15 +38,15 @@ func LadderOfBoard(object string) (id ladder.ID) {
 // BoardChange is what /board asks for.
 type BoardChange string
 
-// The changes.
 const (
-	ShowBoard    BoardChange = "" // changes nothing: it asks whether there is a board
+	ShowBoard    BoardChange = "" // changes nothing, but asks whether there is a board
 	TurnBoardOn  BoardChange = "on"
 	TurnBoardOff BoardChange = "off"
 )
 
-// ChangeBoard turns the board of a ladder on, in the topic of the command, or off. A ladder has one board: it moves if it is turned on in
-// another topic. Only admins may do so; everybody may ask.
+// ChangeBoard turns the board of a ladder on in the command's topic, or off. A ladder has one
+// board, so turning it on in another topic moves it. Only admins may change the board; any member
+// may ask about it.
 type ChangeBoard struct{ Change BoardChange }
 
 func (b ChangeBoard) plan(_ *Service, c *call) *call {
@@ -52,12 +54,12 @@ func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-// TypedBoard is /board as somebody types it: with "on" or "off", or else it asks.
+// TypedBoard is a typed /board: with "on" or "off", it changes the board; otherwise it asks.
 type TypedBoard struct{}
 
 func (t TypedBoard) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant returns what a command means.
+// Meant parses the command.
 func (TypedBoard) Meant(said command.Command) Operation {
 	switch word, _, _ := strings.Cut(strings.ToLower(said.Typed()), " "); word {
 	case On:
@@ -90,7 +92,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	switch {
 	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
 		changed.After = &Board{Ladder: snap.Ladder.ID, Thread: b.origin.Thread}
-	case b.change == TurnBoardOn: // the chat has a new id, and its topics with it
+	case b.change == TurnBoardOn: // the chat has a new id, and so have its topics
 		changed.After = &Board{Ladder: snap.Ladder.ID}
 	case b.change == TurnBoardOff:
 		changed.After = nil
@@ -98,7 +100,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	n := BoardState{On: changed.After != nil}
 	switch {
 	case b.change == TurnBoardOn:
-		n.Changed = true // also one that is on already: it is pinned again
+		n.Changed = true // even if it was on: it is pinned again
 		n.Moved = before != nil && *before != *changed.After
 	case (before == nil) != (changed.After == nil):
 		n.Changed = true
@@ -108,8 +110,8 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{Notice: n, Effect: changed}, nil, nil
 }
 
-// ChangedBoard is what an admin changed about the board of a ladder; nil means none. If what is stored differs from Before, Apply fails with
-// ErrConflict. The messages of both are brought up to date.
+// ChangedBoard is a change to the board of a ladder; nil means none. If the stored board differs
+// from Before, Apply fails with ErrConflict. The messages of both boards are updated.
 type ChangedBoard struct {
 	Chat          ChatID
 	Before, After *Board
@@ -117,7 +119,7 @@ type ChangedBoard struct {
 
 func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// BoardState says whether a ladder has a board.
+// BoardState reports whether a ladder has a board.
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
 	Changed bool `json:"changed,omitempty"` // the command has turned it on or off
@@ -126,10 +128,10 @@ type BoardState struct {
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Fleeting makes the answer to a question a notice.Fleeting.
+// Fleeting reports whether the notice only answers a question.
 func (n BoardState) Fleeting() bool { return !n.Changed }
 
-// BoardNotPinned says that the bot has no right to pin the board.
+// BoardNotPinned says that the bot may not pin the board.
 type BoardNotPinned struct{}
 
 var _ = notice.Register[BoardNotPinned](notice.Kind{Name: "board_not_pinned", Purpose: notice.Notification})

@@ -27,16 +27,16 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 	})
 }
 
-// editedReport is a report whose message was handled before and has been edited. The matches that
-// it has recorded stay. What the message reports besides is recorded, each under a key of the
-// message that is still free. If it reports another score for the only match, or other players, it
-// offers to correct that match. If all that it adds is the name of another ladder, it says how to
-// move the match there. Nobody is asked what an edit means, and other edits get no answer.
+// editedReport is the edit of a report that was handled before. Recorded matches stay. Additional
+// results are recorded, each under a free key of the message. If the message now has another score
+// or other players for its only match, the bot offers to correct it. If the edit only adds the name
+// of another ladder, the bot says how to move the match there. The bot never asks what an edit
+// means, and other edits get no answer.
 type editedReport struct {
 	plain
 	origin   Origin
 	original MatchRef
-	record   *recordOperation // of everything that the message reports now; nil unless that is clear
+	record   *recordOperation // all that the message reports now; nil if that is unclear
 }
 
 func (e editedReport) needs() Needs {
@@ -48,7 +48,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// about returns the match that it offers to correct.
+// about returns the match to correct, or else the new results.
 func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
@@ -84,18 +84,20 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{dropped: true}, nil, nil
 }
 
-// comparison is what an edited message reports, compared with the matches that it has recorded.
+// comparison is the difference between an edited message and the matches recorded from it.
 type comparison struct {
-	open      *recordOperation // what it has not recorded, nil for nothing
-	corrected *StoredMatch     // the only match, if the same people have played it with another result
-	result    ladder.Result    // that one, in the order of the recorded match
-	exchanged bool             // the message names the sides the other way round
-	replaced  *StoredMatch     // the only match, if others have played
-	elsewhere *StoredMatch     // a match that is in another ladder than the message names, if nothing else has changed
+	open      *recordOperation // the results not recorded yet, nil for none
+	corrected *StoredMatch     // the only match, if it has the same players and another result
+	result    ladder.Result    // the new result, in the order of the recorded match
+	exchanged bool             // the message has the sides in the other order
+	replaced  *StoredMatch     // the only match, if it has other players
+	// elsewhere is a match in another ladder than the message names, if nothing else has changed.
+	elsewhere *StoredMatch
 }
 
-// compare compares the report with the recorded matches. It is empty if somebody else has reported them, or if one of them is not there any
-// more: it may have been changed into any other one.
+// compare compares the report with the recorded matches. The comparison is empty if another person
+// reported them, or if one of them is no longer in the report: it may have been edited into any of
+// the others.
 func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
@@ -110,7 +112,7 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	find := func(m *StoredMatch, is func(reportedMatch) bool) bool {
 		at := -1
 		for i, r := range reported {
-			if !found[i] && is(r) && (at < 0 || r.key == m.Key) { // rather in the same line
+			if !found[i] && is(r) && (at < 0 || r.key == m.Key) { // prefer the same line
 				at = i
 			}
 		}
@@ -167,14 +169,14 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	return c
 }
 
-// has reports whether the match has this result, or has got its score since it was reported without
-// one. What ended early got none.
+// has reports whether the match has this result, or was reported with it and got its score later. A
+// match that ended early gets no score later.
 func (m *StoredMatch) has(r ladder.Result) bool {
 	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
 
-// offerFix offers to fix a match, or says that it is undone. If the message names the sides the other way round, so that the other one has
-// won, it offers that.
+// offerFix offers to fix a match, or refuses because the match is undone. If the message has the
+// sides in the other order, so that the other side wins, it offers that result.
 func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {
@@ -191,13 +193,12 @@ func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	}}
 }
 
-// winnerOffer offers a result that makes the loser of the match its winner.
+// winnerOffer offers a result that makes the loser of the match the winner.
 func (m *StoredMatch) winnerOffer(r ladder.Result) WinnerOffer {
 	card := m.unrated(r)
 	return WinnerOffer{Number: m.Number, Tag: TagOf(m.Key), Changes: m.Changes, Sides: card.Sides, Sets: card.Sets}
 }
 
-// moveHint says how to move a match to the ladder that the message names.
 func (e editedReport) moveHint(snap *Snapshot, m *StoredMatch) MoveHint {
 	hint := MoveHint{Number: m.Number}
 	for _, l := range snap.Ladders {
@@ -211,16 +212,17 @@ func (e editedReport) moveHint(snap *Snapshot, m *StoredMatch) MoveHint {
 	return hint
 }
 
-// MoveHint says how to move a match whose command was edited to name another ladder.
+// MoveHint says how to move a match after an edit of its command names another ladder.
 type MoveHint struct {
 	Number int    `json:"number"`
-	In     string `json:"in"` // the ladder where the match is
-	To     string `json:"to"` // the one that the edited command names
+	In     string `json:"in"` // the match's ladder
+	To     string `json:"to"` // the ladder in the edited command
 }
 
 var _ = notice.Register[MoveHint](notice.Kind{Name: "move_hint", Purpose: notice.Answer})
 
-// FixOffer offers to fix the score of a match whose command was edited. All scores are in the order of the command.
+// FixOffer offers to fix the score of a match after an edit of its command. All scores are in the
+// order of the command.
 type FixOffer struct {
 	Number    int        `json:"number"`
 	Tag       MatchTag   `json:"tag"`

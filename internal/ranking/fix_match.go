@@ -7,16 +7,17 @@ import (
 	"elobot/internal/notice"
 )
 
-// FixMatch corrects the result of a match. The match keeps its number and its position in the ladder, and the ladder is
-// replayed from there. Whoever may undo a match may fix it.
+// FixMatch corrects the result of a match. The match keeps its number and its position in the
+// ladder, and the ladder is replayed from there. The permissions are those of an undo.
 //
 // The order of the scores depends on how the match is found:
 //   - by the command that recorded it: the order of that command;
-//   - by number or by its card: the order of the card, which changes if a fix makes the other side the winner;
-//   - as the sender's last match: the sender's own score first if they played, else the order of the command.
+//   - by number or by its card: the order of the card, which changes if a fix changes the winner;
+//   - as the sender's last match: the sender's own score first if they played, otherwise the
+//     order of the command.
 //
-// A fix that makes the loser the winner is probably a mistake, so it is offered first, unless Sure is true.
-// Without Scores, the sender is asked for them.
+// A fix that makes the loser the winner is probably a mistake, so the bot offers it first, unless
+// Sure is true. Without Scores, the bot asks the sender for them.
 type FixMatch struct {
 	Amendment
 	Scores []ladder.Score
@@ -33,18 +34,20 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
-// AcceptFix corrects the result of a match as an offer suggests, whose button was pressed. The message with the offer is edited to show
-// what came of it, also if the match cannot be fixed any more: the button has served.
+// AcceptFix is a press of the button of an offer to fix a match. The message with the offer is
+// replaced by the outcome, even if the match can no longer be fixed, because the button has no use
+// any more.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {
 	return c.amending("accept fix", acceptedFix{fixOperation: FixMatch(f).operation(s, c)})
 }
 
-// acceptedFix is a press of the button of an offer, or of a prompt whose report completes the match.
+// acceptedFix is a press of the button of an offer, or of a prompt whose report completes the
+// match.
 type acceptedFix struct {
 	fixOperation
-	prompt PromptRef // the prompt; zero for an offer
+	prompt PromptRef // zero for an offer
 }
 
 func (f acceptedFix) needs() Needs {
@@ -53,7 +56,8 @@ func (f acceptedFix) needs() Needs {
 	return needs
 }
 
-// refuse refuses the button. If the match is there, the offer ends, which others may not make it do.
+// refuse refuses a press whose prompt or match is gone. All other refusals are left to decide: they
+// end the offer, which only a sender with permission may do.
 func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
@@ -92,8 +96,8 @@ func (f acceptedFix) decide(snap *Snapshot) (d Decision, lacks need, err error) 
 type fixOperation struct {
 	amendOperation
 	result ladder.Result
-	isOpen bool // the result is to be asked for
-	asks   bool // before it makes the loser the winner
+	isOpen bool // there are no scores yet: ask for them
+	asks   bool // offer it first if it makes the loser the winner
 }
 
 // corrected returns the new result in the stored order of the sides.
@@ -103,7 +107,7 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	switch {
 	case m.Key == f.Match.Key: // found by its command
 		swapped = false
-	case f.Match == MatchRef{}: // the sender is never nil here: refusal has refused that
+	case f.Match == MatchRef{}: // refusal has refused a nil sender
 		sender := snap.People[0].Player
 		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
@@ -146,7 +150,7 @@ func (f fixOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}
 	was := shown(m.Result)
 	if m.swappedFor(corrected) {
-		was = shown(m.Result.Swapped()) // the order of the new card
+		was = shown(m.Result.Swapped()) // in the order of the new card
 	}
 	amended.Card.Was = &was
 	return Decision{
@@ -155,18 +159,18 @@ func (f fixOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// WinnerOffer offers a fix that makes the loser of a match its winner.
+// WinnerOffer offers a fix that makes the loser of a match the winner.
 type WinnerOffer struct {
 	Number  int        `json:"number"`
 	Tag     MatchTag   `json:"tag"`
 	Changes int        `json:"changes,omitempty"` // of the match so far
-	Sides   [2]Side    `json:"sides"`             // after the fix: the loser so far comes first
+	Sides   [2]Side    `json:"sides"`             // after the fix: the previous loser comes first
 	Sets    []SetScore `json:"sets,omitempty"`
 }
 
 var _ = notice.Register[WinnerOffer](notice.Kind{Name: "winner_offer", Purpose: notice.Answer, Alone: true})
 
-// FixPrompt asks for the right score of a match. Its Sides and Sets are those of the card.
+// FixPrompt asks for the right score of a match. Sides and Sets are as on the card.
 type FixPrompt WinnerOffer
 
 var _ = notice.Register[FixPrompt](notice.Kind{Name: "fix_prompt", Purpose: notice.Answer, Alone: true})

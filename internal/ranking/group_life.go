@@ -10,12 +10,12 @@ import (
 // DefaultLanguage is the language of a chat until a member's language is known.
 const DefaultLanguage = "en"
 
-// greetingGap is the longest time between the bot's addition and /start that counts as one event.
-// Adding a bot by its link also sends /start at about the same time.
+// greetingGap is the longest time between the addition of the bot and /start that counts as one
+// event. Adding a bot by its link also sends /start at about the same time.
 const greetingGap = time.Minute
 
-// Greet answers /start in a group with a greeting, unless the addition of the bot has just caused
-// one.
+// Greet answers /start in a group with a greeting, unless the bot was just added and has greeted
+// the group already.
 type Greet struct{ Greeting Notice }
 
 func (g Greet) plan(_ *Service, c *call) *call {
@@ -33,9 +33,9 @@ func (g Greet) plan(_ *Service, c *call) *call {
 }
 
 // BotAdded handles the addition of the bot to a group. The group's language becomes that of the
-// person who added the bot. The bot greets the group, unless /start has just done so. If the bot is
-// already in the group, this is no addition: the messenger also reports one when a group gets a new
-// id.
+// person who added the bot. The bot greets the group, unless it has just answered /start there. If
+// the bot was already in the group, the update is not an addition: the messenger also sends one
+// when a group gets a new id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
 	if language == "" {
@@ -60,7 +60,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 // be one event.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
-// BotBack records that the bot may write in a chat (again). It does nothing in an unknown chat.
+// BotBack records that the bot may write in a chat again. It does nothing in an unknown chat.
 func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(*Snapshot) Decision { return Decision{Presence: BotActive} })
 }
@@ -69,8 +69,8 @@ func (s *Service) BotBack(ctx context.Context, o Origin) error {
 // wait until the bot is back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
-		// A late update may describe the time before the bot was added again, or a former id of the
-		// chat.
+		// A late update may be from before the bot was added again, or from before the chat got its
+		// current id.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Decision{Presence: NoChange}
 		}
@@ -78,20 +78,20 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	})
 }
 
-// Renamed records the chat's title from the origin. It does nothing in an unknown chat.
+// Renamed records the chat's new title, from the origin. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// The update may be late, so it says nothing about the bot's presence.
+	// The update may be late, so it is no evidence of the bot's presence.
 	return s.event(ctx, o, "renamed", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MembersSeen records who is in a group: the people that the origin shows. Those who are unknown
-// stay so. It does nothing in an unknown chat.
+// MembersSeen records sightings of the people in the origin. It adds no players, and does nothing
+// in an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MemberLeft records that a person left a group. The ranking does not show them until they play or
-// join again. It does nothing in an unknown chat or for a person without a standing, and it never
+// MemberLeft records that a person left a group. The ranking hides them until they play or join
+// again. It does nothing in an unknown chat or for a person without a standing, and it never
 // creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
@@ -103,7 +103,7 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 	}, who)
 }
 
-// event handles a change of a known chat that concerns these people.
+// event handles a change in a known chat that concerns these people.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person) error {
 	return s.run(ctx, &call{Origin: o, job: job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,

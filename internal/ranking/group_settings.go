@@ -18,43 +18,43 @@ import (
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
-	Web     bool    `json:"web_on"` // the group's web board is on
+	Web     bool    `json:"web_on"` // the group has a web board
 }
 
-// Display is how the bot shows things in a chat. In JSON, its fields have the names of the chat's
-// columns.
+// Display is how the bot shows things in a chat. Its JSON names are the column names of the chat.
 type Display struct {
 	Language string `json:"language"` // an IETF tag
-	// LanguageChosen reports whether an admin has chosen the language. Before that, it is that of
-	// whoever added the bot.
+	// LanguageChosen reports whether an admin has chosen the language. Until then, it is the
+	// language of the person who added the bot.
 	LanguageChosen bool `json:"language_chosen"`
-	Tables         bool `json:"tables"`       // rankings and standings are tables
-	Celebrations   bool `json:"celebrations"` // cards say what is special about their matches
+	Tables         bool `json:"tables"`       // show rankings and standings as tables
+	Celebrations   bool `json:"celebrations"` // show on cards what is special about their matches
 	DarkCharts     bool `json:"dark_charts"`
-	// TimeZone is the IANA name of the zone in which days and months begin and dates are shown.
+	// TimeZone is the IANA name of the zone for dates, and for the start of days and months.
 	TimeZone string `json:"time_zone"`
 }
 
-// DefaultDisplay returns how the bot shows things in a new chat.
+// DefaultDisplay returns the Display of a new chat.
 func DefaultDisplay() Display {
 	return Display{Language: DefaultLanguage, Celebrations: true, TimeZone: UTC}
 }
 
-// Setting is one of the GroupSettings. Its values are strings, which also stand in the data of
+// Setting is one of the GroupSettings. Its values are strings, which are also part of the data of
 // buttons.
 type Setting struct {
-	Name    string
-	Group   SettingGroup
-	Choices []string // the values that can be chosen; none for the language and the time zone, which have values of their own
-	Columns []string // of the Table
+	Name  string
+	Group SettingGroup
+	// Choices are the values to choose from; none for the language and the time zone, which have
+	// values of their own.
+	Choices []string
+	Columns []string // in the Table
 	get     func(GroupSettings) string
 	set     func(g *GroupSettings, value string)
 }
 
-// SettingGroup is what settings are about. They are shown together.
+// SettingGroup is a group of settings that are shown together.
 type SettingGroup string
 
-// The groups.
 const (
 	AboutDisplay   SettingGroup = "display"
 	AboutTime      SettingGroup = "time"
@@ -65,12 +65,12 @@ const (
 	AboutWeb       SettingGroup = "online"
 )
 
-// SettingGroups returns the groups in the order in which they are shown.
+// SettingGroups returns the groups in display order.
 func SettingGroups() []SettingGroup {
 	return []SettingGroup{AboutDisplay, AboutTime, AboutRating, AboutPlaces, AboutSeasons, AboutReporting, AboutWeb}
 }
 
-// AllSettings returns the settings in the order in which they are shown.
+// AllSettings returns the settings in display order.
 func AllSettings() []Setting {
 	return []Setting{
 		{
@@ -114,7 +114,7 @@ func AllSettings() []Setting {
 	}
 }
 
-// The settings whose values are not shown as they are.
+// Settings whose values are not shown as they are.
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
@@ -125,13 +125,13 @@ const (
 	SettingWeb         = "web"
 )
 
-// The values of a switch.
+// The values of an on/off setting.
 const (
 	On  = "on"
 	Off = "off"
 )
 
-// Never is the value of SettingHide with which the ranking shows everybody.
+// Never is the value of SettingHide that hides no players.
 const Never = "never"
 
 func showHideDays(days int) string {
@@ -141,7 +141,7 @@ func showHideDays(days int) string {
 	return strconv.Itoa(days)
 }
 
-// How long seasons are.
+// The lengths of seasons.
 const (
 	Manual    = "manual" // until an admin starts the next one
 	Monthly   = "monthly"
@@ -162,7 +162,7 @@ func number(name string, group SettingGroup, column string, field func(*GroupSet
 	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, strconv.Itoa, choices...)
 }
 
-// choice completes a setting that is a field. show writes its values.
+// choice completes a setting that is a field. show formats its values.
 func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string, choices ...T) Setting {
 	for _, c := range choices {
 		s.Choices = append(s.Choices, show(c))
@@ -188,10 +188,9 @@ func FindSetting(name string) (s Setting, ok bool) {
 	return s, false
 }
 
-// SettingsTable is the table that holds a setting.
+// SettingsTable is the name of a database table with settings.
 type SettingsTable string
 
-// The tables that hold settings.
 const (
 	OfChat   SettingsTable = "chats"
 	OfGroup  SettingsTable = "groups"
@@ -213,8 +212,7 @@ func (s Setting) Table() SettingsTable {
 // Value returns the value of the setting.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
-// With returns the settings with another value of this one. A value that cannot be chosen changes
-// nothing.
+// With returns the settings with this one changed. A value that cannot be chosen changes nothing.
 func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	s.set(&g, value)
 	return g
@@ -223,15 +221,18 @@ func (s Setting) With(g GroupSettings, value string) GroupSettings {
 // SettingsPage shows the settings of a group, with buttons to change them.
 type SettingsPage struct {
 	GroupSettings
-	Changed   *SettingChanged `json:"changed,omitempty"`    // what a command has just changed, nil for nothing
-	Open      string          `json:"open,omitempty"`       // the group or the setting that the buttons are about, empty for all groups
-	ChangedBy *Reporter       `json:"changed_by,omitempty"` // who has just chosen a value, nil if nobody has
+	// Changed is the change that a command has just made, nil for none.
+	Changed *SettingChanged `json:"changed,omitempty"`
+	// Open is the group or setting whose buttons are shown, empty for all groups.
+	Open string `json:"open,omitempty"`
+	// ChangedBy is who has just chosen a value with a button, nil if no button was pressed.
+	ChangedBy *Reporter `json:"changed_by,omitempty"`
 }
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings answers an admin with the settings of the group, or opens a part of them at the
-// press of a button below a SettingsPage, which is edited.
+// ShowSettings answers an admin with the settings of the group. If a button of a SettingsPage was
+// pressed, it replaces that page with the part to Open.
 type ShowSettings struct{ Open string } // as in SettingsPage
 
 func (o ShowSettings) plan(_ *Service, c *call) *call {
@@ -239,18 +240,17 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "show settings", bucket: c.settingsBucket(), ofAdmins: true, operation: op})
 }
 
-// TypedSettings is /settings or /language as somebody types it: without arguments it shows the
-// settings, as "k 24" or "zone america/new york" it changes one, and as "k", with a value that does
-// not exist, it shows those that do.
+// TypedSettings is a typed /settings or /language. Without arguments, it shows the settings. "k 24"
+// or "zone america/new york" changes a setting. A setting with a value that does not exist, such as
+// "k 1", shows the values to choose from.
 type TypedSettings struct {
-	// Languages are the words for the languages that the bot speaks, in lower case, each with the
-	// tag of the language.
+	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string
 }
 
 func (t TypedSettings) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant returns what a command means.
+// Meant parses the command.
 func (t TypedSettings) Meant(said command.Command) Operation {
 	typed, opens := strings.Fields(said.Typed()), ""
 	if said.Written == SettingLanguage {
@@ -276,7 +276,8 @@ func (t TypedSettings) Meant(said command.Command) Operation {
 	return Say{Notice: Unexpected(said, cmp.Or(said.Typed(), said.FirstWord()))}
 }
 
-// find returns the value of a setting that words mean, or what they say if they mean none.
+// find returns the value of a setting that words mean. If they mean none, it returns the words
+// themselves.
 func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
 	written := strings.Join(words, " ")
 	switch s.Name {
@@ -306,7 +307,7 @@ func (o settingsOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil, nil
 }
 
-// settingsBucket is how a command about the settings counts.
+// settingsBucket returns the bucket of a command about the settings.
 func (o Origin) settingsBucket() RateBucket {
 	if o.Button != "" {
 		return RatePress
@@ -314,16 +315,15 @@ func (o Origin) settingsBucket() RateBucket {
 	return RateQuestion
 }
 
-// settings returns the settings of the group.
 func (s *Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
-// ChangeSetting changes a setting of the group by a command, or at the press of a button below a
-// SettingsPage, which is edited. Only admins may do so. Rules apply from the next match on;
-// recorded matches and the start ratings of players in the ladder stay as they are. A match that
-// another instance is just recording may still be played under the old rules. Messages that were
-// sent before keep their language, also when they are edited.
+// ChangeSetting changes a setting of the group by a command, or by a button of a SettingsPage,
+// which is then edited. Only admins may do so. Rules apply from the next match on. Recorded matches
+// and the start ratings of players in the ladder stay as they are. A match that another instance is
+// recording at that moment may still be played under the old rules. Messages sent before keep their
+// language, even when they are edited.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -338,7 +338,7 @@ type settingOperation struct {
 	adminsOnly
 	ChangeSetting
 	at    time.Time
-	typed bool // not pressed
+	typed bool // rather than pressed
 }
 
 func (o settingOperation) refuse(snap *Snapshot) Notice {
@@ -349,7 +349,8 @@ func (o settingOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
-	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) { // the end stays where it is
+	// The previous season keeps its end.
+	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) {
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}
 	before := snap.settings()
@@ -376,21 +377,21 @@ func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{Effect: changed, Page: page, CallbackAnswer: said}, nil, nil
 }
 
-// ChangedSetting is a new value of a setting. If the stored value is not that of Before, Apply
-// fails with ErrConflict.
+// ChangedSetting is a new value of a setting. If the stored value differs from Before, Apply fails
+// with ErrConflict.
 type ChangedSetting struct {
 	Chat          ChatID
 	Group         GroupID
 	Ladder        ladder.ID
 	Setting       Setting
 	Before, After GroupSettings
-	NewLink       bool          // of the web board
-	Seasons       []SeasonUntil // those that end at another time
+	NewLink       bool          // the web board gets a new link
+	Seasons       []SeasonUntil // the seasons whose end changes
 }
 
 func (*ChangedSetting) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// SettingChanged says which value a setting has from now on.
+// SettingChanged announces the new value of a setting.
 type SettingChanged struct {
 	Name   string `json:"name"`
 	Before string `json:"before"`
@@ -399,12 +400,12 @@ type SettingChanged struct {
 
 var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
-// adminsOnly is an operation that only admins may do. Others embed it.
+// adminsOnly is the common part of operations that only admins may run.
 type adminsOnly struct {
 	plain
 	people participants
 	adds   bool // whether the people become players
-	asks   bool // it changes nothing, so that everybody may do it
+	asks   bool // the operation changes nothing, so any member may run it
 }
 
 func (a adminsOnly) needs() Needs {

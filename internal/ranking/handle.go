@@ -27,8 +27,8 @@ func (s *Service) run(ctx context.Context, c *call) error {
 		return err
 	}, "update_id", c.Update, "command", c.Command, "key", c.Key, "chat_id", c.Chat.ID)
 	if !planned.silent && s.shouldAskToRetry(ctx, c.Origin, err) {
-		// Giving up is an outcome too: it writes the key, so that a redelivery cannot record a
-		// match that the user has reported again by then.
+		// Giving up is an outcome too. It stores the key, so that a redelivery cannot record a
+		// match that the user has reported again in the meantime.
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ladder.ErrInconsistent) {
@@ -36,7 +36,8 @@ func (s *Service) run(ctx context.Context, c *call) error {
 			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
-	if errors.Is(err, ErrHandled) { // the attempt that handled it may not know its outcome, so it must be durable
+	// The attempt that handled the command may not know its outcome, so make sure it is durable.
+	if errors.Is(err, ErrHandled) {
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
 		if err == nil && c.edits {
 			c.edit, c.Message = c.Message, ""
@@ -50,38 +51,39 @@ func (s *Service) run(ctx context.Context, c *call) error {
 	return nil
 }
 
-// call is a command on its way: what the caller says, what is to be done, and what the rounds of an
+// call is a command in progress: what the caller passed, the job to do, and what the rounds of an
 // attempt have settled so far.
 type call struct {
 	Origin
-	wants Operation // what the caller wants; nil if the service itself calls
+	wants Operation // what the caller wants; nil for a call by the service itself
 	job
 	admin AdminStatus
 
-	isNamed    bool            // whether the command names a ladder is known
+	isNamed    bool            // it is known whether the command names a ladder
 	missing    *MissingLadder  // what it names instead of a ladder of the group, nil for nothing
-	found      *foundPrompt    // the prompt that it answers, nil as long as nobody has looked for it
-	edit       string          // the key of the message that it edits, if that one is handled already
+	found      *foundPrompt    // the prompt that it answers, nil until it is looked for
+	edit       string          // the key of the message it edits, if the message was handled before
 	ladder     ladder.ID       // to read, 0 for the default one
-	season     ladder.SeasonID // of that ladder to read, 0 for the current one
+	season     ladder.SeasonID // of that ladder, to read; 0 for the current one
 	wholeGroup bool            // the operation needs Everybody after all
-	identified bool            // the people of the command are not to be merged or claimed any more
+	identified bool            // do not merge or claim players of the command
 }
 
-// with gives the call a job.
+// with sets the job of the call.
 func (c *call) with(j job) *call {
 	c.job = j
 	return c
 }
 
 // attempt runs a command once. Each round reads, decides and writes, or settles something for the
-// next one. An attempt locks the group for that from the second one on, so that conflicts cannot
-// repeat forever. Amendments, changes of settings, answers to prompts and timers lock it at once.
-// So do commands that may add players, in a chat in which another instance was faster recently. A
-// question never locks it.
-// It returns the call as it was planned in the end.
+// next round. It returns the call as last planned.
+//
+// From the second attempt on, the group is locked, so that conflicts cannot repeat forever.
+// Amendments, changes of settings, answers to prompts and timers lock it at once. So do commands
+// that may add players, in a chat where another instance was faster recently. Questions never lock
+// it.
 func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, CommandOutcome, error) {
-	c = new(*c) // the next attempt begins where this one did
+	c = new(*c) // the next attempt starts from the same state
 	c.ladder, c.identified = c.Ladder, c.Retried
 	var met metNeeds
 	for {
@@ -98,8 +100,8 @@ func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, Com
 	}
 }
 
-// round reads what a command needs to know, decides, and writes. If the decision lacks something
-// that cannot be read beside, round returns that instead.
+// round makes one pass: read, decide, write. If the decision lacks something that cannot be read
+// under the same lock, round returns that need and writes nothing.
 func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcome, need, error) {
 	store, snap, release, err := s.read(ctx, &c, attempt)
 	defer release()
@@ -129,8 +131,8 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 	return changes.Outcome, nil, store.Apply(ctx, changes)
 }
 
-// read reads what a command needs to know, and locks the group before if this attempt does. release
-// ends the lock.
+// read reads what a command needs to know. If the attempt locks the group, it does so first, and
+// release unlocks it.
 func (s *Service) read(
 	ctx context.Context, c *call, attempt int,
 ) (store writer, snap *Snapshot, release func(), err error) {
@@ -140,7 +142,8 @@ func (s *Service) read(
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, func() {}, err
 	}
-	if contended { // as long as commands follow each other, none of them need fail to find out
+	// Lock as long as commands keep following each other, so that none has to conflict first.
+	if contended {
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
 	locked, snap, err := s.store.Lock(ctx, q)
@@ -150,8 +153,8 @@ func (s *Service) read(
 	return locked, snap, func() { locked.Release(ctx) }, nil
 }
 
-// decide returns what the command does: nothing but a refusal if the sender is over a limit, if
-// nobody can do it, or if the sender has no permission.
+// decide returns what the command does, or just a refusal if the sender is over a limit or has no
+// permission, or if the command cannot be carried out at all.
 func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snapshot) (Decision, need, error) {
 	of := c.about(snap)
 	switch lacks, err := c.where(ctx, store, snap, of); {
@@ -196,11 +199,11 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 	}
 }
 
-// ignoresChat reports whether the command changes nothing because the chat is unknown. Then only
-// its key is stored.
+// ignoresChat reports whether the command does nothing because the chat is unknown. Only its key is
+// stored then.
 func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
-// changes returns what to write: the decision of a command, and what every command has.
+// changes returns what to write: the decision, and what every command writes.
 func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
@@ -210,7 +213,8 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 		Addressee: c.sender(snap, adds), Language: c.Chat.Language, Private: !c.Chat.IsGroup(),
 	}
 	changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
-	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion { // an edit that reports more than before
+	// An edit counts as a question unless it reports additional results.
+	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion {
 		changes.RateEntry.Bucket = RateResult
 	}
 	switch {
@@ -232,20 +236,20 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}
-	moved := snap.Chat.ID != c.Chat.ID // the chat has a new id, and its message ids have started over
+	moved := snap.Chat.ID != c.Chat.ID // the chat has a new id, and new message ids
 	if !moved {
 		changes.ReplyTo, changes.Thread = c.ReplyTo, c.Thread
 	}
 	if c.Button != "" {
 		changes.Button = c.Button
-		changes.Keyless = isTooManyPresses(d.Notice) // so that rate-limited presses store no keys
+		changes.Keyless = isTooManyPresses(d.Notice) // rate-limited presses store no keys
 		switch {
 		case d.CallbackAnswer != nil:
 		case d.Page != nil, d.Notice == nil:
 			changes.CallbackAnswer = Acknowledged{}
 		default:
 			changes.CallbackAnswer = d.Notice
-			if d.Effect == nil { // nothing has changed, so the chat need not be notified
+			if d.Effect == nil { // the chat is not notified if nothing has changed
 				changes.Notice = nil
 			}
 		}
@@ -264,8 +268,8 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 }
 
 // seen returns what the command shows about its chat and its people that is not stored yet. A
-// retried command may show an outdated state, so it only adds who or what is missing. Only if adds
-// is true, new people become players.
+// retried command may show an outdated state, so it only adds what is missing. New people become
+// players only if adds is true.
 func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	if c.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
@@ -278,14 +282,15 @@ func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	for i, k := range slices.Concat(snap.People, snap.Shown) {
 		change, ok := k.profileChange(c.Origin, people[i])
 		isSame := func(other PlayerChange) bool { return other.Player.ID == change.Player.ID }
-		if ok && (adds || !change.New) && !slices.ContainsFunc(seen.People, isSame) { // somebody may be shown twice
+		// A person may be shown twice.
+		if ok && (adds || !change.New) && !slices.ContainsFunc(seen.People, isSame) {
 			seen.People = append(seen.People, change)
 		}
 	}
 	return seen
 }
 
-// said returns the notice that says most about a decision, nil if it says nothing.
+// said returns the most important notice of a decision, nil if it has none.
 func (d Decision) said() Notice {
 	for _, n := range []Notice{d.Notice, d.Page, d.CallbackAnswer} {
 		if n != nil {
@@ -308,14 +313,16 @@ func (c *call) sender(snap *Snapshot, adds bool) Name {
 	return Name{Name: c.Sender.Name}
 }
 
-// isUnidentified reports whether somebody turns out to be an unclaimed player.
+// isUnidentified reports whether one of the people turns out to be an unclaimed player of the
+// group.
 func isUnidentified(snap *Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
-// identify makes sure that everybody has one player. It merges unclaimed players into the accounts
-// of the same people, and stores who claims one. Neither is an effect of the command. One broken
-// ladder must not lock anybody out of the others.
+// identify makes sure that each person has only one player. It merges unclaimed players into the
+// accounts of the same people, and stores new claims. Neither is an effect of the command. A
+// failure in one inconsistent ladder must not keep people from using the others, so it is only
+// logged.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
@@ -337,48 +344,49 @@ func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(snap, false), Keyless: true, Chat: snap.ChatID})
 }
 
-// job is a command or an event, with the way in which the service handles it.
+// job is a command or an event, with how the service handles it.
 type job struct {
 	operation
-	// read finds the operation in a message that may mean people by plain names, once it is known
-	// who is in the group; nil for all other commands. mayNeed is what the operation may need then.
+	// read defers parsing: it returns the operation once the group's members are known, because the
+	// message may use plain names. It is nil for all other commands. mayNeed is what the operation
+	// may need.
 	read    func(everybody []command.Person) operation
 	mayNeed Needs
 
 	name string
-	// bucket is how the command counts, empty if no person sent it.
+	// bucket is the rate limit that the command counts against, empty if no person sent it.
 	bucket RateBucket
-	// extra says how each match after the first one counts, and extraResults how many there are, if
-	// the command answers a question about several: the question counts as one result of whoever
-	// reported them, and the press as a press.
+	// extra is how each match after the first one counts, and extraResults is their number, if the
+	// command answers a prompt about several. The prompt has already counted as one result of the
+	// reporter, and the press counts as a press.
 	extra        RateEntry
 	extraResults int
 
 	ofAdmins      bool // the operation may need to know whether the sender is an admin
 	reports       bool // the operation may record what a message reports
-	edits         bool // the message may be handled already: then the command is run as an edit of it
-	asks          bool // the operation only reads: the group is never locked for it
-	ofGroup       bool // the operation is about the group, whatever ladder applies
-	locks         bool // the operation decides with the group locked from the first attempt on
-	knownChatOnly bool // the command does nothing in an unknown chat and does not create the chat
-	keyless       bool // the key is not stored: what the command finds says whether there is anything to do
-	// silent says that nobody waits for the outcome. A failure is then not answered, nor is a
-	// command over a limit; the caller retries.
+	edits         bool // if the message was handled before, the command runs again as its edit
+	asks          bool // the operation only reads, so it never locks the group
+	ofGroup       bool // the operation is about the group, whichever ladder applies
+	locks         bool // the operation locks the group from the first attempt on
+	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
+	keyless       bool // the key is not stored: the state shows whether anything is left to do
+	// silent reports whether nobody waits for the outcome. Failures and exceeded limits then get no
+	// answer; the caller retries.
 	silent   bool
-	finds    bool // it only finds the prompt that the command answers: nothing is known of people
-	unlogged bool // it is an event, whose outcome is not logged
+	finds    bool // the job only finds the prompt to answer, and reads nothing about people
+	unlogged bool // the job is an event, whose outcome is not logged
 }
 
-// onlySaying returns a call that changes nothing and is answered with the notice. It counts as
-// before.
+// onlySaying returns a call that changes nothing and answers with the notice. It counts against the
+// same rate limit.
 func (c *call) onlySaying(n Notice) *call {
 	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
-	only.isNamed = true // or it need not be known any more
+	only.isNamed = true // or no longer needs to be known
 	return only
 }
 
-// complete finds the operation of a job whose message may name players, and its people in the
-// snapshot.
+// complete parses the message of a job that has deferred it, and arranges the people of the
+// snapshot for the operation.
 func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
 		return
@@ -395,8 +403,8 @@ func (j *job) complete(snap *Snapshot) {
 	j.read, snap.People = nil, known
 }
 
-// known returns what is known of a person. The operation may be about the sender, those that the
-// message mentions or shows, and those who are in the group.
+// known returns what is known of a person: the sender, a person that the message mentions or shows,
+// or a member of the group.
 func (j *job) known(snap *Snapshot, p command.Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]
@@ -404,7 +412,7 @@ func (j *job) known(snap *Snapshot, p command.Person) Known {
 	return snap.People[slices.IndexFunc(j.mayNeed.People, p.IsSame)]
 }
 
-// needs returns what the operation looks at, or may look at.
+// needs returns what the operation needs, or may need if it is not parsed yet.
 func (j *job) needs() Needs {
 	if j.read != nil {
 		return j.mayNeed
@@ -412,7 +420,6 @@ func (j *job) needs() Needs {
 	return j.operation.needs()
 }
 
-// query returns what to read for the command.
 func (c *call) query() Query {
 	if c.finds {
 		return Query{Needs: c.needs(), Key: c.Key, Chat: c.Chat, KnownChat: true}
@@ -429,8 +436,8 @@ func (c *call) query() Query {
 	return q
 }
 
-// mayMeanOthers reports whether somebody whom the command names is unknown, and it was read without
-// those who may be meant.
+// mayMeanOthers reports whether the command names an unknown person, and Everybody was not read to
+// find similar names.
 func (c *call) mayMeanOthers(snap *Snapshot) bool {
 	n := c.needs()
 	if c.wholeGroup || n.Everybody || !n.Near || c.mayNeed.Everybody {

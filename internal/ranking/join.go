@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Join gives the sender a standing in the group's default ladder. A player who left is shown in all
-// rankings of the group again.
+// Join gives the sender a standing in the group's default ladder. A player who has left reappears
+// in all rankings of the group.
 type Join struct{}
 
 func (Join) plan(s *Service, c *call) *call {
@@ -26,8 +26,8 @@ type joinOperation struct {
 
 func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
 
-// isUnlimited reports whether the sender enters the ladder or comes back to it. Joining while in
-// the ladder counts as a question.
+// isUnlimited reports whether the sender enters the ladder or comes back to it. Joining a ladder
+// again while in it counts as a question.
 func (j joinOperation) isUnlimited(snap *Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.PresentAt(j.at) != *standing

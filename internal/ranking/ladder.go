@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	// MaxLadders is how many ladders a group can have that are not archived.
+	// MaxLadders is the maximum number of ladders in a group, not counting archived ones.
 	MaxLadders = 10
 	// MaxLadderName is the maximum length of a ladder's name, in characters.
 	MaxLadderName = 24
-	// MaxLadderBytes is its maximum length in bytes, so that it fits on a button that asks about
-	// it.
+	// MaxLadderBytes is the maximum length of a ladder's name, in bytes. It makes the name fit into
+	// the data of a button.
 	MaxLadderBytes = 60
-	// MaxLadderWords is how many words a ladder's name has at most, with a space between.
+	// MaxLadderWords is the maximum number of space-separated words in a ladder's name.
 	MaxLadderWords = 4
 )
 
-// LadderLabel is what a notice says about its ladder, so that the buttons below it are about the
-// same one.
+// LadderLabel identifies the ladder of a notice, so that the buttons below it are about the same
+// one.
 type LadderLabel struct {
 	ID   ladder.ID `json:"id"`
 	Name string    `json:"name"`
@@ -32,14 +32,16 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// namedLadder returns the ladder that the command names, what the command says instead of being
-// done, or nil if it names none. All lines of a command are about one ladder: it is refused if a
-// later line names another one, and so is a command that names a missing ladder and is no report.
+// namedLadder returns the need that follows from the ladder the command names: a plan without that
+// name, or an answer instead of the command. It returns nil if the command names no ladder. All
+// lines of a command are about one ladder, so a later line that names another one is refused. So is
+// a missing ladder in a command that is not a report.
 func (c *call) namedLadder(s *Snapshot) need {
 	if !c.Said.MayNameLadder {
 		return nil
 	}
-	isReport := c.reports && c.read != nil // one without plain names is not asked about a ladder
+	// Only reports that may use plain names ask about a missing ladder.
+	isReport := c.reports && c.read != nil
 	here, missing, words := s.ladderAt(c.Said.FirstWords(MaxLadderWords), isReport)
 	if missing != nil && !isReport {
 		return onlyAnswer{Refusal{Code: NoSuchLadder, Name: missing.Word, Ladders: s.ladderNames()}}
@@ -52,7 +54,7 @@ func (c *call) namedLadder(s *Snapshot) need {
 	for _, line := range c.Said.LaterWords(MaxLadderWords) {
 		l, missing, words := s.ladderAt(line, false)
 		if isReport {
-			n.missing = cmp.Or(n.missing, missing) // the question is about all lines
+			n.missing = cmp.Or(n.missing, missing) // the prompt is about all lines
 		} else if missing != nil {
 			words = 0
 		}
@@ -71,16 +73,17 @@ func (c *call) namedLadder(s *Snapshot) need {
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
-// chat has become that of another group. A match or a prompt has a ladder of its own.
+// chat now belongs to another group. A match and a prompt bring their own ladder.
 func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladderOf returns the ladder that a command is about: that of the match that it amends, else the
-// one that it names, else the one that applies where it was sent. A button that names none was made
-// when the group had one ladder, and means that. It is that of the call if the snapshot has it.
+// ladderOf returns the ladder to read: the one of the amended match, else the one that the command
+// names, else the one that applies where it was sent. A button that names none was made when the
+// group had only its first ladder, and means that one. If the snapshot already has the right
+// ladder, the result is the ladder of the call.
 func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
-	if c.ladder != 0 && snap.Ladder.ID == 0 { // a button from before the chat became that of another group
+	if c.ladder != 0 && snap.Ladder.ID == 0 { // the button is from before the chat changed groups
 		return 0
 	}
 	meant := cmp.Or(c.ladder, snap.Applies)
@@ -96,19 +99,19 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	return meant
 }
 
-// GroupLadder is a ladder as the list of a group shows it.
+// GroupLadder is a ladder in the list of a group's ladders.
 type GroupLadder struct {
 	Ladder
 	Default bool // it applies wherever no other one does
-	Topics  int  // how many topics are bound to it
+	Topics  int  // number of topics bound to it
 }
 
-// findLadder returns the ladder with a name, in any letter case.
+// findLadder returns the ladder with a name, ignoring case, or nil.
 func findLadder(all []GroupLadder, name string) *GroupLadder {
 	return ladderThat(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
 }
 
-// ladderThat returns the first ladder that is so, nil for none.
+// ladderThat returns the first ladder for which is returns true, nil for none.
 func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	i := slices.IndexFunc(all, is)
 	if i < 0 {
@@ -117,7 +120,7 @@ func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	return &all[i]
 }
 
-// noSuchLadder says that no ladder has a name, which may be any text.
+// noSuchLadder refuses a name, which may be any text.
 func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
@@ -125,7 +128,6 @@ func noSuchLadder(name string) Refusal {
 // LadderChange is what /ladder asks for.
 type LadderChange string
 
-// The changes.
 const (
 	ListLadders   LadderChange = "" // changes nothing
 	AddLadder     LadderChange = "new"
@@ -135,15 +137,16 @@ const (
 	UnbindTopic   LadderChange = "unbind" // the default ladder applies in the topic again
 )
 
-// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; everybody
-// may ask.
+// ChangeLadder lists the ladders of a group, or changes one. Only admins may change them; any
+// member may list them.
 type ChangeLadder struct {
 	Change LadderChange
-	// Name is that of the ladder. RenameLadder has the new name, perhaps after the old one.
+	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
+	// old one.
 	Name string
-	Sure bool // RenameLadder may give a name of several words without asking
-	// First is what the group's only ladder is called, if it has no name yet and another one is
-	// added. Without it, that is asked.
+	Sure bool // RenameLadder need not ask about a new name of several words
+	// First names the group's only ladder, if it has no name yet and another ladder is added. If it
+	// is empty, the admin is asked for it.
 	First string
 }
 
@@ -165,7 +168,8 @@ func (l ladderOperation) needs() Needs {
 	return Needs{People: l.people, Topics: true, Everybody: l.Change == AddLadder || l.Change == RenameLadder}
 }
 
-// ladders returns the ladder that is meant, nil for none, and the names that ladders get.
+// meant returns the ladder to change, nil for none, and the names to give: First and Name for a new
+// ladder.
 func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
@@ -226,8 +230,9 @@ func (l ladderOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// canBeName reports whether a ladder may have this name: it must mean nothing else in a command,
-// nor be that of a player, so that nobody who is named becomes a ladder.
+// canBeName reports whether a ladder may have this name. The name must not mean anything else in a
+// command, and must not be the name of a player, so that no person in a report is taken for a
+// ladder.
 func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -244,7 +249,7 @@ func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 	meant, names := l.meant(snap)
 	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
-	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and its topics with it
+	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and so have its topics
 		changed.Thread = 0
 	}
 	said := LadderChanged{Change: l.Change, Topic: changed.Thread != 0}
@@ -260,7 +265,8 @@ func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 		}
 		changed.Names, said.Name = names, l.Name
 	case RenameLadder:
-		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure { // perhaps an old name is before it
+		// The first words may be an old name.
+		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure {
 			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil, nil
 		}
 		changed.Ladder, changed.Names = meant.ID, names
@@ -274,12 +280,11 @@ func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// activeLadders returns the ladders of the group that are not archived.
 func (s *Snapshot) activeLadders() []GroupLadder {
 	return slices.DeleteFunc(slices.Clone(s.Ladders), func(l GroupLadder) bool { return l.Archived })
 }
 
-// ladderNames returns the names of the ladders of the group that are not archived.
+// ladderNames returns the names of the ladders that are not archived, separated by commas.
 func (s *Snapshot) ladderNames() string {
 	var names []string
 	for _, l := range s.activeLadders() {
@@ -299,15 +304,16 @@ func (s *Snapshot) ladderList() LadderList {
 	return n
 }
 
-// ChangedLadder is what an admin has changed about the ladders of a group, which is locked.
+// ChangedLadder is a change to the ladders of a group. The group must be locked.
 type ChangedLadder struct {
 	Change LadderChange
 	Chat   ChatID
 	Group  GroupID
-	Ladder ladder.ID // the one that is changed, 0 for a new one
+	Ladder ladder.ID // the changed ladder, 0 for a new one
 	First  ladder.ID // the group's only ladder if it gets a name too, otherwise 0
-	Names  []string  // the name that the ladder gets, after that of First if there is one
-	Thread int64     // the topic in which it is used from now on, or UnbindTopic unbinds, 0 if it becomes the default one
+	Names  []string  // the ladder's new name, after the name for First if there is one
+	// Thread is the topic to bind or unbind, 0 if the ladder becomes the default one.
+	Thread int64
 }
 
 func (*ChangedLadder) outcome() CommandOutcome { return OutcomeSettingChanged }
@@ -319,38 +325,38 @@ type LadderList struct {
 
 // ListedLadder is a ladder in a LadderList.
 type ListedLadder struct {
-	Name     string `json:"name,omitempty"`    // empty for a group's only ladder that nobody has named
+	Name     string `json:"name,omitempty"`    // empty if the group's only ladder has no name
 	Default  bool   `json:"default,omitempty"` // it applies wherever no other one does
-	Here     bool   `json:"here,omitempty"`    // it applies where it was asked for
+	Here     bool   `json:"here,omitempty"`    // it applies where the list was requested
 	Archived bool   `json:"archived,omitempty"`
-	Topics   int    `json:"topics,omitempty"` // how many topics are bound to it
+	Topics   int    `json:"topics,omitempty"` // number of topics bound to it
 }
 
 var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
 
-// FirstLadderPrompt asks what the group's only ladder is called, before another one is added with
-// the Name. Whoever is an admin answers with a reply.
+// FirstLadderPrompt asks for a name for the group's only ladder, before another one is added with
+// the Name. An admin answers with a reply.
 type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }
 
 var _ = notice.Register[FirstLadderPrompt](notice.Kind{Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true})
 
-// RenamePrompt asks whether the group's only ladder gets a name of several words. Whoever is an
-// admin answers with the button.
+// RenamePrompt asks whether to give the group's only ladder a name of several words. An admin
+// answers with the button.
 type RenamePrompt struct {
 	Name string `json:"name"`
 }
 
 var _ = notice.Register[RenamePrompt](notice.Kind{Name: "rename_prompt", Purpose: notice.Answer, Alone: true})
 
-// LadderChanged says what has changed about a ladder.
+// LadderChanged announces a change to a ladder.
 type LadderChanged struct {
 	Change LadderChange `json:"change"`
 	Name   string       `json:"name"`
-	First  string       `json:"first,omitempty"` // what the group's only ladder is called from now on
-	Was    string       `json:"was,omitempty"`   // what it was called before, empty if it had no name
-	Topic  bool         `json:"topic,omitempty"` // it is used in the topic, not as the default one
+	First  string       `json:"first,omitempty"` // the new name of the group's only ladder
+	Was    string       `json:"was,omitempty"`   // the previous name, empty if there was none
+	Topic  bool         `json:"topic,omitempty"` // it applies in the topic, not as the default one
 	Again  bool         `json:"again,omitempty"` // it was archived before
 }
 

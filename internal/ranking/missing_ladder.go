@@ -7,19 +7,19 @@ import (
 	"elobot/internal/command"
 )
 
-// maxMissing is how many ladders a report that names a missing one is asked about.
+// maxMissing is the maximum number of ladders to ask about when a report names a missing one.
 const maxMissing = 3
 
-// MissingLadder is what a command names where a ladder would be named, and which ladders it may
-// mean: a game that is none of them, or a name with a slip.
+// MissingLadder is an unknown name in the place of a ladder's name: a game that no ladder is for,
+// or a misspelled ladder. Maybe lists the ladders that it may mean.
 type MissingLadder struct {
 	Word  string        `json:"word"`
-	Maybe []LadderLabel `json:"maybe"` // that which applies first
+	Maybe []LadderLabel `json:"maybe"` // the ladder that applies comes first
 }
 
-// ladderAt returns the ladder that is named at the beginning of a text, by the longest name or by
-// another word for its game, or a missing one, and how many words name it. The name of a player is
-// no game, and only a report may have a slip.
+// ladderAt returns the ladder, or the missing ladder, that a text begins with, and the number of
+// words in its name. It looks for the longest name of a ladder, or another word for its game. A
+// player's name is never taken for a game, and only a report may misspell a ladder.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)
@@ -50,7 +50,8 @@ func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing
 		if len(ofGame) == 1 {
 			return ofGame[0], nil, n
 		}
-		if len(m.Maybe) > 0 && m.Maybe[0].Name != "" { // games are fillers where the only ladder has no name
+		// If the only ladder has no name, games are filler words.
+		if len(m.Maybe) > 0 && m.Maybe[0].Name != "" {
 			return nil, &m, n
 		}
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// MoveChat records that the messenger changed a chat's id. Both ids refer to the same chat from then on. If there already is a chat with
-// the new id, because one of its updates came first, the two become one. If both have matches, the group with fewer of them is detached,
-// the newer one if they have as many. MoveChat is idempotent, and does nothing if both ids are unknown.
+// MoveChat records that the messenger changed a chat's id. Both ids then refer to the same chat. If
+// the new id already has a chat, because one of its updates came first, the two become one. If both
+// have matches, the group with fewer matches is detached, or the newer one in a tie. MoveChat is
+// idempotent, and does nothing if both ids are unknown.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
@@ -27,16 +28,15 @@ func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	return nil
 }
 
-// DetachedGroup is a group without a chat: its chat turned out to be that of another group with at least as many matches. It stays in the
-// store, and only Verify reads it.
+// DetachedGroup is a group without a chat: the chat turned out to belong to another group with at
+// least as many matches. It stays in the store, but only Verify reads it.
 type DetachedGroup struct {
 	Group   GroupID
 	Matches int
-	Chat    ExternalChatID // that it had, with the id of today
+	Chat    ExternalChatID // the group's former chat, with its current id
 	Title   string         // of the chat; Store.Move leaves it empty
 }
 
-// String describes the group for operators.
 func (d DetachedGroup) String() string {
 	return fmt.Sprintf("group %d of %d %q", d.Group, d.Chat, d.Title)
 }

@@ -10,12 +10,14 @@ import (
 	"elobot/internal/notice"
 )
 
-// MoveMatch moves a match to another ladder of the group, as if it had been reported there: it counts under the rules of that ladder, and
-// both ladders are replayed from there. Whoever may undo a match may move it.
+// MoveMatch moves a match to another ladder of the group, as if it had been reported there. It
+// counts under the rules of that ladder, and both ladders are replayed from the match. The
+// permissions are those of an undo.
 type MoveMatch struct {
 	Amendment
-	Name      string // of the ladder
-	Otherwise Notice // what is said if no ladder has the name, and it is not likely to be meant for one
+	Name string // of the ladder
+	// Otherwise is the answer if no ladder has the name, and it is unlikely to be meant as one.
+	Otherwise Notice
 }
 
 func (m MoveMatch) plan(s *Service, c *call) *call {
@@ -30,7 +32,6 @@ type moveOperation struct {
 	otherwise Notice
 }
 
-// to returns the ladder with the name, nil if there is none.
 func (m moveOperation) to(snap *Snapshot) *GroupLadder { return findLadder(snap.Ladders, m.name) }
 
 // refuse returns why the match cannot be moved, nil if it can.
@@ -38,7 +39,8 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 	to := m.to(snap)
 	switch {
 	case to != nil:
-	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber): // a wrong score has one
+	// A name with a number is more likely to be a wrong score.
+	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber):
 		return noSuchLadder(m.name)
 	default:
 		return m.otherwise
@@ -62,7 +64,8 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 
 func (m moveOperation) permission(snap *Snapshot) Permission {
 	found := m.found(snap)
-	if found.PlayedAt.Before(m.to(snap).Season.Starts) { // it would be in a season that is over
+	// The match would be in a season that is over.
+	if found.PlayedAt.Before(m.to(snap).Season.Starts) {
 		return correctedByAdmins(found)
 	}
 	return m.involved(snap, found)
@@ -106,8 +109,8 @@ func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// movedOn returns the ratings that the rewrite of a ladder changes. Those of the players come first, in the order of the card, which is that
-// of the other ladder too.
+// movedOn returns the ratings that a ladder's rewrite changes. The players of the match come first,
+// in the order of the card, which is the same in both ladders.
 func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	players := card.players()
 	all := moved(h, w, players)
@@ -116,8 +119,9 @@ func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	return all
 }
 
-// replayInto replays the ladder that the match is moved to, with the match. It returns the rewrite, the match as it is there, and the history
-// with it and with the standings that its players had before.
+// replayInto replays the target ladder with the match. It returns the rewrite, the match with the
+// target's rules, and the target's history including the match and the players' standings before
+// it.
 func (m moveOperation) replayInto(
 	snap *Snapshot, to GroupLadder, played ladder.Match,
 ) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
@@ -147,8 +151,8 @@ func (m moveOperation) replayInto(
 	return w, moved, history, err
 }
 
-// MovedMatch is a match that is moved to another ladder, where it counts under other rules. Into is the rewrite of that ladder; its
-// standings without an ID are new.
+// MovedMatch is a match to be moved to another ladder, where it counts under the Rules. Into is the
+// rewrite of that ladder. Its standings without an ID are new.
 type MovedMatch struct {
 	Amended
 	To    ladder.SeasonID
@@ -161,13 +165,13 @@ func (*MovedMatch) outcome() CommandOutcome { return OutcomeFixed }
 // MatchMoved says that a match was moved to another ladder.
 type MatchMoved struct {
 	Number int        `json:"number"`
-	Sides  [2]Side    `json:"sides"` // with the ratings in the ladder where it is now
+	Sides  [2]Side    `json:"sides"` // with the ratings in the new ladder
 	Sets   []SetScore `json:"sets,omitempty"`
 	By     Reporter   `json:"by"`
 	From   string     `json:"from"` // the names of the ladders
 	To     string     `json:"to"`
-	Moved             // the ratings in the ladder where it was
-	Into   Moved      `json:"into"` // those in the one where it is now
+	Moved             // the ratings in the old ladder
+	Into   Moved      `json:"into"` // the ratings in the new ladder
 }
 
 var _ = notice.Register[MatchMoved](notice.Kind{Name: "match_moved", Purpose: notice.Outcome})

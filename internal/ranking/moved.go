@@ -7,11 +7,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// maxMoved is the maximum number of ratings that a notice lists.
 const maxMoved = 12
 
 // moved returns the ratings that a rewrite changes. The players in first come first, changed or
-// not. Others follow, largest change first.
+// not. Others follow, with the largest change first. A notice lists at most maxMoved ratings.
 func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	now := make(map[ladder.PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {
@@ -36,5 +35,4 @@ func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	return Moved{Ratings: append(named, others[:room]...), Others: len(others) - room, Season: h.Over}
 }
 
-// distance returns the absolute change of the rating.
 func (r RatingChange) distance() int { return max(r.After-r.Before, r.Before-r.After) }

@@ -2,15 +2,14 @@ package ranking
 
 import "elobot/internal/ladder"
 
-// named returns the result in the form that notices use, still without names.
+// namedResult returns the result in the form used by notices, still without names.
 func namedResult(r ladder.Result) NamedResult {
 	return NamedResult{Score: [2]int{r.A, r.B}, Sets: setScores(r)}
 }
 
-// shown returns the score in the form that notices use.
+// shown returns the score in the form used by notices.
 func shown(r ladder.Result) OldScore { return OldScore{Score: [2]int{r.A, r.B}, Sets: setScores(r)} }
 
-// setScores returns the sets in the form that notices use.
 func setScores(r ladder.Result) []SetScore {
 	var sets []SetScore
 	for _, s := range r.Sets {

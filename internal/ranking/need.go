@@ -11,67 +11,67 @@ import (
 	"elobot/internal/ladder"
 )
 
-// need is what a decision lacks: one of the types of this file. Those beside the snapshot are read
-// under the same lock, and decide is called again at once. For all others the lock is released and
-// everything is read anew: for those instead of the snapshot after something is noted or done, for
-// those of a plan after the operation has planned the call again.
+// need is something that a decision lacks. Its type determines how the service meets it:
+//   - Needs beside the snapshot are read under the same lock, and decide is called again.
+//   - Needs instead of the snapshot change what to read, or what is stored. The lock is
+//     released, and the next round reads everything again.
+//   - Needs of a plan also end the round, and the operation plans the call again first.
 type need interface {
-	// what describes the need. Two needs with the same description are the same one.
+	// what describes the need. Needs with the same description count as the same need.
 	what() string
 }
 
-// The needs beside the snapshot.
+// Needs beside the snapshot.
 type (
-	// historyOf is the History of the season of a match from that match on. With a ladder into
-	// which the match is moved, it is also Into.
+	// historyOf is the History of the match's season, from the match on. If into is set, it is also
+	// the Into of the ladder to which the match is moved.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
 	}
-	// upsetOf is the LargestUpset of the month that begins then. Few results need it: only upsets
-	// may be larger.
-	upsetOf struct{ month time.Time }
-	// answerTo is the Answer to a question.
+	// upsetOf is the LargestUpset of the month that begins then. Only an upset needs it, so most
+	// results do not.
+	upsetOf  struct{ month time.Time }
 	answerTo struct{ asking asking }
 )
 
-// The needs instead of the snapshot.
+// Needs instead of the snapshot.
 type (
-	// wholeGroup is Everybody.
 	wholeGroup struct{}
-	// inLadder is another ladder, or another season of it: 0 for the current one.
+	// inLadder is another ladder, or another season of it; 0 is the current one.
 	inLadder struct {
 		ladder ladder.ID
 		season ladder.SeasonID
 	}
-	// identities is that everybody has one player. The snapshot of the call shows who has not.
+	// identities is that each person has only one player. The snapshot shows who has two, or claims
+	// one.
 	identities struct {
 		call *call
 		snap *Snapshot
 	}
-	// seasonEnd is the end of the current season of a ladder, because the command is about a later
-	// time: it reports a match, changes when seasons end, ends one by hand, or moves a match there
-	// that was reported later.
+	// seasonEnd is the end of a ladder's current season, because the command is about a later time:
+	// it reports a match, changes the length of seasons, ends a season by hand, or moves a later
+	// match into the ladder.
 	seasonEnd struct {
 		ladder Ladder
 		at     time.Time
 	}
-	// onlyAnswer is that the command does nothing but say this: it names what is not there.
+	// onlyAnswer replaces the command with an answer, because the command names something missing.
 	onlyAnswer struct{ notice Notice }
 )
 
-// The needs of a plan.
+// Needs of a plan.
 type (
-	// ladderNamed is that the first words of the command name its ladder, or those of later lines.
-	// The operation is planned without these words.
+	// ladderNamed is a plan without the ladder's name, because the first words of the command or of
+	// its later lines name the ladder.
 	ladderNamed struct {
 		ladder     ladder.ID // 0 for the default one
 		words      int
-		laterWords []int          // how many of each line after the first one
-		missing    *MissingLadder // what a report names instead, nil for nothing
+		laterWords []int          // the number of such words in each line after the first
+		missing    *MissingLadder // the missing ladder that a report names, nil for none
 	}
-	// foundPrompt is the prompt that the command answers, nil if there is none, with everybody in
-	// the group if the answer may name them.
+	// foundPrompt is a plan for the prompt that the command answers, nil if there is none. It has
+	// everybody only if the answer may use plain names.
 	foundPrompt struct {
 		prompt    *Prompt
 		everybody []command.Person
@@ -89,11 +89,11 @@ func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 func (ladderNamed) what() string { return "a plan without the name of a ladder" }
 func (foundPrompt) what() string { return "a plan for its prompt" }
 
-// metNeeds are the needs that an attempt has met.
+// metNeeds are descriptions of the needs that an attempt has met.
 type metNeeds []string
 
-// add notes a need. It fails if the need was met before: meeting it did not help, and never will. Two
-// seasons of a ladder may end, as the first one does after a pause.
+// add notes a need. It fails if the need was met before: meeting it again cannot help. Only a
+// season end may occur twice, because after a pause, the next season may be over too.
 func (m *metNeeds) add(n need) error {
 	most, times := 1, 0
 	if _, ok := n.(seasonEnd); ok {
@@ -111,9 +111,9 @@ func (m *metNeeds) add(n need) error {
 	return nil
 }
 
-// meet notes or does what a command needs, so that everything can be read anew.
+// meet meets a need, so that the next round can read everything again.
 func (s *Service) meet(ctx context.Context, c *call, n need) error {
-	c.isNamed = true // or it names no ladder
+	c.isNamed = true // or the command names no ladder
 	switch n := n.(type) {
 	case wholeGroup:
 		c.wholeGroup = true
@@ -129,7 +129,7 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
-		// A button knows its ladder by the id: another one may have the name by now.
+		// A button identifies its ladder by id: another ladder may have that name by now.
 		c.Ladder = cmp.Or(c.Ladder, n.ladder)
 		s.planAgain(ctx, c)
 	case foundPrompt:
@@ -141,14 +141,13 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	return nil
 }
 
-// planAgain has the operation of a call plan it with what is known by now.
+// planAgain lets the operation plan the call again with what is known by now.
 func (s *Service) planAgain(ctx context.Context, c *call) {
 	c.wants.plan(s, c)
 	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false
 	c.admin = s.adminStatus(ctx, c)
 }
 
-// isBeside reports whether a need is met beside the snapshot.
 func isBeside(n need) bool {
 	switch n.(type) {
 	case historyOf, upsetOf, answerTo:
@@ -157,7 +156,7 @@ func isBeside(n need) bool {
 	return false
 }
 
-// beside adds to a snapshot what a command needs beside it.
+// beside reads a need into the snapshot.
 func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n need) error {
 	var err error
 	switch n := n.(type) {

@@ -8,11 +8,11 @@ import (
 // MaxRejected is the maximum number of results that a NotRecorded lists.
 const MaxRejected = 30
 
-// NotRecorded lists results that were rejected because their sender exceeded the limit per minute.
-// Until it is sent, more rejected results of the sender are added to it.
+// NotRecorded lists results that were rejected because the sender exceeded the limit per minute.
+// Until it is sent, further rejected results of the sender are added to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
-	Items []RejectedResult `json:"items"`          // the first MaxRejected results, in the order of their rejection
+	Items []RejectedResult `json:"items"`          // the first MaxRejected, in order of rejection
 	More  int              `json:"more,omitempty"` // number of results that are not listed
 }
 
@@ -23,10 +23,12 @@ type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; a fix has only the scores
 	// Number is the match to be amended, 0 if unknown. Last reports whether the command means the
-	// sender's last match, or the last one that the sender undid.
-	Number    int  `json:"number,omitempty"`
-	Last      bool `json:"last,omitempty"`
-	Malformed bool `json:"malformed,omitempty"` // the command could not be parsed; all fields but Command are empty
+	// sender's last match, or the last match that the sender undid.
+	Number int  `json:"number,omitempty"`
+	Last   bool `json:"last,omitempty"`
+	// Malformed reports whether the command could not be parsed. All fields but Command are empty
+	// then.
+	Malformed bool `json:"malformed,omitempty"`
 }
 
 // The names of the commands that count as results.
@@ -37,14 +39,12 @@ const (
 	commandFix     = "fix"
 )
 
-// malformedResult is the answer to a result that could not be parsed.
 type malformedResult struct {
 	answer
 	name string
 }
 
-// rejectedResults describes matches that are not recorded. Players appear under their known names,
-// or as mentioned.
+// rejectedResults describes the matches. Players appear under their known names, or as mentioned.
 func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult) {
 	for _, result := range r.namedResults(snap) {
 		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
@@ -52,7 +52,7 @@ func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult)
 	return all
 }
 
-// NamedResult is a result with the names of the players. All of it is in the order of the report.
+// NamedResult is a result with the names of the players, in the order of the report.
 type NamedResult struct {
 	Sides [2][]Name  `json:"sides,omitzero"`
 	Score [2]int     `json:"score,omitzero"`
@@ -80,8 +80,8 @@ func shownNames(people []command.Person) (all []Name) {
 	return all
 }
 
-// NameOf returns the name of a person who need not be a player: the known name, or the one that
-// the message shows.
+// NameOf returns the name of a person who may not be a player: the known name, or else the name in
+// the message.
 func NameOf(p command.Person, k Known) Name {
 	switch {
 	case k.IsPlayer():
@@ -95,7 +95,7 @@ func NameOf(p command.Person, k Known) Name {
 	}
 }
 
-// rejectedResults describes an amendment that is not made.
+// rejectedResults describes the amendment.
 func (a amendOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if m := a.found(snap); rejected.Number == 0 && !rejected.Last && m != nil {

@@ -8,26 +8,27 @@ import (
 	"elobot/internal/notice"
 )
 
-// Notice is what the package notifies a chat of.
+// Notice is a notice to a chat.
 type Notice = notice.Notice
 
 // CallbackLifetime is the lifetime of the answer to a pressed button.
 const CallbackLifetime = 15 * time.Second
 
-// Name is a person's name in a notice. A notice stores only the id of a player, so that the name is that of the moment when it is sent. The
-// other fields are then filled in.
+// Name is a person's name in a notice. For a player, the notice stores only the id. The other
+// fields are filled in when it is sent, so that the name is up to date.
 type Name struct {
 	Player ladder.PlayerID `json:"player,omitempty"` // 0 for a non-player
 	Name   string          `json:"name,omitempty"`
-	// Mark distinguishes players with the same name in a ladder: the username, or else a number.
+	// Mark distinguishes players with the same name in a ladder. It is the username, or else a
+	// number.
 	Mark string `json:"mark,omitempty"`
 }
 
-// Nameless is the name of somebody whose account shows none. Chats see a word of their language
-// instead.
+// Nameless is the name of an account that shows none. Chats see a word in their language instead.
 const Nameless = "…"
 
-// FillNames sets the names of all players in what a pointer refers to. called returns that of a player who is known.
+// FillNames sets the names of all known players in the value that pointer points to. called returns
+// a player's name.
 func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	EachName(pointer, func(name *Name) {
 		if known, ok := called(name.Player); ok {
@@ -36,7 +37,7 @@ func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	})
 }
 
-// EachName calls do for each name in what a pointer refers to.
+// EachName calls do for each Name in the value that pointer points to.
 func EachName(pointer any, do func(*Name)) { eachName(reflect.ValueOf(pointer).Elem(), do) }
 
 func eachName(in reflect.Value, do func(*Name)) {
@@ -63,32 +64,39 @@ func eachName(in reflect.Value, do func(*Name)) {
 	}
 }
 
-// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited. The winner comes first.
+// MatchRecorded is the content of a match's card, both when it is sent and when it is edited. The
+// winner comes first.
 type MatchRecorded struct {
-	Number     int        `json:"number"` // set by the store, which assigns it
+	Number     int        `json:"number"` // set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
 	Sides      [2]Side    `json:"sides"`
-	Sets       []SetScore `json:"sets,omitempty"`        // the points of each set, if the score counts sets
-	Games      string     `json:"games,omitempty"`       // those of a match that ended early, as typed
-	NewPlayers []Name     `json:"new_players,omitempty"` // who was not in the ladder before
+	Sets       []SetScore `json:"sets,omitempty"`        // the points, if the score counts sets
+	Games      string     `json:"games,omitempty"`       // as typed, for a match that ended early
+	NewPlayers []Name     `json:"new_players,omitempty"` // players not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
-	Past       bool       `json:"past,omitempty"`        // it was played on another day, but counts from when it was reported
-	Season     int        `json:"season,omitempty"`      // the number of its season, 0 if that went on when the card was made
-	Was        *OldScore  `json:"was,omitempty"`         // the score before the last fix
-	Undone     bool       `json:"undone,omitempty"`      // the match no longer counts
-	UndoneBy   *Reporter  `json:"undone_by,omitempty"`   // nil if a merge of two players undid it
-	Changes    int        `json:"changes,omitempty"`     // how often the match was undone, restored or fixed
-	// Celebration is what is special about the match; nil for nothing, and in a chat that does not celebrate.
+	// Past reports whether the match was played on another day, but counts from when it was
+	// reported.
+	Past bool `json:"past,omitempty"`
+	// Season is the number of the match's season, 0 for the season that is current when the card is
+	// made.
+	Season   int       `json:"season,omitempty"`
+	Was      *OldScore `json:"was,omitempty"`       // the score before the last fix
+	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
+	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if a merge of two players undid it
+	Changes  int       `json:"changes,omitempty"`   // how often it was undone, restored or fixed
+	// Celebration is what is special about the match. It is nil for nothing, and in a chat with
+	// celebrations turned off.
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
-// ResultsSummary tells of results whose cards could not be sent to the chat in time, or were too many. The store makes it.
+// ResultsSummary replaces cards that could not be sent in time, or were too many. The store makes
+// it.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
-	Results []MatchRecorded `json:"results"` // the first of them
-	Answers int             `json:"answers"` // answers to questions that were not sent either
+	Results []MatchRecorded `json:"results"` // the first ones
+	Answers int             `json:"answers"` // number of unsent answers to questions
 }
 
 var _ = notice.Register[ResultsSummary](notice.Kind{Name: "results_summary", Purpose: notice.Outcome, Alone: true})
@@ -108,7 +116,7 @@ type Side struct {
 	Players []RatingChange `json:"players"`
 }
 
-// RatingChange is the change of a player's rating.
+// RatingChange is the change of a player's rating in a match or a replay.
 type RatingChange struct {
 	Name   Name `json:"name"`
 	Before int  `json:"before"`
@@ -131,18 +139,19 @@ type MatchUndone struct {
 
 var _ = notice.Register[MatchUndone](notice.Kind{Name: "match_undone", Purpose: notice.Outcome})
 
-// MatchRestored says that an undone match counts again. The ratings are the new ones.
+// MatchRestored says that an undone match counts again. The ratings are those after the restore.
 type MatchRestored MatchUndone
 
 var _ = notice.Register[MatchRestored](notice.Kind{Name: "match_restored", Purpose: notice.Outcome})
 
-// MatchFixed says that the score of a match was corrected, or its players.
+// MatchFixed says that the score or the players of a match were corrected.
 type MatchFixed struct {
 	Number int        `json:"number"`
 	Sides  [2]Side    `json:"sides"` // with the new score and ratings
 	Sets   []SetScore `json:"sets,omitempty"`
 	Was    OldScore   `json:"was"`
-	// Before is the match before its players were corrected, in the order of its report; nil if they are the same.
+	// Before is the match before its players were corrected, in the order of its report; nil if
+	// they are the same.
 	Before *NamedResult `json:"before,omitempty"`
 	By     Reporter     `json:"by"`
 	Moved
@@ -150,29 +159,32 @@ type MatchFixed struct {
 
 var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: notice.Outcome})
 
-// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. The results of both now belong to that player.
+// PlayersMerged says that an unclaimed player turned out to be another player of the ladder. That
+// player now has the results of both.
 type PlayersMerged struct {
-	Username string `json:"username"`         // without @
-	Name     Name   `json:"name"`             // the known player
-	Undone   []int  `json:"undone,omitempty"` // the numbers of matches that were undone because both had played in them
+	Username string `json:"username"` // without @
+	Name     Name   `json:"name"`     // the remaining player
+	// Undone are the numbers of matches that were undone because both had played in them.
+	Undone []int `json:"undone,omitempty"`
 	Moved
 }
 
 var _ = notice.Register[PlayersMerged](notice.Kind{Name: "players_merged", Purpose: notice.Notification})
 
-// GroupDetached says that a chat got a new id and had a group under each, and which of them goes on.
+// GroupDetached says that a chat got a new id and had a group under each, one of which it keeps.
 type GroupDetached struct {
-	Kept     int `json:"kept"`     // the number of matches of the one that goes on
-	Detached int `json:"detached"` // and of the other one
+	Kept     int `json:"kept"`     // number of matches of the group that the chat keeps
+	Detached int `json:"detached"` // number of matches of the other group
 }
 
 var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
-// Moved lists how a replay changed the current ratings. The players that the notice is about come first, changed or not.
+// Moved lists how a replay changed the current ratings. The players that the notice is about come
+// first, changed or not.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
-	Others  int            `json:"others,omitempty"` // number of changed ratings that are not listed
-	Season  int            `json:"season,omitempty"` // the number of the season that they are of, 0 if it goes on
+	Others  int            `json:"others,omitempty"` // number of changed ratings not listed
+	Season  int            `json:"season,omitempty"` // their season's number, 0 if it is current
 }
 
 // Joined says that a player is in the ladder.
@@ -186,96 +198,111 @@ type Joined struct {
 
 var _ = notice.Register[Joined](notice.Kind{Name: "joined", Purpose: notice.Outcome})
 
-// RefusalCode is why a command was refused.
+// RefusalCode is the reason for a refusal.
 type RefusalCode string
 
-// The reasons of this package.
+// The reasons.
 const (
 	SamePlayer    RefusalCode = "same_player"      // the same person on both sides
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
 	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
-	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player called Name
+	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player with this Name
 	NotPlayed     RefusalCode = "not_played"       // the sender has played no match in the group
-	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and no person with that username has been seen
-	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts persisted; nothing was changed
+	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and was never seen
+	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts; nothing changed
 
 	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
 
 	UnevenTeams RefusalCode = "uneven_teams" // the ladder requires sides of the same size
-	OddPlayers  RefusalCode = "odd_players"  // which cannot be divided into sides of the same size
+	OddPlayers  RefusalCode = "odd_players"  // the players do not divide into sides of equal size
 
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
 	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a match
-	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes in the group
+	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes
 	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has no match of their own
-	NotYours       RefusalCode = "not_yours"        // the sender neither played nor reported the match and is no admin
-	TooLate        RefusalCode = "too_late"         // the match is older than Minutes, and the sender is no admin
-	UndoneAlready  RefusalCode = "undone_already"   // the match is already undone
-	SameScore      RefusalCode = "same_score"       // the match already has the new score
-	TooFarBack     RefusalCode = "too_far_back"     // Matches matches after it would have to be replayed, which is too many
-	ChangedSince   RefusalCode = "changed_since"    // the match has changed since the pressed button was made
-	MatchGone      RefusalCode = "match_gone"       // the match of a button cannot be found; another one may have its number
-	AdminsUnknown  RefusalCode = "admins_unknown"   // checking whether the sender is an admin failed
-	Inconsistent   RefusalCode = "inconsistent"     // the stored ratings are inconsistent, so they cannot be replayed
-	UnknownButton  RefusalCode = "unknown_button"   // the bot no longer has this button
+	// NotYours means that the sender neither played nor reported the match, and is not an admin.
+	NotYours RefusalCode = "not_yours"
+	// TooLate means that the match is older than Minutes, and the sender is not an admin.
+	TooLate       RefusalCode = "too_late"
+	UndoneAlready RefusalCode = "undone_already" // the match is already undone
+	SameScore     RefusalCode = "same_score"     // the match already has the new score
+	TooFarBack    RefusalCode = "too_far_back"   // too many later matches to replay: Matches
+	ChangedSince  RefusalCode = "changed_since"  // the match changed after the button was made
+	// MatchGone means that the match of a button is gone. Another one may have its number.
+	MatchGone     RefusalCode = "match_gone"
+	AdminsUnknown RefusalCode = "admins_unknown" // failed to check for an admin
+	// Inconsistent means that the stored ratings are inconsistent, so they cannot be replayed.
+	Inconsistent  RefusalCode = "inconsistent"
+	UnknownButton RefusalCode = "unknown_button" // the bot no longer has this button
 
-	NotUndone        RefusalCode = "not_undone"         // the match to be restored counts
-	UndoneLongAgo    RefusalCode = "undone_long_ago"    // the match was undone more than Minutes ago
-	NotUndoneByYou   RefusalCode = "not_undone_by_you"  // the sender did not undo the match and is no admin
-	SamePersonTwice  RefusalCode = "same_person_twice"  // two of the match's players are the same person, so it cannot count
-	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid no match in the last Minutes in the group
-	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin undid no match of their own
+	NotUndone     RefusalCode = "not_undone"      // the match to be restored counts
+	UndoneLongAgo RefusalCode = "undone_long_ago" // it was undone more than Minutes ago
+	// NotUndoneByYou means that the sender did not undo the match, and is not an admin.
+	NotUndoneByYou RefusalCode = "not_undone_by_you"
+	// SamePersonTwice means that two of the match's players are the same person, so it cannot
+	// count.
+	SamePersonTwice  RefusalCode = "same_person_twice"
+	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid none in the last Minutes
+	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has undone none
 
-	NotYourPrompt    RefusalCode = "not_your_prompt"    // somebody else was asked
+	NotYourPrompt    RefusalCode = "not_your_prompt"    // another person was asked
 	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
-	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // every admin was asked, and the sender is none
-	AskedAlready     RefusalCode = "asked_already"      // the sender was asked about the match and has not answered yet
-	PromptOver       RefusalCode = "prompt_over"        // the prompt is closed
+	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // any admin may answer; the sender is none
+	// AskedAlready means that the sender has not answered the previous prompt about the match.
+	AskedAlready RefusalCode = "asked_already"
+	PromptOver   RefusalCode = "prompt_over" // the prompt is closed
 
-	SentAsChannel RefusalCode = "sent_as_channel" // a channel may be anybody
+	SentAsChannel RefusalCode = "sent_as_channel" // the person behind a channel is unknown
 
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
 	UnknownZone RefusalCode = "unknown_zone" // Name is no time zone
 
-	LadderName     RefusalCode = "ladder_name"      // no ladder can be called Name
-	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group is called Name
-	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group is called Name
-	RenameWhich    RefusalCode = "rename_which"     // of the ladders called Name, with commas between
-	TooManyLadders RefusalCode = "too_many_ladders" // the group has Matches ladders, and can have no more
-	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default ladder, which cannot be archived
-	OtherLadder    RefusalCode = "other_ladder"     // a later line of a report names the ladder Name
+	LadderName     RefusalCode = "ladder_name"      // Name cannot be the name of a ladder
+	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group has this Name
+	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
+	RenameWhich    RefusalCode = "rename_which"     // several ladders: Name, separated by commas
+	TooManyLadders RefusalCode = "too_many_ladders" // the group has the maximum of Matches ladders
+	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
+	OtherLadder    RefusalCode = "other_ladder"     // a later line names the ladder Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
-	SeasonName     RefusalCode = "season_name"      // Name cannot be that of a season
-	SeasonEnded    RefusalCode = "season_ended"     // the season that a button ends is over
-	SeasonTooYoung RefusalCode = "season_too_young" // the season that would end has started in this second, or later
-	SeasonEmpty    RefusalCode = "season_empty"     // nobody has played in the season that would end
-	NoSuchSeason   RefusalCode = "no_such_season"   // Number is no season of the ladder, or none has ended yet if it is 0
-	SeasonClosed   RefusalCode = "season_closed"    // Number is a match of a season that is over, which only admins may change
-	SameLadder     RefusalCode = "same_ladder"      // the match is in the ladder Name already
+	SeasonName     RefusalCode = "season_name"      // Name cannot be the name of a season
+	SeasonEnded    RefusalCode = "season_ended"     // the season that the button would end is over
+	// SeasonTooYoung means that the season to end started in this second or later.
+	SeasonTooYoung RefusalCode = "season_too_young"
+	SeasonEmpty    RefusalCode = "season_empty" // the season to end has no matches yet
+	// NoSuchSeason means that the ladder has no season with this Number. If it is 0, no season has
+	// ended yet.
+	NoSuchSeason RefusalCode = "no_such_season"
+	// SeasonClosed means that Number is a match of a season that is over. Only admins may change
+	// it.
+	SeasonClosed RefusalCode = "season_closed"
+	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // from the sender in a minute; results still count
-	TooManyPresses   RefusalCode = "too_many_presses"   // from the person in a minute; the press was ignored
-	TooManyResults   RefusalCode = "too_many_results"   // from the sender in a minute; the press changed nothing
+	TooManyQuestions RefusalCode = "too_many_questions" // in a minute; results still count
+	TooManyPresses   RefusalCode = "too_many_presses"   // in a minute; the press was ignored
+	TooManyResults   RefusalCode = "too_many_results"   // in a minute; the press changed nothing
 )
 
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Code RefusalCode `json:"code"`
-	Name string      `json:"name,omitempty"` // the person, the ladder or the time zone it is about, where the code says so
-	Near *Name       `json:"near,omitempty"` // who may be meant by the name of nobody
-	// Ladders are the names of those that there are, if Name is a game.
+	// Name is the person, ladder, season or time zone, depending on the code.
+	Name string `json:"name,omitempty"`
+	Near *Name  `json:"near,omitempty"` // a player that an unknown Name may mean
+	// Ladders are the names of the existing ladders, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
-	Number  int    `json:"number,omitempty"` // the match it is about
-	// Minutes is how long the players and the reporter may amend a match, and an undone match can be restored.
+	Number  int    `json:"number,omitempty"` // the match
+	// Minutes is how long the players and the reporter may amend a match, and how long an undone
+	// match can be restored.
 	Minutes int `json:"minutes,omitempty"`
-	Matches int `json:"matches,omitempty"` // or ladders, where the code says so
+	Matches int `json:"matches,omitempty"` // or ladders, depending on the code
 	// Instead is what an anonymous admin can send instead of pressing a button, empty for nothing.
 	Instead string `json:"instead,omitempty"`
 }
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Fleeting makes what is obsolete once the minute has passed a notice.Fleeting.
+// Fleeting reports whether the refusal is obsolete after a minute.
 func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

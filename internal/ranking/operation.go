@@ -11,37 +11,36 @@ import (
 )
 
 // operation is what a command does. Its methods are pure: they neither read nor write, and may be
-// called again. The service calls them in this order.
+// called repeatedly. The service calls them in this order.
 type operation interface {
-	// needs says what the other methods look at.
+	// needs returns what the other methods need.
 	needs() Needs
-	// about returns what decides in which ladder and season the operation takes effect.
+	// about returns what determines the ladder and season of the operation.
 	about(*Snapshot) subject
-	// isUnlimited reports whether no rate limit applies.
+	// isUnlimited reports whether the command is exempt from the rate limit.
 	isUnlimited(*Snapshot) bool
-	// rejectedResults describes what the operation reports or amends in a NotRecorded.
+	// rejectedResults describes for a NotRecorded what the operation reports or amends.
 	rejectedResults(*Snapshot) []RejectedResult
-	// refuse returns why nobody can do it, nil if somebody can. The other methods are called only
-	// then.
+	// refuse returns why the operation cannot be carried out by any sender, nil if it can.
+	// permission and decide are called only if it can.
 	refuse(*Snapshot) Notice
-	// permission says who may do it. Where decide refuses anyway, that is anybody, so that decide's
-	// refusal is the one that is said.
+	// permission returns who may run the operation. If decide refuses anyway, anybody may, so that
+	// the sender sees decide's refusal.
 	permission(*Snapshot) Permission
-	// decide returns what the command changes and what is said, or a refusal, or what it needs
-	// before that. It fails with ErrInconsistent.
+	// decide returns what the command changes and the notices about it, or a refusal, or what it
+	// needs first. It fails with ErrInconsistent.
 	decide(*Snapshot) (Decision, need, error)
 	// isMalformed reports whether the operation only says what is wrong with a result.
 	isMalformed() bool
 }
 
-// subject is what an operation is about, if it is about matches.
+// subject is the matches that an operation is about, if any.
 type subject struct {
 	amended    *StoredMatch // nil for none
-	reportedAt time.Time    // when the new matches were played, zero for none
+	reportedAt time.Time    // when the new matches were reported, zero for none
 }
 
-// plain is an operation that everybody may do, and that needs to know nothing and changes nothing.
-// Others embed it.
+// plain is an operation without needs, limits to who may run it, or effects. Others embed it.
 type plain struct{}
 
 func (plain) needs() Needs                               { return Needs{} }
@@ -53,7 +52,8 @@ func (plain) permission(*Snapshot) Permission            { return Permission{} }
 func (plain) decide(*Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
 func (plain) isMalformed() bool                          { return false }
 
-// decideUnlessRefused decides an operation that is part of another one, and that everybody may do.
+// decideUnlessRefused decides an operation that is part of another one, and that any sender may
+// run.
 func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	if refusal := op.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
@@ -61,7 +61,7 @@ func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	return op.decide(snap)
 }
 
-// answer changes nothing and answers with a notice.
+// answer is an operation that only answers with a notice.
 type answer struct {
 	plain
 	people participants
@@ -74,7 +74,7 @@ func (a answer) decide(*Snapshot) (Decision, need, error) {
 	return Decision{Notice: a.notice}, nil, nil
 }
 
-// event is what an update shows, or what a command does that everybody may do.
+// event is the effect of an update, or of a command that any sender may give.
 type event struct {
 	plain
 	people participants
@@ -85,8 +85,8 @@ func (e event) needs() Needs { return Needs{People: e.people} }
 
 func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
-// answer returns the decision to answer a command with a message, and a press in the message with
-// the button.
+// answer returns the decision to answer a command with a new message, and a press by editing the
+// message with the button.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
 		return Decision{Page: n}
@@ -94,28 +94,27 @@ func (o Origin) answer(n Notice) Decision {
 	return Decision{Notice: n}
 }
 
-// Permission says who may do what an operation does.
+// Permission is who may run an operation.
 type Permission struct {
 	Who Who
-	// Involved reports whether the sender is one of those involved. It matters only with Involved.
+	// Involved reports whether the sender is involved. It matters only if Who is Involved.
 	Involved bool
-	Refusal  Refusal // what all others are told
+	Refusal  Refusal // for all others
 }
 
-// Who is a circle of people who have permission.
+// Who is a group of people with permission.
 type Who int
 
-// The circles. Admins have permission for everything.
+// The values of Who. Admins always have permission.
 const (
 	Anybody    Who = iota
-	Involved       // those who are involved
-	OnlyAdmins     // nobody else
+	Involved       // people involved in the match or prompt
+	OnlyAdmins     // admins alone
 )
 
-// AdminStatus tells whether the sender of a command is an admin of the chat.
+// AdminStatus is whether the sender of a command is an admin of the chat.
 type AdminStatus int
 
-// The values of AdminStatus.
 const (
 	AdminUnasked AdminStatus = iota // the operation need not know
 	AdminUnknown                    // the messenger did not answer
@@ -123,7 +122,7 @@ const (
 	NoAdmin
 )
 
-// refusal returns what the sender is told without permission, nil with it.
+// refusal returns the refusal for a sender without permission, nil with permission.
 func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	switch {
 	case p.Who == Anybody, p.Who == Involved && p.Involved, snap.Admin == IsAdmin:
@@ -135,16 +134,16 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	return p.Refusal
 }
 
-// asAdmin reports whether only being an admin gives the sender permission.
+// asAdmin reports whether the sender can only have permission as an admin.
 func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
-// Admins knows who is an admin of a chat.
+// Admins tells who is an admin of a chat.
 type Admins interface {
 	IsAdmin(ctx context.Context, chat ExternalChatID, user ladder.UserID) (bool, error)
 }
 
-// adminStatus returns whether the sender of a command is an admin. It asks once, and only if the
-// operation may need to know, even if the answer turns out not to matter.
+// adminStatus returns whether the sender of a command is an admin. It asks the messenger at most
+// once for each command, and only if the operation may need to know.
 func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	switch {
 	case !c.ofAdmins || c.admin != AdminUnasked:
@@ -163,17 +162,17 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	}
 }
 
-// Operation is what a command asks the service to do: a value.
+// Operation is what a command asks the service to do, as a value.
 type Operation interface {
-	// plan gives the call the job that does it, and returns it. It is called again when more is
-	// known: the command without the words that name a ladder, or the prompt that it answers. Who
-	// is in the group is no part of the plan: the job reads that itself.
+	// plan gives the call its job, and returns the call. It is called again when more is known: the
+	// command without the words that name a ladder, or the prompt that it answers. Members of the
+	// group are not part of a plan: the job reads them itself.
 	plan(s *Service, c *call) *call
 }
 
 // Do handles a command.
 func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
-	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store is no more precise
+	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store has no higher precision
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
@@ -181,7 +180,8 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 // answer to a pressed button replaces the message with the button, unless it is a refusal.
 type Say struct {
 	Notice Notice
-	// Malformed is the name of the command if it should report or amend a match, otherwise empty.
+	// Malformed is the name of a command that should have reported or amended a match, otherwise
+	// empty.
 	Malformed string
 }
 
@@ -193,9 +193,9 @@ func (say Say) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "answer", bucket: RateResult, operation: malformedResult{said, say.Malformed}})
 }
 
-// reading returns the call with the operation that read finds in its message once it is known who
-// is in the group, because the message may mean people by plain names. needs says what the
-// operation may need to know besides. Only a report adds players.
+// reading defers the call's operation: read parses the message once the group's members are known,
+// because it may use plain names. needs is what else the operation may need. Only a report adds
+// players.
 func (c *call) reading(needs Needs, read func(everybody []command.Person) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {
@@ -208,7 +208,7 @@ func (c *call) reading(needs Needs, read func(everybody []command.Person) operat
 // mayNamePlayers reports whether the command may mean players by plain names.
 func (c *call) mayNamePlayers() bool { return c.Chat.IsGroup() && c.Said.MayNamePlayers() }
 
-// named returns the sender and all others whom the command mentions or shows.
+// named returns the sender and all other people that the command mentions or shows.
 func (c *call) named() participants {
 	people := senderOf(c.Origin)
 	for _, p := range slices.Concat(c.Said.Mentions, []command.Person{c.Said.Sender}, c.VisibleUsers) {

@@ -9,11 +9,11 @@ import (
 )
 
 // CommandOutcome is the outcome of a command. It is logged, and stored with the command's key,
-// except for those that store no key.
+// unless the key is not stored.
 type CommandOutcome string
 
-// The outcomes. A failed command has none, because it is retried, nor has a message that turns out
-// to be no command.
+// The outcomes. A failed command has none, because it is retried. A message that turns out not to
+// be a command has none either.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"
@@ -21,14 +21,15 @@ const (
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
 	OutcomeSettingChanged CommandOutcome = "setting_changed"
-	OutcomeAsked          CommandOutcome = "asked" // a prompt asks for a part of a result, or whether to record it
-	OutcomeAnswered       CommandOutcome = "answered"
-	OutcomeRefused        CommandOutcome = "refused"
-	OutcomeUnanswered     CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
-	OutcomeDuplicate      CommandOutcome = "duplicate"   // already handled
-	OutcomeDeadLetter     CommandOutcome = "dead_letter" // failed for good
+	// OutcomeAsked means that a prompt asks for a part of a result, or whether to record it.
+	OutcomeAsked      CommandOutcome = "asked"
+	OutcomeAnswered   CommandOutcome = "answered"
+	OutcomeRefused    CommandOutcome = "refused"
+	OutcomeUnanswered CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
+	OutcomeDuplicate  CommandOutcome = "duplicate"   // already handled
+	OutcomeDeadLetter CommandOutcome = "dead_letter" // failed for good
 
-	// outcomeDropped is that of a command of which nothing is stored or said. It is logged as
+	// outcomeDropped is the outcome of a command that stores and answers nothing. It is logged as
 	// OutcomeUnanswered.
 	outcomeDropped CommandOutcome = "dropped"
 )
@@ -40,12 +41,13 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 		slog.Int64("duration_ms", took.Milliseconds()))
 }
 
-// logOutcome logs the outcome of a command. It logs nothing for events, nor for retried commands:
-// the operator who retries it sees the outcome.
+// logOutcome logs the outcome of a command. It skips events, and retried commands, whose outcome
+// the operator sees directly.
 func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcome, started time.Time) {
 	isSilent := outcome == "" || c.unlogged || c.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {
-		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer // most edits change nothing
+		// Most edits change nothing.
+		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer
 	}
 	if isSilent {
 		return
@@ -56,7 +58,7 @@ func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcom
 	c.LogOutcome(ctx, s.log, outcome, time.Since(started))
 }
 
-// outcomeOf returns the outcome of the command if it makes the changes.
+// outcomeOf returns the outcome of a command that makes these changes.
 func (j *job) outcomeOf(changes Changes) CommandOutcome {
 	notice := changes.said()
 	switch {

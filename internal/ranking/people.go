@@ -8,16 +8,17 @@ import (
 	"elobot/internal/ladder"
 )
 
-// profileChange returns the change needed to store what a message shows about a person. ok is false
-// if there is nothing to store, as of a person who is unknown and not to be added: asking a
-// question creates no player. A retried command may show an outdated state.
+// profileChange returns the change that stores what a message shows about a person. ok is false if
+// there is nothing to store, for example about an unknown person who is not to be added: a question
+// creates no player. A retried command may show an outdated state, so it only adds missing players.
 func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
 	}
 	change.Player, change.New = *k.Player, k.New
 	if p.ID != 0 {
-		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name // claims an unclaimed player
+		// This claims an unclaimed player.
+		change.Player.UserID, change.Player.Username, change.Player.Name = p.ID, p.Username, p.Name
 	}
 	if k.Standing != nil && k.Standing.Name != change.Player.Name {
 		change.Standing = k.Standing.ID
@@ -28,13 +29,14 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	return change, ok
 }
 
-// newSighting returns the sighting of a person if it changes with the message, or nil. A late
+// newSighting returns the person's new sighting, or nil if the message does not change it. A late
 // message changes nothing.
 func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	came := o.Sender != nil && o.Sender.ID == p.ID
 	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
 	switch {
-	case p.ID == 0, !o.Chat.IsGroup(), o.Retried, k.claimant() != nil: // two players that cannot be merged share no name
+	// Two players that cannot be merged must not share a name.
+	case p.ID == 0, !o.Chat.IsGroup(), o.Retried, k.claimant() != nil:
 		return nil
 	case isKnown, k.Sighting != nil && k.Sighting.At.After(o.SentAt):
 		return nil
@@ -42,9 +44,9 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	return &Sighting{Username: p.Username, At: o.SentAt, Came: came}
 }
 
-// claimant returns the account that the unclaimed player with the person's username has turned out
-// to be: the person's, or for a mention the one that was last seen with the username. It returns
-// nil if there is none.
+// claimant returns the account that turns out to be the unclaimed player with the person's
+// username. That is the person's account or, for a mention, the account last seen with the
+// username. It returns nil if there is none.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil
@@ -52,9 +54,10 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the player that the person p is: the account with their id. Without an id, it is
-// the account that was last seen in the group with their username. Otherwise it is the group's
-// unclaimed player with that username, or, unless it is 0, a new player with the id added, or none.
+// Identify sets the player of the person p. With an id, it is the account with that id. Without
+// one, it is the account last seen in the group with the username. Otherwise it is the group's
+// unclaimed player with the username. If there is none either, it is a new player with the id
+// added, or none if added is 0.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -72,11 +75,11 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	}
 }
 
-// participants are the people of a command, each of them once.
+// participants are the distinct people of a command.
 type participants []command.Person
 
-// add adds the person unless they are present, and returns their index. If a person is both
-// mentioned and shown with an id, add keeps the one with the id.
+// add adds the person unless they are present, and returns their index. If a person is present
+// without an id, add replaces them with p.
 func (ps *participants) add(p command.Person) int {
 	i := ps.index(p)
 	if i < 0 {
@@ -102,15 +105,15 @@ func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	return at
 }
 
-// areOfEarlierMessage marks all people but the sender, who comes first if there is one, as shown by
-// an earlier message.
+// areOfEarlierMessage marks everyone but the sender as shown by an earlier message. The sender, if
+// any, comes first.
 func (ps participants) areOfEarlierMessage(sender participants) {
 	for i := len(sender); i < len(ps); i++ {
 		ps[i].Earlier = true
 	}
 }
 
-// complete replaces each mention of somebody that the message shows with an id.
+// complete replaces mentions of people whom the message also shows with an id.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -120,7 +123,7 @@ func (ps participants) complete(shown []command.Person) {
 	}
 }
 
-// senderOf returns the sender of a command, nobody for an anonymous admin.
+// senderOf returns the sender of a command, none for an anonymous admin.
 func senderOf(o Origin) participants {
 	if o.Sender == nil {
 		return nil
@@ -128,13 +131,12 @@ func senderOf(o Origin) participants {
 	return participants{*o.Sender}
 }
 
-// name returns the player's name for notices.
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the name of the sender of a command whose people begin with the sender.
+// senderName returns the sender's name. The command's people must begin with the sender.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
-// IsAccount reports whether a message has shown the person.
+// IsAccount reports whether the person is an account: a message has shown them with their id.
 func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
 // IsPlayer reports whether the person is a player already.
@@ -145,8 +147,8 @@ func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// StandingIn returns the person's standing in the ladder of the snapshot, or a new one in the
-// ladder. That of a non-player has no Player.
+// StandingIn returns the person's standing in the ladder of the snapshot, or else a new standing.
+// The standing of a non-player has no Player.
 func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

@@ -13,8 +13,8 @@ import (
 // PromptID is the id of a prompt.
 type PromptID int64
 
-// PromptRef says which prompt is meant. The id alone does not: like a match number, it comes again
-// after a restore.
+// PromptRef identifies a prompt. The id alone is not enough: like match numbers, ids are assigned
+// again after a backup is restored.
 type PromptRef struct {
 	ID  PromptID
 	Tag MatchTag
@@ -26,22 +26,22 @@ type PromptKind string
 // PromptUndo asks whether to undo a match, its only Choice.
 const PromptUndo PromptKind = "undo"
 
-// PromptOption is an answer to a prompt: Cancel, or a Choice. Of a PromptReport it can also be
-// Complete, of a PromptWizard an OpponentPage, a ScoreAgainst, or what somebody types instead of
-// pressing a button: a Reading for the result, a Person for the opponent, or an UnclearOpponent.
+// PromptOption is an answer to a prompt: a Cancel or a Choice. To a PromptReport, it can also be
+// Complete. To a PromptWizard, it can also be an OpponentPage or a ScoreAgainst, or for a typed
+// answer, a Reading for the result, a Person for the opponent, or an UnclearOpponent.
 type PromptOption any
 
-// Cancel is an answer to every prompt.
+// Cancel is an answer to any prompt.
 type Cancel struct{}
 
-// Complete is the answer that a reported match is the earlier one, which gets its score.
+// Complete is the answer that the reported match is the earlier one, which then gets its score.
 type Complete struct{}
 
-// Choice is the position of what is meant among all that a prompt offers, from 0.
+// Choice is the index of an option that a prompt offers, from 0.
 type Choice int
 
-// chosen returns what an option chooses of all that a prompt offers. ok is false if it chooses none
-// of that.
+// chosen returns the item that an option chooses from what a prompt offers. ok is false if it
+// chooses none of them.
 func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 	i, ok := o.(Choice)
 	if !ok || i < 0 || int(i) >= len(offered) {
@@ -53,17 +53,17 @@ func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 // PromptWindow is how long a prompt can be answered after the messenger has accepted its message.
 const PromptWindow = 5 * time.Minute
 
-// Prompt is a question with buttons. It is open until somebody answers or cancels it, or its timer
-// ends it.
+// Prompt is a question with buttons. It is open until it is answered or canceled, or its timer ends
+// it.
 type Prompt struct {
 	NewPrompt        // with its ID
-	Number    int    // of the match of a PromptUndo
-	Key       string // of the match
-	Message   int64  // the message that asks, 0 if unknown
+	Number    int    // the match's number, for a PromptUndo
+	Key       string // the match's key
+	Message   int64  // the message with the prompt, 0 if unknown
 	Closed    bool
 }
 
-// is reports whether p is the prompt that ref means. A nil prompt is none.
+// is reports whether p is the prompt that ref means. A nil prompt never is.
 func (p *Prompt) is(ref PromptRef) bool { return p != nil && p.tag() == ref.Tag }
 
 func (p *Prompt) tag() MatchTag {
@@ -79,8 +79,8 @@ func (p *Prompt) tag() MatchTag {
 	}
 }
 
-// isOf reports whether what the prompt asks about belongs to a ladder. That of the prompt may have
-// ended, with the group of a chat that has become one with another.
+// isOf reports whether the prompt belongs to a ladder. The prompt's ladder may be gone, if two
+// chats have become one and the prompt's group was detached.
 func (p *Prompt) isOf(l Ladder) bool {
 	var asked ladder.ID
 	switch {
@@ -92,7 +92,7 @@ func (p *Prompt) isOf(l Ladder) bool {
 	return asked == 0 || asked == l.ID
 }
 
-// dropped returns what the message says if nobody answers in time.
+// dropped returns the message of a prompt that has expired.
 func (p Prompt) dropped() Notice {
 	switch p.Kind {
 	case PromptUndo, PromptWhich:
@@ -104,41 +104,41 @@ func (p Prompt) dropped() Notice {
 	}
 }
 
-// NewPrompt is what a prompt asks.
+// NewPrompt is the content of a prompt.
 type NewPrompt struct {
-	ID       PromptID // of an open prompt that asks this instead; 0 for a new one. If it is closed, Apply fails with ErrConflict.
+	// ID is the open prompt whose content is replaced, 0 for a new prompt. If the open prompt is
+	// closed, Apply fails with ErrConflict.
+	ID       PromptID
 	Kind     PromptKind
-	Match    ladder.MatchID  // of a PromptUndo
-	Changes  int             // of the match when it is asked about
-	Answerer ladder.PlayerID // who may answer; 0 for every admin
-	Report   *ReportRequest  // of a PromptReport
-	Wizard   *WizardRequest  // of a PromptWizard
-	Which    *WhichRequest   // of a PromptWhich
+	Match    ladder.MatchID  // for a PromptUndo
+	Changes  int             // the match's change count when the prompt was made
+	Answerer ladder.PlayerID // the person who may answer; 0 for any admin
+	Report   *ReportRequest  // for a PromptReport
+	Wizard   *WizardRequest  // for a PromptWizard
+	Which    *WhichRequest   // for a PromptWhich
 }
 
 // PromptEnd is how a prompt was closed.
 type PromptEnd string
 
-// The ends of prompts.
 const (
 	PromptAnswered  PromptEnd = "answered"
 	PromptCancelled PromptEnd = "cancelled"
-	PromptExpired   PromptEnd = "expired" // nobody answered in time
+	PromptExpired   PromptEnd = "expired" // it was not answered in time
 )
 
 // ClosedPrompt is a prompt to be closed. If it is closed already, Apply fails with ErrConflict.
 type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
-	// Settles is the key of the message that led to the prompt, if its edits are no reports any
-	// more although no match has its key; otherwise it is empty.
+	// Settles is the key of the message behind the prompt, if its edits are ignored from now on
+	// although no match has the key; otherwise it is empty.
 	Settles string
 }
 
-// PromptAnswer is the press of a button below a prompt, or a reply to it. The message of the prompt
-// is edited to show what was decided. It closes the prompt and does what the answer says, if the
-// sender may answer and the prompt is still open. Of several answers to a prompt, one has an
-// effect.
+// PromptAnswer is a press of a prompt's button, or a reply to the prompt. If the sender may answer
+// and the prompt is still open, the service closes the prompt, carries out the answer, and edits
+// the message to show it. Only one answer to a prompt takes effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -160,22 +160,22 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 		match, _ := p.match(a.Option)
 		op.undo.Match, op.undo.Changes = MatchRef{ID: match.Match}, &match.Changes
 		if p.Answerer == 0 {
-			op.undo.origin.Sender = nil // it was asked anonymously, so nobody is named
+			op.undo.origin.Sender = nil // an anonymous admin was asked, so the undo names no person
 		}
 	}
 	return c.with(job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true, operation: op})
 }
 
-// finding returns the call with a job that looks for the prompt that it answers. What kind of
-// prompt that is decides what else to read. The decision looks at the prompt again.
+// finding gives the call a job that looks for the prompt to answer, because the kind of the prompt
+// determines what else to read. The final decision checks the prompt again.
 func (c *call) finding(f findPrompt) *call {
 	return c.with(job{
 		name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f,
 	})
 }
 
-// findPrompt looks for a prompt, and perhaps for who is in the group. A reply is no command unless
-// the prompt is an open wizard that asks its sender.
+// findPrompt looks for a prompt, and for the group's members if everybody is true. A reply is not a
+// command unless the prompt is an open wizard for its sender.
 type findPrompt struct {
 	plain
 	ref       PromptRef
@@ -194,12 +194,12 @@ func (f findPrompt) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{}, foundPrompt{p, snap.everybody()}, nil
 }
 
-// promptOperation is an answer to a prompt.
+// promptOperation is an answer to a PromptUndo or a PromptWhich.
 type promptOperation struct {
 	plain
 	PromptAnswer
 	origin Origin
-	undo   undoOperation // of the prompt's match
+	undo   undoOperation // of the chosen match
 }
 
 func (p promptOperation) needs() Needs {
@@ -211,7 +211,7 @@ func (p promptOperation) needs() Needs {
 	return needs
 }
 
-// refuse returns why the prompt cannot be answered so, nil if it can.
+// refuse returns why the sender cannot give this answer, nil if they can.
 func (p promptOperation) refuse(snap *Snapshot) Notice {
 	if !snap.Prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
@@ -228,17 +228,19 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission checks again what was checked when the prompt was asked: people may have lost their
-// rights since. Whoever was asked may cancel all the same.
+// permission checks again what was checked when the prompt was made, because people may have lost
+// their rights since. The person asked may cancel all the same.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
 		refusal := Refusal{Code: AdminsOnlyPrompt}
-		if m != nil { // not to cancel
+		if m != nil { // for Cancel, there is no match
 			refusal.Instead = fmt.Sprintf("/%s %d", commandUndo, m.Number)
 		}
 		return Permission{Who: OnlyAdmins, Refusal: refusal}
-	case m == nil: // Cancel means no match; otherwise decide says that it is gone, because its group was detached
+	// There is no match to undo: the answer is Cancel, or decide refuses because the match's group
+	// was detached.
+	case m == nil:
 		return Permission{}
 	default:
 		return p.undo.involved(snap, m)
@@ -246,7 +248,7 @@ func (p promptOperation) permission(snap *Snapshot) Permission {
 }
 
 func (p promptOperation) about(snap *Snapshot) subject {
-	if p.undo.refuse(snap) != nil { // also with Cancel
+	if p.undo.refuse(snap) != nil { // also for Cancel
 		return subject{}
 	}
 	return p.undo.amendOperation.about(snap)
@@ -257,8 +259,8 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 	if p.Option == (Cancel{}) {
 		_, by := p.undo.by(snap)
 		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
-		d.Unadded = snap.Prompt.Answerer == 0 // nobody is named
-	} else if d.Page = p.undo.refuse(snap); d.Page == nil { // nothing has changed in the meantime
+		d.Unadded = snap.Prompt.Answerer == 0 // the notice names no person
+	} else if d.Page = p.undo.refuse(snap); d.Page == nil { // the match can still be undone
 		if d, lacks, err = p.undo.undo(snap, p.undo.found(snap)); err != nil || lacks != nil {
 			return d, lacks, err
 		}
@@ -268,7 +270,7 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 	return d, nil, nil
 }
 
-// IsPrompt reports whether notices of a kind ask a prompt.
+// IsPrompt reports whether notices of this kind ask a prompt.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
@@ -277,27 +279,27 @@ func IsPrompt(kind string) bool {
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo
 // their last match that counts.
 type UndoPrompt struct {
-	// Prompt is the open question that this repeats; 0 in the message that begins it, whose id it
-	// is.
+	// Prompt is the open prompt that the notice repeats; 0 in the prompt's first message, which has
+	// the id.
 	Prompt PromptID   `json:"prompt,omitempty"`
 	Number int        `json:"number"`
 	Tag    MatchTag   `json:"tag,omitempty"`
 	Sides  [2]Side    `json:"sides"`
 	Sets   []SetScore `json:"sets,omitempty"`
-	Asked  Reporter   `json:"asked"`           // who is asked
+	Asked  Reporter   `json:"asked"`           // the person asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
-	// Undone is the number of the match that the command meant, which is undone already; 0 if it
-	// meant this one.
+	// Undone is the number of the match that the command meant but that is undone already; 0 if the
+	// command meant this match.
 	Undone int `json:"undone,omitempty"`
 }
 
 var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: notice.Outcome, Alone: true})
 
-// UndoDropped says that an UndoPrompt was cancelled, or that nobody answered it. The match may be
-// undone all the same, by others.
+// UndoDropped says that an UndoPrompt was canceled or has expired. The match may be undone all the
+// same, by another command.
 type UndoDropped struct {
-	Number int       `json:"number"`       // 0 if nobody said which match is meant
-	By     *Reporter `json:"by,omitempty"` // who cancelled; nil if nobody answered in time
+	Number int       `json:"number"`       // 0 if no match was chosen
+	By     *Reporter `json:"by,omitempty"` // who canceled; nil if the prompt expired
 }
 
 var _ = notice.Register[UndoDropped](notice.Kind{Name: "undo_dropped", Purpose: notice.Outcome})

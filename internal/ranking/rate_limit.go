@@ -5,33 +5,32 @@ import (
 )
 
 const (
-	// RateWindow is the sliding window over which a sender's commands are counted.
+	// RateWindow is the sliding window in which a sender's commands are counted.
 	RateWindow = time.Minute
-	// maxQuestions is how many questions of one sender are answered within the window.
+	// maxQuestions is the number of questions answered per sender within the window.
 	maxQuestions = 20
-	// defaultResults is the default limit of one sender's results within the window.
+	// defaultResults is the default limit of results per sender within the window.
 	defaultResults = 60
-	// maxPresses limits one person's button presses that change no match within the window.
+	// maxPresses limits the button presses per person that change no match, within the window.
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of the sender whose limits apply: a person, or the chat for an
-// anonymous admin.
+// SenderID is the messenger's id of the sender whose limits apply: the person, or for an anonymous
+// admin the chat.
 type SenderID int64
 
-// RateBucket is how a command counts towards the rate limits.
+// RateBucket is the kind of command that a rate limit counts.
 type RateBucket string
 
-// The buckets.
 const (
 	RateQuestion RateBucket = "question" // an answered question
 	RateSlowed   RateBucket = "slowed"   // a question that was answered by TooManyQuestions
-	RateResult   RateBucket = "result"   // a command that reports or amends a match, successful or not
+	RateResult   RateBucket = "result"   // reports or amends a match, successfully or not
 	RateRefused  RateBucket = "refused"  // a result over the limit
-	RatePress    RateBucket = "press"    // a button press that changes no match, or answers a prompt
+	RatePress    RateBucket = "press"    // a press that changes no match, or answers a prompt
 )
 
-// RateEntry says how a command counts, for which sender, and when it was sent. The zero value does
+// RateEntry is how a command counts, for which sender, and when it was sent. The zero value does
 // not count.
 type RateEntry struct {
 	Bucket RateBucket
@@ -45,7 +44,9 @@ type RecentUsage struct {
 	Questions int
 	Results   int
 	Presses   int
-	Slowed    int // also in the RateWindow after the command: commands may be handled out of order
+	// Slowed also counts the RateWindow after the command, because commands may be handled out of
+	// order.
+	Slowed int
 }
 
 // sender returns the sender whose limits apply to the command.
@@ -56,8 +57,8 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice. n is nil while there
-// is no answer.
+// rateEntry returns how the command counts if it is answered with the notice. n is nil if there is
+// no answer yet.
 func (c *call) rateEntry(n Notice) RateEntry {
 	rateEntry := RateEntry{Bucket: c.bucket, Sender: c.Origin.sender(), At: c.SentAt}
 	switch n := n.(type) {
@@ -74,7 +75,7 @@ func (c *call) rateEntry(n Notice) RateEntry {
 	return rateEntry.orNone()
 }
 
-// orNone returns the zero value instead of an entry that cannot count.
+// orNone returns the entry, or the zero value if it lacks a bucket, a sender or a time.
 func (r RateEntry) orNone() RateEntry {
 	if r.Bucket == "" || r.Sender == 0 || r.At.IsZero() {
 		return RateEntry{}
@@ -82,13 +83,12 @@ func (r RateEntry) orNone() RateEntry {
 	return r
 }
 
-// overLimit reports whether a command exceeds a rate limit, and returns the answer to it. The
-// answer is nil if the sender has already been asked to slow down. What counts is when commands
-// were sent, so that a backlog after an outage does not exceed the limits. It takes no locks: if
-// one sender's commands are handled concurrently in several chats, a few more than the limit may
-// pass.
+// overLimit reports whether a command exceeds a rate limit, and returns the answer. The answer is
+// nil if the sender has already been told to slow down. Commands count by the time they were sent,
+// so that a backlog after an outage does not exceed the limits. It takes no locks: if one sender's
+// commands are handled concurrently in several chats, slightly more than the limit may pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
-	var results []RejectedResult // what the command reports or amends, if that may be too much
+	var results []RejectedResult // only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
 		results = c.rejectedResults(snap)
 	}
@@ -113,7 +113,6 @@ func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	return nil, false
 }
 
-// isTooManyPresses reports whether the notice refuses a button press over the limit.
 func isTooManyPresses(n Notice) bool {
 	refusal, ok := n.(Refusal)
 	return ok && refusal.Code == TooManyPresses

@@ -9,17 +9,18 @@ import (
 	"elobot/internal/notice"
 )
 
-// Parsed is what a message says about matches: one of the fields is set.
+// Parsed is what a message says about matches. Exactly one of Reports, Ambiguous and Malformed is
+// set.
 type Parsed struct {
-	Reports   []command.Match // in their order
-	Ambiguous *command.Report // if it can mean several things
-	Malformed Notice          // why it cannot be read
-	// Unscored is a match whose score is missing, beside Malformed. The sender is asked for it.
+	Reports   []command.Match // in order
+	Ambiguous *command.Report // several readings are possible
+	Malformed Notice          // why the message cannot be parsed
+	// Unscored is the match without a score, with Malformed. The bot asks the sender for the score.
 	Unscored *command.Match
 }
 
-// ParseReport returns what a result says. If names is nil, only people who are mentioned are read;
-// a group without players has names, but none that is known.
+// ParseReport parses a result. If names is nil, only mentions are recognized. That differs from the
+// names of a group without players, in which each plain name is unknown.
 func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)
 	switch {
@@ -40,29 +41,28 @@ func ParseReport(c command.Command, names *command.Names) Parsed {
 	}
 }
 
-// NeedsNames reports whether a command can be read only once it is known who is in the group. Most
-// results mention everybody, and have no other words than "gg": they can be read without.
+// NeedsNames reports whether a command can be parsed only with the names of the group's members.
+// Most results mention all players and have no other words than "gg", so they do not need names.
 func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine
 	return c.LikelyNamesPlayers() || isUnread
 }
 
-// hasNumber reports whether there is a number in the arguments of a command.
 func hasNumber(c command.Command) bool { return strings.ContainsFunc(c.Args, unicode.IsNumber) }
 
-// WrongForm says what is wrong with the form of a command.
+// WrongForm is what is wrong with the form of a command.
 type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
-	Teams   bool           `json:"teams,omitempty"` // a /match with teams
-	// Corrected is the command that was probably meant, empty if that is not clear.
+	Teams   bool           `json:"teams,omitempty"` // the command is a /match with teams
+	// Corrected is the command that was probably meant, empty if unclear.
 	Corrected string `json:"corrected,omitempty"`
 }
 
 var _ = notice.Register[WrongForm](notice.Kind{Name: "wrong_form", Purpose: notice.Outcome})
 
-// WrongFormOf returns the notice for an error of the command package. ok is false for all others.
+// WrongFormOf returns the notice for an error of package command. ok is false for other errors.
 func WrongFormOf(c command.Command, err error) (form WrongForm, ok bool) {
 	var wrong *command.FormError
 	if !errors.As(err, &wrong) {
@@ -72,7 +72,7 @@ func WrongFormOf(c command.Command, err error) (form WrongForm, ok bool) {
 	return WrongForm{Command: c.Name, Reason: wrong.Reason, Detail: wrong.Detail, Teams: teams}, true
 }
 
-// Unexpected returns the notice for a word that means nothing in a command.
+// Unexpected returns the notice for a word that a command does not understand.
 func Unexpected(c command.Command, word string) WrongForm {
 	return WrongForm{Command: c.Name, Reason: command.ReasonUnexpectedWord, Detail: command.Excerpt(word)}
 }

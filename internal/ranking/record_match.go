@@ -9,22 +9,21 @@ import (
 	"elobot/internal/ladder"
 )
 
-// ExtraMatch separates the key of a message from the number of a match, in the keys of all its
+// ExtraMatch separates the key of a message from the number of the match, in the keys of all its
 // matches but the first.
 const ExtraMatch = "#"
 
-// MaxReports is how many matches a message can report.
+// MaxReports is the maximum number of matches in a message.
 const MaxReports = 20
 
-// ReadReport records the matches that a message reports, in their order, updates the ratings of all
-// players and notifies the group. There may be at most MaxReports. If the message can mean several
-// things, or something is unusual, it asks first; but matches that were reported shortly before do
-// not hold up the others. If the message says nothing, a wizard asks for the result.
+// ReadReport records the matches that a message reports, in order, updates the ratings of all
+// players, and notifies the group. A message may have at most MaxReports matches. If the message is
+// ambiguous or unusual, the bot asks first. Matches that were reported shortly before do not hold
+// up the others. If the message has no arguments, a wizard asks for the result.
 //
-// If the command is an edit of a message that was handled before, it is compared with what came of
-// that, as editedReport says.
+// An edit of a message that was handled before is an editedReport.
 type ReadReport struct {
-	// Parsed is what the message says, nil if that is to be read from the words of the command.
+	// Parsed is the parsed message, nil to parse the words of the command.
 	Parsed *Parsed
 }
 
@@ -35,16 +34,16 @@ func (r ReadReport) plan(s *Service, c *call) *call {
 	if said := c.Said; r.Parsed == nil && said.Args == "" && !said.SaysWhoWon() {
 		return startWizardOf(said).plan(s, c)
 	}
-	// The needs of any report: its people and scores are not known yet.
+	// Use the needs of any report, because the people and scores are not known yet.
 	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
-	if !hasNumber(c.Said) { // it may lack a score
+	if !hasNumber(c.Said) { // a missing score needs suggestions
 		needs.Played = SuggestedFrom
 	}
 	j := job{name: "record match", bucket: RateResult, reports: true, edits: c.Message != ""}
 	return r.reading(c.with(j), needs, func(said Parsed) operation { return s.reported(c, said) })
 }
 
-// reading returns the call with the operation for what its message says.
+// reading gives the call the operation for its message.
 func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) operation) *call {
 	said := r.Parsed
 	if said == nil {
@@ -59,7 +58,7 @@ func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) opera
 	return c
 }
 
-// reported returns the operation for what a message says.
+// reported returns the operation for a parsed message.
 func (s *Service) reported(c *call, r Parsed) operation {
 	readings := []command.Reading{r.Reports}
 	if r.Ambiguous != nil {
@@ -87,8 +86,8 @@ func (s *Service) reported(c *call, r Parsed) operation {
 	return malformedResult{answer{people: senderOf(c.Origin), notice: refusal}, commandMatch}
 }
 
-// newRecord returns the operation that records matches, and adds their people and the reporter to
-// people. ok is false if somebody visibly plays against themselves.
+// newRecord returns the operation that records the matches, and adds their people and the reporter
+// to people. ok is false if a person visibly plays against themselves.
 func (s *Service) newRecord(message ReportMessage, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, message: message, reports: reports}
 	for i, r := range reports {
@@ -114,7 +113,7 @@ func (s *Service) newRecord(message ReportMessage, reports []command.Match, peop
 	return rec, true
 }
 
-// matchKey returns the key of a match of a message, the first of which is 0.
+// matchKey returns the key of the match with index i in a message.
 func matchKey(message string, i int) string {
 	if i == 0 {
 		return message
@@ -122,7 +121,7 @@ func matchKey(message string, i int) string {
 	return message + ExtraMatch + strconv.Itoa(i+1)
 }
 
-// those returns the operation for some of the matches, nil for none.
+// those returns the operation for the matches whose index is meant, nil for none.
 func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	some := *r
 	some.matches, some.reports = nil, nil
@@ -142,27 +141,27 @@ func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 // recordOperation records matches.
 type recordOperation struct {
 	plain
-	service  *Service
-	message  ReportMessage // that reports them
-	reports  []command.Match
-	matches  []reportedMatch // at least one
-	people   participants
-	reporter int             // index into people; meaningless for an anonymous admin
-	settled  []command.Doubt // what was asked already
-	recorded int             // how many other matches of the message are recorded already
+	service *Service
+	message ReportMessage // with the report
+	reports []command.Match
+	matches []reportedMatch // at least one
+	people  participants
+	// reporter is an index into people, meaningless for an anonymous admin.
+	reporter int
+	settled  []command.Doubt // doubts not to raise again
+	recorded int             // number of other matches of the message recorded already
 }
 
-// reportedMatch is a match to be recorded.
 type reportedMatch struct {
 	key     string
 	result  ladder.Result
-	even    bool  // the sides have the same number of players
-	past    bool  // it was played yesterday
+	even    bool  // the sides have the same size
+	past    bool  // it was played on an earlier day
 	players []int // indexes into the people
 	sides   []int // the side of each player, 1 or 2
 }
 
-// plays reports whether a person, an index into the people, plays in one of the matches.
+// plays reports whether a person plays in one of the matches. person is an index into the people.
 func (r *recordOperation) plays(person int) bool {
 	return slices.ContainsFunc(r.matches, func(m reportedMatch) bool { return slices.Contains(m.players, person) })
 }
@@ -185,7 +184,7 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-// about is about nothing for no operation.
+// about also works for a nil operation, which is about no match.
 func (r *recordOperation) about(*Snapshot) subject {
 	if r == nil {
 		return subject{}
@@ -193,7 +192,7 @@ func (r *recordOperation) about(*Snapshot) subject {
 	return subject{reportedAt: r.message.SentAt}
 }
 
-// refuse returns why the matches are not recorded, nil if they may be.
+// refuse returns why the matches cannot be recorded, nil if they can.
 func (r *recordOperation) refuse(snap *Snapshot) Notice {
 	for _, m := range r.matches {
 		if n := r.refuseMatch(snap, m); n != nil {
@@ -230,8 +229,8 @@ func (m reportedMatch) hasDuplicatePlayer(snap *Snapshot) bool {
 	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
-// decide asks first if something about the report is unusual. Of several matches, only those that
-// it is about wait for the answer.
+// decide asks first if something about the report is unusual. Only the matches that it asks about
+// wait for the answer.
 func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if m := r.message.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
@@ -248,7 +247,7 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 		}
 	}
 	matches := make(NewMatches, len(fresh.matches))
-	table := make(ladder.Table, len(r.people)) // after the matches so far
+	table := make(ladder.Table, len(r.people)) // after the matches played so far
 	for i, m := range fresh.matches {
 		if matches[i], err = fresh.play(snap, m, table); err != nil {
 			return Decision{}, nil, err
@@ -271,8 +270,8 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 	return d, nil, nil
 }
 
-// adds reports whether a new player is added: if a part of a report waits for an answer, only who
-// plays in the other matches, or reports them.
+// adds reports whether the decision adds a new player. If a part of a report waits for an answer,
+// only players and reporters of the other matches are added.
 func (d Decision) adds(p ladder.PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {
@@ -280,8 +279,8 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 	})
 }
 
-// play returns a match with the changes that it makes to the current standings of its players, who
-// must be known. It adds those who are not in the table yet.
+// play returns a match with the changes to the current standings of its players, who must be known.
+// It adds missing players to the table.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{
@@ -299,7 +298,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 			}
 		}
 		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
-		*now = now.PresentAt(r.message.SentAt) // playing again brings back a player who left
+		*now = now.PresentAt(r.message.SentAt) // a player who has left comes back by playing
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
 	entries, upset, err := table.Play(&played)
@@ -316,7 +315,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 	return m, nil
 }
 
-// reportedBy returns who reported the matches, 0 for an anonymous admin and for a non-player.
+// reportedBy returns the player who reported the matches, 0 for an anonymous admin or a non-player.
 func (r *recordOperation) reportedBy(snap *Snapshot) ladder.PlayerID {
 	if r.message.Reporter == nil || snap.People[r.reporter].Player == nil {
 		return 0

@@ -7,8 +7,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// replacedPlayers returns who takes whose place in a match so that it has these players. ok is false unless both sides keep their sizes, and
-// nobody who stays changes places.
+// replacedPlayers returns which players to replace so that the match has the given players. ok is
+// false if a side would change its size, if a remaining player would change places, or if there is
+// nothing to replace.
 func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder.ReplacedPlayer, ok bool) {
 	for side := range players {
 		if len(players[side]) != len(m.Players[side]) {
@@ -28,7 +29,7 @@ func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder
 	return all, len(all) > 0
 }
 
-// playerIDs returns the players of the sides of a match. Those who are new have an id already.
+// playerIDs returns the players of each side. New players already have an id.
 func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) {
 	for i, person := range m.players {
 		if p := snap.People[person].Player; p != nil {
@@ -61,7 +62,7 @@ func (m *StoredMatch) named() NamedResult {
 	return r
 }
 
-// playersAnswer is the answer to the question whether to replace the players of a match.
+// playersAnswer is the answer to the prompt whether to replace the players of a match.
 type playersAnswer struct {
 	reportAnswer
 	amend amendOperation
@@ -93,7 +94,7 @@ func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	return p.chosen.refuse(snap)
 }
 
-// permission is that of whoever may fix the match.
+// permission is the permission to fix the match.
 func (p playersAnswer) permission(snap *Snapshot) Permission {
 	m := p.amend.found(snap)
 	if m == nil {
@@ -132,7 +133,8 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	with.History = &history
 	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
-		for _, r := range replaced { // the entry of a player passes to the one who takes the place, before it is compared
+		// The history entry passes to the new player before entries are compared.
+		for _, r := range replaced {
 			played.PartOf(r.From).Player = r.To
 		}
 	})

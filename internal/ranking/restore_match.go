@@ -2,10 +2,11 @@ package ranking
 
 import "elobot/internal/ladder"
 
-// RestoreMatch takes an undo back: the match counts again under its old number, and its ladder is replayed from there. Whoever undid it may
-// restore it within Settings.UndoWindow of the undo, and so may admins. Both times are those when the commands were sent. What a merge of
-// two players undid cannot come back, because nobody can play twice in one match. A reference to no match means the last one that the
-// sender undid.
+// RestoreMatch reverses an undo: the match counts again under its old number, and its ladder is
+// replayed from there. The person who undid it may restore it within Settings.UndoWindow, measured
+// between the times when the two commands were sent. Admins may restore any match within that
+// window. A match that was undone by the merge of two players cannot be restored, because a person
+// cannot play twice in a match. An empty reference means the last match that the sender undid.
 type RestoreMatch struct{ Amendment }
 
 func (r RestoreMatch) plan(s *Service, c *call) *call {
@@ -22,8 +23,8 @@ func (r restoreOperation) needs() Needs {
 	return needs
 }
 
-// refuse returns why the match cannot be restored, nil if it can. If the sender has undone nothing, or has restored it, the last match
-// that counts says so.
+// refuse returns why the match cannot be restored, nil if it can. If the sender has undone no
+// match, or has restored it already, the refusal is about the last match that counts.
 func (r restoreOperation) refuse(snap *Snapshot) Notice {
 	ref, m := r.Match, r.found(snap)
 	switch {

@@ -10,22 +10,24 @@ import (
 )
 
 const (
-	// A conflicting command is retried up to maxRetries times, after 100, 200 and 400 ms.
+	// maxRetries limits the retries of a conflicting command, which follow after 100, 200 and 400
+	// ms.
 	maxRetries   = 3
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
 	lockRetryDelay = 100 * time.Millisecond
 	// defaultTimeout bounds a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
-	// defaultReplay is how many later matches an amendment may replay. On two cores that others use
-	// too, a replay of so many that rewrites half of them takes less than a quarter of the time of
-	// an attempt, so it fits on a machine that is several times slower.
+	// defaultReplay is the default number of later matches that an amendment may replay. On two
+	// shared cores, a replay of that many matches that rewrites half of them takes less than a
+	// quarter of the time of an attempt, so it also fits on a machine that is several times slower.
 	defaultReplay = 10_000
-	// contentionMemory is how long it is remembered that another instance was faster in a chat.
+	// contentionMemory is how long the service remembers that another instance was faster in a
+	// chat.
 	contentionMemory = time.Second
-	// timeoutMemory is how long the timeout of a command is remembered.
+	// timeoutMemory is how long the service remembers the timeout of a command.
 	timeoutMemory = 10 * time.Minute
-	// maxRemembered is how many chats and commands are remembered so.
+	// maxRemembered is the maximum number of chats, and of commands, to remember.
 	maxRemembered = 1000
 )
 
@@ -57,14 +59,14 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 		conflict = err
 		return retry.RetryableError(err)
 	})
-	if conflict != nil { // not the deadline, which may have passed during the backoff
+	if conflict != nil { // rather than the deadline, which may have passed during the backoff
 		return conflict
 	}
 	return err
 }
 
 // retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another
-// attempt like the last.
+// attempt as long as the last.
 func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
 	deadline, _ := ctx.Deadline()
 	for attempt := 1; ; attempt++ {

@@ -13,25 +13,25 @@ import (
 	"elobot/internal/notice"
 )
 
-// Season is a part of a ladder in which everybody starts afresh. Its matches are rated on their
+// Season is a part of a ladder in which all players start afresh. Its matches are rated on their
 // own.
 type Season struct {
 	ID     ladder.SeasonID
-	Number int       // 1, 2, 3 … in its ladder
-	Name   string    // empty if nobody has named it
-	Starts time.Time // the instant from which on messages report its matches, zero for the first one
-	Ends   time.Time // the instant from which on they do not any more, zero if it goes on until an admin ends it
+	Number int       // 1, 2, 3, … in its ladder
+	Name   string    // empty if unnamed
+	Starts time.Time // inclusive, by the time of the message; zero for the first season
+	Ends   time.Time // exclusive; zero if only an admin can end it
 }
 
-// endsBefore reports whether a message of this time reports matches of a later season than one that
-// goes on.
+// endsBefore reports whether a message sent at this time reports matches of a later season. It is
+// for current seasons only.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
-// where returns the other ladder or season that a command is about, nil if it is those of the
-// snapshot. A match that is amended stays in its season; when the message was sent decides about a
-// new one.
+// where returns the ladder or season that a command is about as a need, nil if the snapshot has
+// them. An amended match stays in its season. For a new match, the time of the message determines
+// the season.
 func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -59,7 +59,7 @@ func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subje
 	return n.unless(c), nil
 }
 
-// unless returns the need unless it is met.
+// unless returns the need, or nil if the call meets it.
 func (n inLadder) unless(c *call) need {
 	if n.ladder == c.ladder && n.season == c.season {
 		return nil
@@ -67,7 +67,7 @@ func (n inLadder) unless(c *call) need {
 	return n
 }
 
-// seasonAt returns the season of a ladder in which a message of this time reports a match.
+// seasonAt returns the season of a ladder to which a match belongs that is reported at this time.
 func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder.SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
@@ -75,27 +75,26 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder
 	return store.SeasonAt(ctx, l.ID, at)
 }
 
-// isOver reports whether a season of the group does not go on.
+// isOver reports whether a season of the group is over.
 func (s *Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
 
-// correctedByAdmins is the permission to amend a match of a season that is over.
 func correctedByAdmins(m *StoredMatch) Permission {
 	return Permission{Who: OnlyAdmins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
 }
 
-// MaxSeasonName is the maximum length of a season's name, in bytes: the button that starts the
-// season has it.
+// MaxSeasonName is the maximum length of a season's name, in bytes. It makes the name fit into the
+// data of the button that starts the season.
 const MaxSeasonName = 32
 
-// TypedSeason is /season, or /ranking followed by that word, as somebody types it: "new Spring"
-// starts a season, and all else asks the Question.
+// TypedSeason is a typed /season or /ranking season: "new Spring" starts a season, and everything
+// else asks the Question.
 type TypedSeason struct{ Question Question }
 
 func (t TypedSeason) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
 
-// Meant returns what a command means.
+// Meant parses the command.
 func (t TypedSeason) Meant(said command.Command) Operation {
 	rest := said.AboutSeason()
 	if words := rest.Unquoted(); rest.Name == command.NameSeason && len(words) > 0 && strings.EqualFold(words[0], "new") {
@@ -104,12 +103,12 @@ func (t TypedSeason) Meant(said command.Command) Operation {
 	return Ask{Question: t.Question}
 }
 
-// StartSeason ends the current season of a ladder, and starts another one with the Name, which
-// may be empty. Only admins may.
+// StartSeason ends the current season of a ladder, and starts another one with the Name, which may
+// be empty. Only admins may do so.
 type StartSeason struct {
 	Name string
-	// Tag is that of the season that ends, as the pressed button has it. Without it, the admin is
-	// asked first.
+	// Tag is the tag of the season to end, from the pressed button. Without it, the bot asks the
+	// admin first.
 	Tag   MatchTag
 	Asked time.Time // when the button was posted
 }
@@ -131,7 +130,7 @@ func (n seasonOperation) needs() Needs {
 	return Needs{People: n.people, Everybody: true, Season: true, ReportedSince: n.Asked}
 }
 
-// starts returns when the season starts: a message has the second in which it was sent.
+// starts returns when the season starts. Messages have a precision of one second.
 func (n seasonOperation) starts() time.Time { return n.origin.SentAt.Truncate(time.Second) }
 
 func (n seasonOperation) refuse(snap *Snapshot) Notice {
@@ -142,7 +141,8 @@ func (n seasonOperation) refuse(snap *Snapshot) Notice {
 		return Refusal{Code: SeasonName, Name: n.Name}
 	case n.Tag != "" && n.Tag != snap.seasonTag():
 		return Refusal{Code: SeasonEnded}
-	case !n.starts().After(l.Season.Starts): // its last second is not over, or the messenger's clock is behind
+	// Its last second is not over yet, or the messenger's clock is behind.
+	case !n.starts().After(l.Season.Starts):
 		return Refusal{Code: SeasonTooYoung}
 	case played(snap) == 0:
 		return Refusal{Code: SeasonEmpty}
@@ -150,13 +150,13 @@ func (n seasonOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// seasonTag returns the tag of the current season. It has the key of the ladder's first match,
-// because the ids of ladders and seasons come again after a restore.
+// seasonTag returns the tag of the current season. It includes the key of the ladder's first match,
+// because after a backup is restored, the ids of ladders and seasons are assigned again.
 func (s *Snapshot) seasonTag() MatchTag {
 	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
 
-// played returns how many people have played in the season.
+// played returns the number of people who have played in the season.
 func played(snap *Snapshot) (people int) {
 	for _, k := range snap.Everybody {
 		if k.Standing != nil && k.Standing.Played > 0 {
@@ -184,28 +184,29 @@ func (n seasonOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// NewSeason ends a season and starts the next one at a time. The group is locked.
+// NewSeason ends a season and starts the next one. The group must be locked.
 type NewSeason struct {
 	Ladder ladder.ID
 	Ends   ladder.SeasonID
 	Name   string
 	At     time.Time
-	Until  time.Time // when the next one ends, zero if an admin will end it
-	Tells  bool      // the chat is told how the season ended, otherwise when the timer of its end fires
+	Until  time.Time // when the next season ends, zero if only an admin can end it
+	// Tells reports whether to tell the chat at once how the season ended, rather than when the
+	// season's timer fires.
+	Tells bool
 }
 
 func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// AfterSeason is how long after the end of a season it is carried out and told, so that messages
-// which were sent before have arrived.
+// AfterSeason is how long after the end of a season its timer carries the end out and announces the
+// result, so that messages sent before the end have arrived.
 const AfterSeason = time.Minute
 
-// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after the
-// zone was changed, the next month may begin only hours after the season before ended.
+// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after a
+// change of the zone, the next month may begin only hours after the end of the previous season.
 const minSeason = 48 * time.Hour
 
-// endOfSeason returns when an automatic season that goes on at a time ends: when the month or the
-// quarter does.
+// endOfSeason returns the end of the month or quarter that contains at; zero for manual seasons.
 func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	at = at.In(d.Zone())
 	if r.SeasonMonths == 0 {
@@ -214,8 +215,8 @@ func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	return LaterMonth(at, r.SeasonMonths-(int(at.Month())-1)%r.SeasonMonths)
 }
 
-// endOfNewSeason returns when an automatic season ends that starts then, and goes on at a later
-// time.
+// endOfNewSeason returns the end of an automatic season that starts at starts and is still current
+// at at.
 func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	if least := starts.Add(minSeason); at.Before(least) {
 		at = least
@@ -223,9 +224,9 @@ func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	return endOfSeason(at, s.Ladder.Rules, s.Display)
 }
 
-// seasonsUntil returns the seasons that end at another time once a setting has changed. A new zone
-// moves the end to the same day there, unless that has begun already. The end may be an hour before
-// that day, by the clocks of an older edition of the time zones.
+// seasonsUntil returns the seasons whose end changes with a setting. In a new zone, the end moves
+// to the start of the same day there, unless that has passed already. The old end may be up to an
+// hour before that day, if an older edition of the time zones determined it.
 func seasonsUntil(setting string, now time.Time, snap *Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:
@@ -250,15 +251,15 @@ func seasonsUntil(setting string, now time.Time, snap *Snapshot, after GroupSett
 	return moved
 }
 
-// SeasonTimer is the beginning of the key of the timer that ends a season. The ids of the ladder
-// and of the season follow.
+// SeasonTimer is the prefix of the key of the timer that ends a season. The ids of the ladder and
+// the season follow.
 const SeasonTimer = "t:season:"
 
-// SeasonUntil is a season of a ladder that goes on until a time.
+// SeasonUntil is a season of a ladder with its new end.
 type SeasonUntil struct {
 	Ladder ladder.ID
 	Season ladder.SeasonID
-	Until  time.Time // zero if an admin will end it
+	Until  time.Time // zero if only an admin can end it
 }
 
 func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
@@ -266,8 +267,7 @@ func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
 // Timer returns the key of the timer that ends the season.
 func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
 
-// endSeason ends the season of a ladder before a message of this time, which reports a match of the
-// next one.
+// endSeason ends the current season of a ladder if it ends before a message sent at this time.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
 	_, _, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
@@ -275,13 +275,14 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 	return err
 }
 
-// seasonTimer ends a season at the time that was set ahead. One without a match goes on, and so
-// does that of an archived ladder.
+// seasonTimer ends a season at its set time. A season without matches is extended instead, and so
+// is the season of an archived ladder.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
-	at     time.Time // that of the message which does not belong to the season any more, or when the timer was due
-	early  bool      // a message ends it, not the timer
+	// at is when the message of the next season was sent, or when the timer was due.
+	at    time.Time
+	early bool // a message ends the season, not the timer
 }
 
 func (e seasonTimer) needs() Needs { return Needs{Everybody: true, Timer: !e.early} }
@@ -290,11 +291,11 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 	l, d := snap.Ladder, Decision{Presence: NoChange}
 	goesOn := l.Season.ID == e.season
 	due := snap.Due
-	if e.early { // unless somebody else has ended it
+	if e.early { // unless another command has ended the season
 		due = goesOn && l.Season.endsBefore(e.at)
 	}
 	switch {
-	case !due: // somebody else has done it
+	case !due: // another command has done it
 		d.dropped = true
 	case !goesOn: // a message of the next season has ended it
 		d.Effect = &ToldSeason{Season: e.season}
@@ -304,26 +305,27 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 		starts := l.Season.Ends
 		d.Effect = &NewSeason{
 			Ladder: l.ID, Ends: e.season, At: starts, Until: snap.endOfNewSeason(starts, e.at),
-			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)), // messages of a chat arrive in their order
+			// The messages of a chat arrive in order.
+			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)),
 		}
 	}
 	return d, nil, nil
 }
 
-// ToldSeason lets the chat be told how a season ended that is over.
+// ToldSeason lets the chat be told how a season ended.
 type ToldSeason struct{ Season ladder.SeasonID }
 
 func (*ToldSeason) outcome() CommandOutcome { return "" }
 
-// SeasonPrompt says what starting a season will do, with a button that starts it.
+// SeasonPrompt shows what starting a season will do, with a button that starts it.
 type SeasonPrompt struct {
-	Tag     MatchTag `json:"tag"`               // of the season that will end
-	Number  int      `json:"number"`            // its number
-	Ended   string   `json:"ended,omitempty"`   // its name
-	Name    string   `json:"name,omitempty"`    // of the new one
-	Players int      `json:"players"`           // how many have played in the season that will end
-	Start   int      `json:"start"`             // the rating with which everybody starts
-	Halfway bool     `json:"halfway,omitempty"` // they start half-way between their rating and that
+	Tag     MatchTag `json:"tag"`               // of the season to end
+	Number  int      `json:"number"`            // of the season to end
+	Ended   string   `json:"ended,omitempty"`   // the name of the season to end
+	Name    string   `json:"name,omitempty"`    // the name of the new season
+	Players int      `json:"players"`           // number of players in the season to end
+	Start   int      `json:"start"`             // the start rating
+	Halfway bool     `json:"halfway,omitempty"` // they start halfway between their rating and Start
 }
 
 var _ = notice.Register[SeasonPrompt](notice.Kind{Name: "season_prompt", Purpose: notice.Answer, Alone: true})
@@ -332,22 +334,22 @@ var _ = notice.Register[SeasonPrompt](notice.Kind{Name: "season_prompt", Purpose
 type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
-	Ended  int    `json:"ended"` // the number of the season before
-	// Before are the matches that count in the season before, and were reported since the button
+	Ended  int    `json:"ended"` // the number of the previous season
+	// Before are the matches that count in the previous season, but were reported after the button
 	// was posted. The messenger may have delivered the press late.
 	Before []int `json:"before,omitempty"`
 }
 
 var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpose: notice.Outcome})
 
-// KindSeason is the kind of the message that tells how a season ended. What is stored of it says
-// nothing: what it shows is read when it is sent, and again when the season is corrected.
+// KindSeason is the kind of the message about the end of a season. The stored notice is empty: the
+// result is read when the message is sent, and again when the season is corrected.
 const KindSeason = "season_ended"
 
-// SeasonObject identifies that message in its chat, apart from its topic.
+// SeasonObject identifies the message of a season in its chat, apart from its topic.
 func SeasonObject(id ladder.SeasonID) string { return fmt.Sprintf("season:%d", id) }
 
-// SeasonOfObject returns the season whose message an object identifies.
+// SeasonOfObject returns the season whose message the object identifies.
 func SeasonOfObject(object string) (id ladder.SeasonID) {
 	_, _ = fmt.Sscanf(object, "season:%d", &id)
 	return id

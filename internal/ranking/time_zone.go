@@ -12,14 +12,14 @@ import (
 // UTC is the zone of a chat until its admins choose another one.
 const UTC = "UTC"
 
-// timeZones is an archive of the files of all zones, which time_zones.sh makes. The zone files of
-// the machine are not used, so that all instances of a release agree on when days begin.
+// timeZones is an archive of all zone files, made by time_zones.sh. The zone files of the machine
+// are not used, so that all instances of a release agree on when days begin.
 //
 //go:embed time_zones.zip
 var timeZones string
 
-// openTimeZones returns the archive of time zones. It is opened anew each time, because its
-// directory takes more memory than the zones that are in use.
+// openTimeZones returns the archive of time zones. It opens the archive each time, because the
+// archive's directory takes more memory than the zones in use.
 func openTimeZones() *zip.Reader {
 	archive, err := zip.NewReader(strings.NewReader(timeZones), int64(len(timeZones)))
 	if err != nil {
@@ -31,9 +31,10 @@ func openTimeZones() *zip.Reader {
 // TimeZoneEdition returns the edition of the time zones in this release, such as 2026f.
 func TimeZoneEdition() string { return openTimeZones().Comment }
 
-// FindTimeZone returns the IANA name that is meant, written as in the archive of time zones. Letter
-// case does not matter, and a space stands for an underscore, as in "america/new york". The end is
-// enough if only one name ends so, as in "berlin"; but nobody means Etc/GMT+3, which is behind UTC.
+// FindTimeZone returns the IANA name for a written time zone, spelled as in the archive. Case is
+// ignored, and a space stands for an underscore, as in "america/new york". The last part of a name
+// is enough if it is unique, as in "berlin". Etc zones must be written in full, because Etc/GMT+3
+// is behind UTC, which is hardly ever meant.
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.ToLower(strings.Join(strings.Fields(written), "_"))
 	var ends []string
@@ -67,7 +68,7 @@ func (d Display) Zone() *time.Location {
 	return zone
 }
 
-// loadedZones has the zones that are in use, because loading one opens the archive.
+// loadedZones caches the zones in use, because loading one opens the archive.
 var loadedZones sync.Map
 
 func loadTimeZone(name string) (*time.Location, error) {
@@ -78,30 +79,34 @@ func loadTimeZone(name string) (*time.Location, error) {
 	return time.LoadLocationFromTZData(name, data)
 }
 
-// MonthOf returns the first instant of the calendar month that a time is in, in a zone.
+// MonthOf returns the first instant of the calendar month that contains a time, in a zone.
 func MonthOf(at time.Time, zone *time.Location) time.Time { return LaterMonth(at.In(zone), 0) }
 
-// LaterMonth returns the first instant of the calendar month that is so many months after that of a time, in the zone of the time.
+// LaterMonth returns the first instant of a calendar month, in the zone of the time: the month that
+// contains the time plus a number of months.
 func LaterMonth(at time.Time, months int) time.Time {
 	year, month, _ := at.Date()
 	return beginOfDay(year, month+time.Month(months), 1, at.Location())
 }
 
-// LaterDay returns the first instant of the day that is so many days after that of a time, in the zone of the time.
+// LaterDay returns the first instant of a day, in the zone of the time: the day that contains the
+// time plus a number of days.
 func LaterDay(at time.Time, days int) time.Time {
 	year, month, day := at.Date()
 	return beginOfDay(year, month, day+days, at.Location())
 }
 
-// beginOfDay returns the first instant of a day in a zone, or of the next day if the zone skips it. That is not always what time.Date
-// returns for midnight: when clocks change, there may be two midnights or none.
+// beginOfDay returns the first instant of a day in a zone, or of the next day if the zone skips the
+// day. time.Date does not always return that for midnight, because a change of clocks may lead to
+// two midnights or none.
 func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	since, until := midnight.ZoneBounds() // of the offset from UTC
 	switch clock := asUTC(midnight).Compare(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); {
-	case clock < 0: // there is no midnight, and time.Date goes by the offset before the change
+	// There is no midnight, and time.Date has used the offset before the change.
+	case clock < 0:
 		return until
-	case clock > 0: // or by the one after it
+	case clock > 0: // or the offset after it
 		return since
 	case since.IsZero():
 		return midnight
@@ -114,7 +119,7 @@ func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 	return midnight
 }
 
-// asUTC returns the time at which clocks in UTC show what clocks in the zone of a time show then.
+// asUTC returns the time in UTC with the same clock reading as at.
 func asUTC(at time.Time) time.Time {
 	_, offset := at.Zone()
 	return at.UTC().Add(time.Duration(offset) * time.Second)

@@ -10,20 +10,22 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Timer is something that happens by itself at a certain time. It happens once: the same transaction deletes the timer.
+// Timer is something to do by itself at a certain time. It is done once: the same transaction
+// deletes the timer.
 type Timer struct {
-	Key   string // the idempotency key of what happens; it begins with t: and says what that is
+	Key   string // the idempotency key of what to do; it begins with t: and its kind
 	Chat  ExternalChatID
 	DueAt time.Time // by the store's clock
 }
 
-// PromptTimer is the beginning of the key of the timer that ends a prompt. The prompt's id follows.
+// PromptTimer is the prefix of the key of the timer that ends a prompt. The prompt's id follows.
 const PromptTimer = "t:prompt:"
 
 // Timer returns the key of the timer that ends the prompt.
 func (id PromptID) Timer() string { return PromptTimer + strconv.FormatInt(int64(id), 10) }
 
-// DueTimers returns up to limit timers that are due, in the order of their times and keys, beginning after the given one.
+// DueTimers returns up to limit timers that are due, ordered by time and key, beginning after the
+// given one.
 func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error) {
 	due, err := s.store.DueTimers(ctx, after, limit)
 	if err != nil {
@@ -32,7 +34,8 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 	return due, nil
 }
 
-// ErrUnknownTimer means that a newer release has set the timer. It waits for a leader of that release.
+// ErrUnknownTimer means that a newer release has set the timer. The timer waits until a leader runs
+// that release.
 var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer does what a timer is for. It does nothing if the timer is gone or no longer due.
@@ -54,7 +57,7 @@ func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	return s.run(ctx, &call{Origin: o, job: j})
 }
 
-// expiredPrompt ends a prompt that nobody has answered in time.
+// expiredPrompt ends a prompt that was not answered in time.
 type expiredPrompt struct {
 	plain
 	id PromptID

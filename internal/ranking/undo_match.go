@@ -6,9 +6,12 @@ import (
 	"elobot/internal/ladder"
 )
 
-// UndoMatch undoes a match: it no longer counts, and its ladder is replayed from there. Players and the reporter may undo it within
-// Settings.UndoWindow. Admins may undo any match at any time, but they are asked first. A sender whose last match is undone already is
-// asked whether to undo the last one that counts: repeating the command must not undo match after match.
+// UndoMatch undoes a match: the match no longer counts, and its ladder is replayed from there.
+// Players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
+// time, but the bot asks them first.
+//
+// If the sender's last match is undone already, the bot asks whether to undo the last one that
+// counts, because a repeated command must not undo match after match.
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) plan(s *Service, c *call) *call {
@@ -23,8 +26,9 @@ func (u undoOperation) needs() Needs {
 	return needs
 }
 
-// meant returns the match to be undone, nil if there is none, or if it is asked which one of several is meant. If the sender's last match is
-// undone already, it is the last one that counts, and undone is the number of the other one.
+// meant returns the match to undo. It is nil if there is none, or if the sender has to choose one
+// of several. If the sender's last match is undone already, meant returns the last one that counts,
+// and the number of the undone one.
 func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	if counts := countable(snap.Matches); len(counts) == 1 {
 		return &counts[0], 0
@@ -36,7 +40,8 @@ func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	return last, 0
 }
 
-// refuse returns why the match cannot be undone, nil if it can, or if it is asked which one is meant.
+// refuse returns why the match cannot be undone. It returns nil if it can, or if the sender has to
+// choose one.
 func (u undoOperation) refuse(snap *Snapshot) Notice {
 	n := len(snap.Matches)
 	switch counts := len(countable(snap.Matches)); {
@@ -49,7 +54,8 @@ func (u undoOperation) refuse(snap *Snapshot) Notice {
 	return u.refusal(m)
 }
 
-// permission lets everybody ask which match is meant; whoever answers needs permission for that one.
+// permission lets any sender ask for a choice of matches. The answer needs permission for the
+// chosen match.
 func (u undoOperation) permission(snap *Snapshot) Permission {
 	m, _ := u.meant(snap)
 	if m == nil {
@@ -74,8 +80,8 @@ func (u undoOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return u.undo(snap, m)
 }
 
-// confirms reports whether an anonymous admin repeats the command instead of pressing the button of
-// the question: a press does not show that they are an admin.
+// confirms reports whether an anonymous admin has repeated the command instead of pressing the
+// prompt's button, because a press does not show that they are an admin.
 func (u undoOperation) confirms(m *StoredMatch) bool {
 	return u.origin.Sender == nil && m.Asked[0] != 0
 }
@@ -91,7 +97,8 @@ func (u undoOperation) ask(snap *Snapshot, m *StoredMatch, undone int) Decision 
 	if u.origin.SentAt.Sub(m.PlayedAt) >= 24*time.Hour {
 		prompt.Played = m.PlayedAt.UTC()
 	}
-	if prompt.Prompt = m.Asked[by]; prompt.Prompt != 0 { // whoever types it again sees the question again
+	// A repeated command shows the open prompt again.
+	if prompt.Prompt = m.Asked[by]; prompt.Prompt != 0 {
 		return Decision{Notice: prompt}
 	}
 	return Decision{

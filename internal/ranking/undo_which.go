@@ -7,10 +7,11 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWhich asks which of several matches is to be undone: those that a message has recorded, or shows. It offers the matches.
+// PromptWhich asks which of several matches to undo: the matches that a message has recorded or
+// shows. They are its options.
 const PromptWhich PromptKind = "which"
 
-// maxWhich is how many matches a PromptWhich offers: the last ones.
+// maxWhich is the maximum number of matches that a PromptWhich offers. The last ones are offered.
 const maxWhich = 20
 
 // WhichRequest is what a PromptWhich is about.
@@ -19,13 +20,14 @@ type WhichRequest struct {
 	Matches []MatchChoice `json:"matches"`
 }
 
-// MatchChoice is a match that may be meant, and how often it had changed when that was asked.
+// MatchChoice is a match to choose, with its change count when the prompt was made.
 type MatchChoice struct {
 	Match   ladder.MatchID `json:"match"`
 	Changes int            `json:"changes"`
 }
 
-// match returns the match that an option of a PromptUndo or a PromptWhich is about. ok is false if the prompt has no such option.
+// match returns the match that is chosen by an option of a PromptUndo or a PromptWhich. ok is false
+// if the prompt has no such option.
 func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	switch p.Kind {
 	case PromptUndo:
@@ -36,7 +38,8 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	return m, false
 }
 
-// countable returns those of the matches of a message that can be undone, if it has several.
+// countable returns the matches of a message that can be undone, or none if it has fewer than two
+// matches.
 func countable(all []StoredMatch) []StoredMatch {
 	if len(all) < 2 {
 		return nil
@@ -63,7 +66,7 @@ func (u undoOperation) askWhich(snap *Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptWhich, Answerer: by, Which: &request}, Notice: prompt}
 }
 
-// WhichPrompt asks which of several matches is to be undone.
+// WhichPrompt asks which of several matches to undo.
 type WhichPrompt struct {
 	Tag     MatchTag    `json:"tag,omitempty"`
 	Matches []WhichItem `json:"matches"`
@@ -71,7 +74,7 @@ type WhichPrompt struct {
 
 var _ = notice.Register[WhichPrompt](notice.Kind{Name: "which_prompt", Purpose: notice.Outcome, Alone: true})
 
-// WhichItem is a match as its card shows it.
+// WhichItem is a match in the order of its card.
 type WhichItem struct {
 	Number int `json:"number"`
 	NamedResult

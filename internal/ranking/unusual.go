@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// SameGameWindow is how far apart two people report the same game at most.
+	// SameGameWindow is the longest time between two reports of a game by different people.
 	SameGameWindow = 10 * time.Minute
-	// RepeatWindow is how far apart one person reports the same game twice at most.
+	// RepeatWindow is the longest time between two reports of a game by the same person.
 	RepeatWindow = 30 * time.Second
 )
 
-// RecentMatch is a match, with what tells whether two reports mean the same one.
+// RecentMatch is a match, with what shows whether two reports mean the same one.
 type RecentMatch struct {
 	Number     int
 	Key        string // its idempotency key
@@ -27,18 +27,20 @@ type RecentMatch struct {
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
-	Twice      bool // both sides have reported it: a report that may have been another game was none
+	// Twice reports whether both sides have reported the match. If so, a further report is probably
+	// another game.
+	Twice bool
 }
 
-// isSettled reports whether something is not asked about, because it was asked already, or nobody
-// wants it to be.
+// isSettled reports whether not to ask about a doubt, because it was asked about before, or because
+// the settings say not to ask.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// unusual returns what asks about something unusual in the report, nil if there is nothing, and
-// which matches wait for the answer: those with new players if one of these may be somebody else,
-// and those that were reported before.
+// unusual returns the operation that asks about something unusual in the report, nil if there is
+// nothing. waits reports which matches wait for the answer: if the doubt is about a username, the
+// matches with new players and the duplicates, otherwise only the duplicates.
 func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -55,7 +57,8 @@ func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func
 	if repeated == nil {
 		return nil, nil
 	}
-	readings := []command.Reading{repeated.reports} // all of them are other games, or one is
+	// Either all of them are other games, or one of them is.
+	readings := []command.Reading{repeated.reports}
 	if len(repeated.reports) > 1 {
 		for _, one := range repeated.reports {
 			readings = append(readings, command.Reading{one})
@@ -69,16 +72,16 @@ func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func
 	return ask, isRepeated
 }
 
-// ask returns the operation that asks a question about the report. The readings name the people of
-// the report, and perhaps others.
+// ask returns the operation that asks a question about the report. The readings contain the people
+// of the report, and perhaps others.
 func (r *recordOperation) ask(q command.Report) *askOperation {
 	ask, _ := r.service.newAsk(r.message, q, r.people)
 	ask.request.Settled, ask.request.Recorded = append(slices.Clone(r.settled), settles(q)), r.recorded
 	return ask
 }
 
-// settles returns what is not asked again once the question is answered. Beside a username, others
-// may be in doubt, too.
+// settles returns the doubt not to raise again once the question is answered. A doubt about a
+// username covers only that username.
 func settles(q command.Report) command.Doubt {
 	if q.Doubt == DoubtUsername {
 		return DoubtUsername + ":" + command.Doubt(strings.ToLower(q.Word))
@@ -86,7 +89,7 @@ func settles(q command.Report) command.Doubt {
 	return q.Doubt
 }
 
-// isOfOtherDay reports whether a match was played on another day, as its report says.
+// isOfOtherDay reports whether the report says that a match was played on another day.
 func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	year, month, day := r.message.SentAt.In(snap.Display.Zone()).Date()
 	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
@@ -94,7 +97,7 @@ func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 
-// nearUsername asks about the first new username that may mean somebody else.
+// nearUsername asks about the first new username that may mean a known person.
 func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
@@ -117,17 +120,17 @@ func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok boo
 	return q, false
 }
 
-// maxNear is how many people a new username may mean at most.
+// maxNear is the maximum number of people that a new username may mean.
 const maxNear = 4
 
-// near returns the people in the group whom a new username may mean.
+// near returns the members of the group's ladders that a new username may mean.
 func (s *Snapshot) near(username string) []command.Person {
 	all := slices.DeleteFunc(s.everybody(), func(p command.Person) bool { return !isNear(p, username) })
 	return all[:min(len(all), maxNear)]
 }
 
-// with returns the reports with another person instead of a mentioned one. ok is false if the other
-// person plays already.
+// with returns the reports with another person in place of a mentioned one. ok is false if the
+// other person plays already.
 func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
 		for _, side := range []*[]command.Person{&report.A, &report.B} {
@@ -146,14 +149,13 @@ func (r *recordOperation) with(mentioned, other command.Person) (reports []comma
 	return reports, true
 }
 
-// duplicates returns which of the reported matches are probably the same as an earlier one, by
-// their indexes, and the earlier ones. No two of them are the same as one earlier match.
+// duplicates returns the indexes of the reported matches that are probably duplicates of earlier
+// ones, and those earlier ones. An earlier match has at most one duplicate.
 func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
-	// A message that is sent again ends with the last match, so its own order is that of the
-	// newest.
+	// A message that is sent again ends with the newest match, so compare from the end.
 	for i, m := range slices.Backward(r.matches) {
 		other, _ := r.duplicateOf(m, snap, earlier)
 		if other == nil {
@@ -171,11 +173,13 @@ func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []Earlie
 	return at, earlier
 }
 
-// duplicateOf returns the match that is probably the same as a reported one, apart from some, nil
-// if there is none: the same players on the same sides have the same result. The same person has
-// just reported it, and no other match of these players since; or somebody else has, and nobody has
-// reported it again. A score is rather that of a match that has it already than one that completes
-// a match. result is that of the reported one, in the order of the other one.
+// duplicateOf returns the earlier match that is probably the same game as a reported one, nil if
+// there is none. It ignores the matches in except. The same game has the same players on the same
+// sides with the same result. If the same person reported both, they did so within the
+// RepeatWindow, with no other match of these players in between. If two people did, it was within
+// the SameGameWindow, and no other report has confirmed the earlier match yet. A report with a
+// score is a duplicate of a match with that score rather than the completion of a match without
+// one. result is the reported result in the order of the earlier match.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
@@ -202,8 +206,8 @@ func (r *recordOperation) duplicateOf(
 	return same, result
 }
 
-// completion returns the score that the only reported match adds to an earlier one without a score,
-// nil if it adds none. A match that ended early has its games, which are no score.
+// completion returns the score that the only reported match adds to an earlier match without a
+// score, nil if it adds none. A match that ended early has its games, and gets no score later.
 func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	other, result := r.duplicateOf(r.matches[0], snap, nil)
 	if len(r.matches) > 1 || !result.HasPoints() ||
@@ -217,10 +221,12 @@ func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	return c
 }
 
-// inOrderOf returns the result of a reported match in the order of the sides of a recorded one. ok
-// is false unless they are the same, perhaps exchanged.
+// inOrderOf returns the result of a reported match with the sides in the order of a recorded match.
+// exchanged reports whether that is the other order. ok is false if the two matches have different
+// sides.
 func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (result ladder.Result, exchanged, ok bool) {
-	isNew := func(person int) bool { return snap.People[person].Player == nil } // who is gone still has played
+	// Players who are Gone may have played the recorded match.
+	isNew := func(person int) bool { return snap.People[person].Player == nil }
 	players := m.playerIDs(snap)
 	switch {
 	case slices.ContainsFunc(m.players, isNew):
@@ -232,31 +238,30 @@ func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (re
 	}
 }
 
-// samePlayers reports whether two sides have the same players, in any order.
 func samePlayers(a, b []ladder.PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear reports whether a new username may mean a known person: it is a former username or the
-// name of the person, the beginning of the username, or a slip of the username or the name.
+// isNear reports whether a new username may mean a known person. It may if it is one of the
+// person's former usernames, their name, the beginning of their username, or a slip of their
+// username or name.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
 }
 
-// beginsUsername reports whether a username is what stands before a "_" or a digit in another one,
-// as in @dima and @dima_sokol.
+// beginsUsername reports whether a username is the part of another one before a "_" or a digit, as
+// in @dima and @dima_sokol.
 func beginsUsername(username, other string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(other), strings.ToLower(username))
 	return ok && rest != "" && !unicode.IsLetter(rune(rest[0]))
 }
 
-// notDigits is all else than digits.
 var notDigits = regexp.MustCompile(`\P{Nd}+`)
 
-// isSlip reports whether a username may be a name mistyped: one letter of it is wrong, or two of
-// seven and more. A replaced letter makes another name of one with three letters, and so does a
-// digit of any: @tim is not @tom, and player1 not player2.
+// isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if both
+// have at least seven letters. In a name of three letters, a replaced letter makes another name,
+// and so does a different digit in any name: @tim is not @tom, and player1 is not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

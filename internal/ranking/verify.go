@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// AuditStore gives read access to a consistent snapshot of everything that is stored.
+// AuditStore gives read access to a consistent snapshot of all stored data.
 type AuditStore interface {
 	// Audit runs fn on a snapshot of the store. It changes nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
@@ -19,10 +19,10 @@ type AuditStore interface {
 
 // AuditReader reads from one snapshot of the store.
 type AuditReader interface {
-	// Groups returns all groups if chat is 0, else those that the chat has or has had. It fails
-	// with ErrNoSuchGroup if there are none.
+	// Groups returns all groups if chat is 0, otherwise the current and former groups of the chat.
+	// It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
-	// MatchHistory is that of a Store.
+	// MatchHistory is as in Store.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each
 	// kind.
@@ -37,17 +37,21 @@ type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
 	Group GroupID
-	// Detached reports whether it is a DetachedGroup. Then it had the chat.
+	// Detached reports whether the group is a DetachedGroup, and the chat its former one.
 	Detached bool
 	Seasons  []ladder.SeasonID // of its ladders
-	Names    []string          // of the seasons, as in "padel, season 2"; empty for the only season of the only ladder
+	// Names are the names of the Seasons, as in "padel, season 2"; empty for the only season of the
+	// only ladder.
+	Names []string
 }
 
 // IntegrityIssues lists the numbers of matches with integrity issues.
 type IntegrityIssues struct {
-	Missing      []int // assigned numbers that no match has
-	NotAssigned  []int // matches with numbers that the group has not assigned
-	WithoutKey   []int // matches of the last day whose message is not stored as having recorded a match
+	Missing     []int // assigned numbers without a match
+	NotAssigned []int // matches with numbers that the group has not assigned
+	// WithoutKey are matches of the last day whose message is not stored with the outcome of a
+	// recorded match.
+	WithoutKey   []int
 	DuplicateKey []int // matches that share their key with another one
 	Empty        []int // matches that count but have no players
 }
@@ -55,17 +59,16 @@ type IntegrityIssues struct {
 // Problem is a kind of difference that Verify finds.
 type Problem string
 
-// The problems.
 const (
 	MissingNumber     Problem = "missing_number"
 	NumberNotAssigned Problem = "number_not_assigned"
 	MissingKey        Problem = "missing_key"
 	DuplicateKey      Problem = "duplicate_key"
 
-	WrongSides      Problem = "wrong_sides"       // a side is empty, or one of its players has no standing
+	WrongSides      Problem = "wrong_sides"       // a side is empty, or a player has no standing
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets
-	MergedPlayer    Problem = "merged_player"     // a player who was merged into another one still has a standing
-	ForeignPlayer   Problem = "foreign_player"    // an unclaimed player of another group has a standing
+	MergedPlayer    Problem = "merged_player"     // a player who was merged still has a standing
+	ForeignPlayer   Problem = "foreign_player"    // another group's unclaimed player has a standing
 	WrongStart      Problem = "wrong_start"       // the start rating contradicts the history
 	MissingEntry    Problem = "missing_entry"     // a match that counts has no history entry
 	EntryOfUndone   Problem = "entry_of_undone"   // an undone match has a history entry
@@ -75,15 +78,15 @@ const (
 	WrongStreak     Problem = "wrong_streak"      // the streak differs from the replay
 	WrongLongest    Problem = "wrong_longest"     // the longest streak differs from the replay
 	WrongUpset      Problem = "wrong_upset"       // the upset of a match differs from the replay
-	WrongLastPlayed Problem = "wrong_last_played" // when the player last played differs from the replay
-	WrongCounters   Problem = "wrong_counters"    // played, won, drawn or lost differs from the replay
+	WrongLastPlayed Problem = "wrong_last_played" // LastPlayed differs from the replay
+	WrongCounters   Problem = "wrong_counters"    // the counters differ from the replay
 )
 
 // Finding is one difference between stored and expected data.
 type Finding struct {
 	Chat         ExternalChatID
 	Title        string  // of the group
-	Detached     GroupID // the group if it is a DetachedGroup, 0 for that of the chat
+	Detached     GroupID // the group if it is a DetachedGroup, otherwise 0
 	Season       ladder.SeasonID
 	SeasonName   string // as in AuditedGroup
 	Problem      Problem
@@ -98,9 +101,9 @@ type Progress struct {
 	Matches          int
 }
 
-// Verify replays every season of every ladder from its first match and calls found for each
-// difference from what is stored. It verifies the group of the chat, or all groups if chat is 0. It
-// calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
+// Verify replays every season of every ladder from its first match, and calls found for each
+// difference from the stored data. It verifies the group of the chat, or all groups if chat is 0.
+// It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
 // chat has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
@@ -127,7 +130,7 @@ func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found fu
 // audit is the verification of one group.
 type audit struct {
 	reader   AuditReader
-	about    Finding // what all findings have in common
+	about    Finding // the common part of all findings
 	found    func(Finding)
 	progress func()
 	matches  *int
@@ -205,11 +208,11 @@ func (a audit) season(ctx context.Context, season ladder.SeasonID) error {
 type seasonAudit struct {
 	audit
 	table ladder.Table
-	names map[ladder.PlayerID]string // of those who have a standing
+	names map[ladder.PlayerID]string // of players with a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed is true after a match that cannot be replayed. The replay proves nothing from
-	// then on.
+	// replayFailed reports whether a match could not be replayed. From then on, the replay proves
+	// nothing.
 	replayFailed bool
 }
 
@@ -275,8 +278,8 @@ func (l *seasonAudit) standing(s ladder.Standing) {
 }
 
 // Repair overwrites the history and standings of a season with the result of its replay, in one
-// transaction. It reports whether anything had to be written. It fails with ErrInconsistent if it
-// cannot be replayed.
+// transaction. It reports whether anything had to be written. It fails with ErrInconsistent if the
+// season cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder.SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {

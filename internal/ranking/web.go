@@ -2,17 +2,19 @@ package ranking
 
 import "elobot/internal/notice"
 
-// WebBoard is what the link of a group's web board is made of. Whoever has the link can read the board as long as it is on, and admins have
-// not asked for a new one.
+// WebBoard is what the link of a group's web board consists of. The link gives read access to the
+// board while the board is on, until an admin requests a new link.
 type WebBoard struct {
 	Group GroupID `json:"group"`
-	Salt  string  `json:"-"` // random and secret; empty in a stored notice, which gets the current one when it is sent
+	// Salt is random and secret. It is empty in a stored notice, which gets the current one when it
+	// is sent.
+	Salt string `json:"-"`
 }
 
-// NewLink is the value of SettingWeb by which the web board is on, with another link than before.
+// NewLink is the value of SettingWeb that turns the web board on with a new link.
 const NewLink = "new"
 
-// webSetting turns the web board on and off. It has the same link when it is on again.
+// webSetting turns the web board on and off. Off and on again, it keeps its link.
 func webSetting() Setting {
 	return Setting{
 		Name: SettingWeb, Group: AboutWeb, Columns: []string{"web_on"}, Choices: []string{Off, On, NewLink},
@@ -33,9 +35,9 @@ func webSetting() Setting {
 	}
 }
 
-// WebShown tells the link of the group's web board.
+// WebShown shows the link of the group's web board.
 type WebShown struct {
-	Web *WebBoard `json:"web,omitempty"` // nil if it is off
+	Web *WebBoard `json:"web,omitempty"` // nil if the board is off
 }
 
 var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice.Answer, Alone: true})

@@ -10,39 +10,40 @@ import (
 )
 
 // PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the
-// sender may answer. It offers the opponents.
+// sender may answer. Its options are the opponents.
 const PromptWizard PromptKind = "wizard"
 
-// PlayedBefore is a match, for the suggestions of a wizard.
+// PlayedBefore is a recorded match, for the suggestions of a wizard.
 type PlayedBefore struct {
-	Opponents []command.Person // those of the sender, nobody if others have played
+	Opponents []command.Person // the sender's opponents; none if the sender did not play
 	Score     ladder.Score
 }
 
-// OtherScore is no score: it stands for those that a wizard does not offer at first.
+// OtherScore is not a score: it is the option to show more scores.
 var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
-	// SuggestedFrom is how many of the sender's last matches a wizard makes its suggestions from,
-	// and how many of everybody's.
+	// SuggestedFrom is the number of last matches on which a wizard bases its suggestions: that
+	// many of the sender, and that many of all players.
 	SuggestedFrom = 50
-	// OpponentsPerPage is how many opponents a wizard shows at once.
+	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8
-	// maxOpponents is how many opponents a wizard offers: all of nearly every group.
+	// maxOpponents is the maximum number of opponents that a wizard offers. Few groups have more
+	// members.
 	maxOpponents = 200
-	// suggestedScores is how many scores with points a wizard offers at first, half of them wins.
-	// Then it offers as many more.
+	// suggestedScores is the number of scores with points that a wizard offers at first, half of
+	// them wins. OtherScore then doubles it.
 	suggestedScores = 6
 )
 
 // WizardRequest is what a PromptWizard is about.
 type WizardRequest struct {
-	ReportMessage                  // that began it; it has a Reporter
+	ReportMessage                  // the message that started it; it has a Reporter
 	Opponents     []command.Person `json:"opponents"` // the likeliest first
-	Scores        []ladder.Score   `json:"scores"`    // typed with a name; the reporter's points first
+	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
-	// Teams are the sides if both are known; then there are no Opponents. Their first side is the
-	// first of a score.
+	// Teams are the sides if both are known; there are no Opponents then. The points of the first
+	// side come first.
 	Teams [2][]command.Person `json:"teams,omitzero"`
 	command.When
 }
@@ -52,7 +53,7 @@ func (r WizardRequest) tag() MatchTag { return TagOf(r.Key) }
 // HasTeams reports whether both sides are known.
 func (r WizardRequest) HasTeams() bool { return len(r.Teams[0]) > 0 }
 
-// report returns the match against an opponent, or of the teams.
+// report returns the match against the opponent, or between the teams.
 func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	if r.HasTeams() {
 		return command.Match{A: r.Teams[0], B: r.Teams[1], Scores: []ladder.Score{s.Score}}
@@ -60,17 +61,16 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	return command.Match{A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score}}
 }
 
-// OpponentPage shows a page of opponents, from 1.
+// OpponentPage is a page of opponents, from 1.
 type OpponentPage int
 
-// ScoreAgainst is the answer that the sender played against an opponent with a score, the sender's
-// points first.
+// ScoreAgainst is the sender's score against an opponent, with the sender's points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
 	Score    ladder.Score
 }
 
-// has reports whether an option is one of the wizard.
+// has reports whether the wizard has an option.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
 	case Choice:
@@ -86,15 +86,15 @@ func (r WizardRequest) has(o PromptOption) bool {
 	return false
 }
 
-// StartWizard asks the sender step by step for a result. If the Opponent is known, it begins with
-// the score. If it has nobody to offer, it answers with the notice Otherwise.
+// StartWizard asks the sender for a result, step by step. If the Opponent is known, it starts with
+// the score. If it has no opponents to offer, it answers with Otherwise.
 type StartWizard struct {
 	Opponent  *command.Person
 	Otherwise Notice
 }
 
-// startWizardOf returns the operation for a /match that says nothing. The author of the message
-// that it replies to is the opponent.
+// startWizardOf returns the operation for a /match without arguments. In a reply, the author of the
+// replied-to message is the opponent.
 func startWizardOf(said command.Command) StartWizard {
 	w := StartWizard{Otherwise: WrongForm{Command: command.NameMatch, Reason: command.ReasonEmpty}}
 	if said.Reply != nil && said.Reply.ID != said.Sender.ID {
@@ -111,8 +111,9 @@ func (w StartWizard) plan(s *Service, c *call) *call {
 	return c.with(job{name: "start wizard", bucket: RateResult, operation: op})
 }
 
-// StartTeamWizard asks the sender for the score of a match between two teams of those whom the
-// command names, as a number divides them. If the sender plays, the own points come first.
+// StartTeamWizard asks the sender for the score of a match between two teams. The players are those
+// that the command names, and Split is the number of a ladder.Split. If the sender plays, the
+// sender's points come first.
 type StartTeamWizard struct{ Split int }
 
 func (w StartTeamWizard) plan(_ *Service, c *call) *call {
@@ -152,18 +153,18 @@ func wizardOf(c *call, m command.Match) startWizard {
 	return op
 }
 
-// startWizard begins a PromptWizard.
+// startWizard starts a PromptWizard.
 type startWizard struct {
 	plain
-	message   ReportMessage // that begins it; it has a Reporter
-	pressed   bool          // the message has a button that began it
+	message   ReportMessage // the message that starts it; it has a Reporter
+	pressed   bool          // a button of the message starts it
 	people    participants
 	opponent  *command.Person
 	otherwise Notice
 	when      command.When
 
 	teams   [2][]command.Person // none unless both sides are known
-	playing [2][]int            // the indexes of the teams in the people
+	playing [2][]int            // the teams, as indexes into the people
 }
 
 func (w startWizard) hasTeams() bool { return len(w.teams[0]) > 0 }
@@ -213,8 +214,8 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// opponents returns the people that the wizard offers: everybody in the group, and first those that
-// the sender has played most.
+// opponents returns the people that the wizard offers: all members of the group's ladders, most
+// frequent opponents of the sender first.
 func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
@@ -231,9 +232,9 @@ func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns scores that matches end with: first those of the two, the most frequent
-// first, then those of everybody, then usual ones. Of each three wins, the clearest comes first.
-// Then come the same scores as losses, the other way round.
+// likelyScores returns probable scores: first the scores between the two, most frequent first, then
+// those of other players, then usual ones. Within each group of three wins, the clearest comes
+// first. The same scores follow as losses, in reverse order.
 func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
 	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
@@ -242,7 +243,7 @@ func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.
 		}
 		counts := 1
 		if slices.ContainsFunc(m.Opponents, opponent.IsSame) {
-			counts += len(played) // more than all of others
+			counts += len(played) // more than all scores of others
 		}
 		win := ladder.Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
 		wins = append(wins, slices.Repeat([]ladder.Score{win}, counts)...)
@@ -258,8 +259,8 @@ func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.
 	return all
 }
 
-// mostFrequent returns the items, each once and the most frequent first. Of items that are equally
-// frequent the first one comes first.
+// mostFrequent returns the distinct items, most frequent first. Equally frequent items keep their
+// order.
 func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 	type counted struct {
 		item  T
@@ -281,15 +282,16 @@ func mostFrequent[T any](items []T, same func(a, b T) bool) []T {
 	return sorted
 }
 
-// askOpponent asks for the opponent, with a page of those that the wizard offers. id is 0 in the
-// message that begins the prompt.
+// askOpponent asks for the opponent, with a page of the opponents that the wizard offers. id is 0
+// in the prompt's first message.
 func (r WizardRequest) askOpponent(id PromptID, page int) OpponentPrompt {
 	first := (page - 1) * OpponentsPerPage
 	shown := r.Opponents[first:min(first+OpponentsPerPage, len(r.Opponents))]
 	return OpponentPrompt{Prompt: id, Tag: r.tag(), Opponents: shownNames(shown), First: first, Total: len(r.Opponents)}
 }
 
-// askScore asks for the score against an opponent, or of the teams, and offers so many.
+// askScore asks for the score against an opponent, or between the teams. count is the number of
+// scores to offer.
 func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count int) ScorePrompt {
 	n := ScorePrompt{Prompt: id, Tag: r.tag(), At: at}
 	var opponent command.Person
@@ -307,15 +309,18 @@ func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count in
 	return n
 }
 
-// UnclearOpponent is a name of an opponent that does not tell who is meant.
+// UnclearOpponent is an opponent's name that does not determine the person.
 type UnclearOpponent struct {
 	Doubt  command.Doubt    // command.DoubtName or DoubtUnknownName
 	Word   string           // the name
-	People []command.Person // who may be meant, the likeliest first; nobody if no name is similar
-	Score  *ladder.Score    // what was typed with the name, the sender's points first; nil if nothing was
+	People []command.Person // the people it may mean, likeliest first; none if no name is similar
+	// Score is the score typed with the name, with the sender's points first; nil if there was
+	// none.
+	Score *ladder.Score
 }
 
-// with returns the wizard that also offers those who may be meant, as the last ones, and the score.
+// with returns the wizard with the people that u may mean added to its opponents, and with u's
+// score.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
@@ -324,7 +329,7 @@ func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	return r
 }
 
-// askWho asks who of the last opponents is meant by a name.
+// askWho asks which of the last opponents a name means.
 func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	first := len(r.Opponents) - len(u.People)
 	return NamePrompt{
@@ -333,7 +338,6 @@ func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	}
 }
 
-// planWizard plans the answer to a PromptWizard.
 func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	wizard := c.found.prompt.Wizard
 	c.Ladder = wizard.Ladder
@@ -361,21 +365,22 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
-// wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or cancel.
+// wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or Cancel.
 type wizardAnswer struct {
 	promptedResult
-	reporter ladder.UserID // who may answer
+	reporter ladder.UserID // the person who may answer
 	known    bool
 }
 
-// refuse returns why the prompt cannot be answered so, nil if it can.
+// refuse returns why the sender cannot give this answer, nil if they can.
 func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(w.Prompt), snap.Prompt.Wizard == nil, !w.known:
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0: // an edit may have reported the result
+	// Matches of the message exist if an edit has reported the result.
+	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0:
 		return Refusal{Code: PromptOver}
 	}
 	return nil
@@ -410,11 +415,11 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 
 // OpponentPrompt asks who the opponent was.
 type OpponentPrompt struct {
-	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Prompt    PromptID `json:"prompt,omitempty"` // 0 in its first message, whose id it is
 	Tag       MatchTag `json:"tag,omitempty"`
 	Opponents []Name   `json:"opponents"` // of this page
-	First     int      `json:"first"`     // the position of the first of them, from 0
-	Total     int      `json:"total"`     // how many there are on all pages
+	First     int      `json:"first"`     // the index of the first of them, from 0
+	Total     int      `json:"total"`     // number of opponents on all pages
 }
 
 var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Purpose: notice.Answer, Alone: true})
@@ -425,20 +430,22 @@ type NamePrompt struct {
 	Tag       MatchTag      `json:"tag,omitempty"`
 	Doubt     command.Doubt `json:"doubt"`
 	Word      string        `json:"word"`                // the name
-	Opponents []Name        `json:"opponents,omitempty"` // who may be meant, the likeliest first
-	First     int           `json:"first"`               // the position of the first of them, from 0
-	More      bool          `json:"more,omitempty"`      // the wizard offers others, from its first page on
+	Opponents []Name        `json:"opponents,omitempty"` // the people it may mean, likeliest first
+	First     int           `json:"first"`               // the index of the first of them, from 0
+	More      bool          `json:"more,omitempty"`      // there are others, from the first page on
 }
 
 var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: notice.Answer, Alone: true})
 
-// ScorePrompt asks for the score of the sender against an opponent, or of two teams.
+// ScorePrompt asks for the score of the sender against an opponent, or between two teams.
 type ScorePrompt struct {
-	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the message that begins the prompt, whose id it is
+	Prompt   PromptID `json:"prompt,omitempty"` // 0 in its first message, whose id it is
 	Tag      MatchTag `json:"tag,omitempty"`
 	At       Choice   `json:"at"` // of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
-	Scores   [][2]int `json:"scores"` // three of a win, three of a loss, others, those without points, OtherScore; the sender's points first
+	// Scores are, with the sender's points first: three wins, three losses, others, those without
+	// points, and OtherScore.
+	Scores [][2]int `json:"scores"`
 	// Teams are the sides if there is no Opponent. The points of the first one come first.
 	Teams [2][]Name `json:"teams,omitzero"`
 }

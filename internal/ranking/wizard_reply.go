@@ -7,12 +7,12 @@ import (
 	"elobot/internal/command"
 )
 
-// ReplyToWizard answers a PromptWizard with what the command says: the name of the opponent, the
-// score, or both. Unless the wizard is open and asks the sender, the message is no command.
+// ReplyToWizard answers a PromptWizard with the words of the command: the opponent's name, the
+// score, or both. If the wizard is closed or does not ask the sender, the message is not a command.
 type ReplyToWizard struct {
 	Wizard PromptRef
-	// Opponent is whom the replied message asks about the score against, as a Choice of the wizard;
-	// negative for nobody.
+	// Opponent is the person whose score the replied-to message asks for, as a Choice of the
+	// wizard; negative for none.
 	Opponent Choice
 }
 
@@ -31,7 +31,7 @@ func (r ReplyToWizard) plan(s *Service, c *call) *call {
 	return PromptAnswer{Prompt: r.Wizard, Option: option}.planWizard(s, c)
 }
 
-// AnswerOf returns the answer to a wizard that somebody typed.
+// AnswerOf returns the answer to a wizard from a typed reply.
 func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person) (o PromptOption, malformed Notice) {
 	if r.HasTeams() {
 		typed, err := command.ParseScores(said)
@@ -56,7 +56,7 @@ func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person
 	return nil, form
 }
 
-// certainReport reads a report that has one reading, or returns the name that does not tell who is
+// certainReport parses a report that has one reading, or returns the name that does not determine
 // the sender's opponent.
 func certainReport(said command.Command, everybody []command.Person) (command.Report, *UnclearOpponent, error) {
 	report, err := command.ParseMatchOf(said, everybody)
@@ -67,7 +67,8 @@ func certainReport(said command.Command, everybody []command.Person) (command.Re
 	return report, unclear, err
 }
 
-// opponentAlone reads a name without a score, by adding one. It returns nil if the text is no name.
+// opponentAlone parses a name without a score, by adding a score. It returns nil if the text is not
+// a name.
 func opponentAlone(said command.Command, everybody []command.Person) PromptOption {
 	said.Args += " 1:0"
 	report, unclear, err := certainReport(said, everybody)
@@ -84,7 +85,7 @@ func opponentAlone(said command.Command, everybody []command.Person) PromptOptio
 	return nil
 }
 
-// unclearOpponent returns the name in a result that does not tell who is the sender's opponent, nil
+// unclearOpponent returns the name in a result that does not determine the sender's opponent, nil
 // if there is none.
 func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
 	var form *command.FormError
@@ -113,8 +114,8 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *U
 	return u
 }
 
-// opponentOf returns the only opponent of the sender, who plays alone. ok is false if the matches
-// are others, or of another day, which an opponent does not tell.
+// opponentOf returns the only opponent of the sender in a singles match. ok is false for other
+// matches, and for a match of another day, because an opponent alone cannot express the day.
 func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
 	m := reading[0]
 	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].ID == sender.ID
