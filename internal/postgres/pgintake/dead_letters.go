@@ -14,12 +14,14 @@ import (
 	"elobot/internal/postgres"
 )
 
-// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices, which the outbox adds. Whoever changes an
-// exported field does so before the first use.
+// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices,
+// which the outbox adds. Set the exported fields before the first use.
 type DeadLetters struct {
-	// Lease is required to save a letter: without it, that fails with outbox.ErrLeaseLost. nil: no lease is needed.
+	// Lease is required to save a letter: without it, Save fails with outbox.ErrLeaseLost. nil
+	// means that none is needed.
 	Lease *postgres.Lease
-	// Committed, if set, is called with each lane that has something new to send. It must not block.
+	// Committed, if set, is called with each lane that has something new to send. It
+	// must not block.
 	Committed func(outbox.Lane)
 	Now       func() time.Time // the messenger's clock
 
@@ -34,16 +36,17 @@ func NewDeadLetters(pool *pgxpool.Pool) *DeadLetters { return &DeadLetters{Now: 
 // DeadLetter is an update or a notice that failed for good, as the operator sees it.
 type DeadLetter struct {
 	ID     postgres.DeadLetterID
-	Update int64 // the id of the update, 0 for a notice
-	Notice int64 // the id of the notice, 0 for an update
-	// Of the notice; all of them are empty if it is gone. Chat is Telegram's id.
+	Update int64 // id of the update, 0 for a notice
+	Notice int64 // id of the notice, 0 for an update
+	// State, Kind, Chat and Title describe the notice; all are empty if it is gone. Chat
+	// is Telegram's id.
 	State, Kind         string
 	Chat                int64
 	Title               string
 	LastError           string
 	Attempts            int
 	FirstSeen, LastSeen time.Time
-	Payload             []byte // not in lists
+	Payload             []byte // empty in lists
 }
 
 // Errors of operations on a dead letter.
@@ -64,7 +67,8 @@ func updateLetterArgs(l intake.DeadLetter) []any {
 	return []any{l.Update.ID, []byte(l.Update.Raw), postgres.Storable(l.LastError), l.Attempts, l.FirstSeen}
 }
 
-// Save implements intake.DeadLetters. If an update fails for good again, its one row gets the newest reason.
+// Save implements intake.DeadLetters. If an update fails for good again, its one row gets
+// the newest reason.
 func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
 	d.Lease.Require(&batch)
@@ -109,7 +113,7 @@ func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]
 }
 
 // Since returns the dead letters that were last seen at this time or later and whose last error
-// contains the text, in capitals or not, oldest first.
+// contains the text in any case, oldest first.
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`
@@ -128,15 +132,17 @@ func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadL
 	return letters[0], nil
 }
 
-// Drop deletes the dead letters with these ids, and returns the ids that it has found. The rows of notices stay dead.
+// Drop deletes the dead letters with these ids, and returns the ids that it found. The rows of
+// notices stay dead.
 func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]postgres.DeadLetterID, error) {
 	return postgres.Collect(ctx, d.pool, "drop dead letters", pgx.RowTo[postgres.DeadLetterID],
 		`DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
 }
 
-// SendAgain queues the notice of a dead letter once more, at its old position in its lane, and deletes the letter. An edit gets a fresh
-// deadline, anything else none. Earlier attempts still count. It fails with ErrNoDeadLetter, or with ErrNotDead if the notice is not dead;
-// both rows stay as they are then.
+// SendAgain queues the notice of a dead letter once more, at its old position in its lane, and
+// deletes the letter. An edit gets a fresh deadline; anything else gets none. Earlier attempts
+// still count. It fails with ErrNoDeadLetter, or with ErrNotDead if the notice is not dead; then
+// both rows stay as they are.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64

@@ -1,3 +1,4 @@
-// Package pgintake stores what internal/intake must not lose: the updates that failed for good, as dead letters, and the attempts at
-// updates that have begun and not returned. The operator lists, repeats and drops dead letters with it, those of notices too.
+// Package pgintake stores what internal/intake must not lose: updates that failed for good, as dead
+// letters, and attempts at updates that have begun and not returned. Operators use it to list,
+// repeat and drop dead letters, including those of notices.
 package pgintake

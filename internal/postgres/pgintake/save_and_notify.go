@@ -14,8 +14,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin, both or neither. It notifies only of the
-// first failure of an update. It inserts the chat if it is new, but does not mark the command as handled.
+// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin,
+// both or neither. It notifies only of the first failure of an update. It inserts the chat if it is
+// new, but does not mark the command as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
 	kind := notice.KindOf(n)
 	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()
@@ -29,7 +30,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	}
 	var batch pgx.Batch
 	d.Lease.Require(&batch)
-	// an existing chat is not updated: what such an update says may be wrong
+	// An existing chat is not updated: the contents of such an update may be wrong.
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)

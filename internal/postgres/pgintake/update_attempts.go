@@ -13,7 +13,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// UpdateAttempts stores which attempts at updates have begun and not returned. It implements intake.Attempts.
+// UpdateAttempts stores which attempts at updates have begun and not returned. It implements
+// intake.Attempts.
 type UpdateAttempts struct {
 	pool  *pgxpool.Pool
 	lease *postgres.Lease // Begin requires it; nil: no lease is needed
@@ -21,8 +22,8 @@ type UpdateAttempts struct {
 
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
-// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with outbox.ErrLeaseLost once somebody else has
-// taken over the lease.
+// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with
+// outbox.ErrLeaseLost once another instance has taken over the lease.
 func NewUpdateAttempts(pool *pgxpool.Pool, lease *postgres.Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }
@@ -51,7 +52,8 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 	return nil
 }
 
-// End implements intake.Attempts. It works without the lease too, because the attempt has returned anyway.
+// End implements intake.Attempts. It works without the lease too, because the attempt has
+// returned anyway.
 func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	if _, err := a.pool.Exec(ctx, `DELETE FROM update_attempts WHERE update_id = $1`, update); err != nil {
 		return fmt.Errorf("record the end of an attempt at update %d: %w", update, postgres.Translate(err))
@@ -59,8 +61,8 @@ func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	return nil
 }
 
-// Open implements intake.Attempts. An update whose attempt began more than ten minutes ago has gone to another instance, since the
-// messenger redelivers within a minute.
+// Open implements intake.Attempts. If an attempt began more than ten minutes ago, its update has
+// gone to another instance, because the messenger redelivers within a minute.
 func (a *UpdateAttempts) Open(ctx context.Context) (open bool, err error) {
 	const sql = `
 		SELECT EXISTS (

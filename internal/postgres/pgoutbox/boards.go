@@ -16,7 +16,8 @@ import (
 // boardDeadline is how long an update of a board may wait. Meanwhile a newer one is due.
 const boardDeadline = time.Hour
 
-// insertBoards begins the statements that queue updates of boards. A newer one takes the place of one that waits.
+// insertBoards begins the statements that queue updates of boards. A newer update takes the place
+// of a waiting one.
 const (
 	insertBoards = `
 		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
@@ -28,14 +29,15 @@ const (
 		RETURNING chat_id`
 )
 
-// QueueBoards queues an update of the boards of these chats, and returns those that have any.
+// QueueBoards queues an update of the boards of these chats, and returns the chats that have one.
 func (s *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
 		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id OFFSET 0) AS b` + ofActiveChats
 	return s.queueBoards(ctx, sql, chats)
 }
 
-// QueueAllBoards is QueueBoards for all chats. It also queues an update of what is left of boards that were turned off or moved.
+// QueueAllBoards is QueueBoards for all chats. It also queues an update of the remains of boards
+// that were turned off or moved.
 func (s *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `
 		    SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id FROM boards b
@@ -52,8 +54,9 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return slices.Compact(chats), err
 }
 
-// queuePins records which boards were pinned. The first time that the bot may not pin a board, the chat is told; a failure for another
-// reason does not make it forget that. It must come after everything about the chats: whoever moves a chat locks it before its board.
+// queuePins records which boards were pinned. The first time that the bot may not pin a board, it
+// notifies the chat; a failure for another reason in between does not make it notify again. It must
+// come after everything about the chats: a move of a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (

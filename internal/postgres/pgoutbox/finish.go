@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages, in a handful of statements however many there are. A result that is recorded already
-// changes no row.
+// queueResults records the results of messages, in a handful of statements however many there are.
+// A result that is already recorded changes no row.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -25,17 +25,18 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueSummaries(batch, results)
 }
 
-// queueChats records what results mean for whole chats. It must come after the rows, because moving a chat locks the rows first, too.
+// queueChats records what results mean for whole chats. It must come after the rows, because a move
+// of a chat also locks the rows first.
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
 	queuePins(batch, results)
 }
 
-// resultRow is what statements read of a result.
+// resultRow is the part of a result that statements read.
 type resultRow struct {
-	Row         int64   `json:"id"`      // the id of the row
-	Chat        int64   `json:"chat_id"` // our own id
+	Row         int64   `json:"id"`      // id of the row
+	Chat        int64   `json:"chat_id"` // the store's id of the chat
 	SentTo      int64   `json:"sent_to"` // Telegram's id of the chat
 	Object      string  `json:"object"`
 	Target      int64   `json:"target"`
@@ -46,12 +47,14 @@ type resultRow struct {
 	Parked      bool    `json:"parked"`
 }
 
-// theResults are the results that queueFor passes as $1. The planner expects about as many as there usually are, and so uses indexes.
+// theResults are the results that queueFor passes as $1. The planner expects about as many as there
+// usually are, and so uses indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
 		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8,
 		    parked boolean)`
 
-// queueFor adds a statement about the wanted results, which it reads from theResults, unless there are none.
+// queueFor adds a statement about the wanted results, which it reads from theResults. Without such
+// results it adds nothing.
 func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
 	var rows []resultRow
 	for _, r := range results {
@@ -79,14 +82,15 @@ const (
 
 // outcome is the new state of a row that was being sent.
 type outcome struct {
-	ID       int64  `json:"id"`       // of the row
+	ID       int64  `json:"id"`       // id of the row
 	Attempts int    `json:"attempts"` // the row's attempts as of the request
 	State    string `json:"state"`
-	First    bool   `json:"first"`    // of its message
-	Skipped  bool   `json:"skipped"`  // the request did not cover the row
-	Deferred bool   `json:"deferred"` // set aside, as the row was before it was taken
+	First    bool   `json:"first"`   // it is the first row of its message
+	Skipped  bool   `json:"skipped"` // the request did not cover the row
+	// Deferred means set aside; the row is as it was before it was taken.
+	Deferred bool `json:"deferred"`
 
-	// of the result
+	// the following are from the result
 	SentTo      int64    `json:"sent_to"`
 	MessageID   int64    `json:"message_id"`
 	Fingerprint string   `json:"fingerprint"`
@@ -97,7 +101,6 @@ type outcome struct {
 	Failed      bool     `json:"failed"`
 }
 
-// outcomes returns the new states of a message's rows.
 func outcomes(r outbox.Result) []outcome {
 	m, n := r.Message, r.CoveredRows()
 	first := outcome{
@@ -148,7 +151,6 @@ func stateOfOthers(r outbox.Result) string {
 	}
 }
 
-// reason returns the text of a failure, nil if there was none.
 func reason(r outbox.Result) *string {
 	if r.Failure == nil {
 		return nil
@@ -164,7 +166,7 @@ func isFailure(r outbox.Result, kind outbox.FailureKind) bool {
 	return r.Failure != nil && r.Failure.Kind == kind
 }
 
-// freezes is true if a result pauses the whole chat, and not only its row.
+// freezes reports whether a result pauses the whole chat, and not only its row.
 func freezes(r outbox.Result) bool {
 	return isFailure(r, outbox.RateLimited) && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
@@ -177,8 +179,9 @@ func pause(r outbox.Result) *float64 {
 	return new(r.Pause.Seconds())
 }
 
-// queueOutcomes records the new states of rows, unless another request for them has begun since. Rows that were sent together stay
-// together. Of rows that wait again, only the first one counts as tried.
+// queueOutcomes records the new states of rows, unless another request for them has begun
+// since. Rows that were sent together stay together. If rows wait again, only the first one
+// counts as tried.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -217,7 +220,6 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	batch.Queue(sql, rows, notice.KindOf(ranking.ResultsSummary{}).Name)
 }
 
-// queueEdited records the content of edited messages.
 func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Edit && r.Message.Target != 0
@@ -227,7 +229,8 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.target`)
 }
 
-// queueEnsured records which messages exist once, and their content. If the chat has got another id in the meantime, they are dropped.
+// queueEnsured records which messages exist once, and their content. It drops them if the chat has
+// since got another id.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
@@ -239,8 +242,9 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`)
 }
 
-// queuePrompts records which messages ask prompts, and lets the time to answer them begin. It must come after the new states of the rows.
-// The message of a chat that has got another id in the meantime is skipped: its id means another message by now.
+// queuePrompts records which messages ask prompts, and starts the time to answer them. It must come
+// after the new states of the rows. It skips the message if the chat has since got another id: the
+// message's id now means another message.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) }, `
 		WITH r AS (
@@ -256,18 +260,18 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`, ranking.PromptWindow)
 }
 
-// queueFrozen freezes chats for as long as Telegram asks. A chat that has got another id in the meantime is skipped: the pause was for the
-// old one.
+// queueFrozen freezes chats for as long as Telegram asks. It skips a chat that has since got
+// another id: the pause was for the old one.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, for longer after each try. A try that
-// succeeds ends the parking, and after one that shows nothing there may be another. A chat is
-// skipped if it is not as the take has left it: the bot was added again, or the result is recorded
-// already. So is a chat that has got another id in the meantime: the request was for the old one.
+// queueParked parks chats that the bot may not write to, longer after each try. A successful try
+// ends the parking; after an inconclusive one the bot may try again. A chat is skipped if it
+// changed after the take: the bot was added again, the result is already recorded, or the chat has
+// another id, while the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

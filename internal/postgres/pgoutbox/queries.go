@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// heads begins a query with the first row of each lane. It jumps from lane to lane over the index, so that its cost depends on the number
-// of lanes and not of rows.
+// heads begins a query with the first row of each lane. It jumps from lane to lane over the index,
+// so that its cost depends on the number of lanes and not of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
@@ -26,7 +26,8 @@ const heads = `
 const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before, o.possible_duplicates,
 	            ` + pausesValid + ` AS pauses_valid`
 
-// chatOfHead is the chat of h, looked up for each h whatever number of them the planner expects.
+// chatOfHead is the chat of h. It is looked up for each h, however many of them the
+// planner expects.
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
@@ -44,9 +45,9 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		bounds.MaxWaiting)
 }
 
-// Recent implements outbox.Store. Rows that were sent together count as one request, and each possible duplicate as one more. Of waiting
-// rows, only the first one of a lane can have been tried; to prepare its request, and the request itself, may have taken
-// outbox.LongestRequest each.
+// Recent implements outbox.Store. Rows that were sent together count as one request, and each
+// possible duplicate as one more. Only the first waiting row of a lane can have been tried;
+// preparing its request, and the request itself, may have taken outbox.LongestRequest each.
 func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates

@@ -6,7 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Resume implements outbox.Store. An edit of a message that has a newer one ends instead: it would show what is no longer true.
+// Resume implements outbox.Store. If a message has a newer edit, the older one ends instead: it
+// would show outdated content.
 func (s *Store) Resume(ctx context.Context, epoch int64) error {
 	const sql = `
 		WITH deferred AS MATERIALIZED (

@@ -23,7 +23,7 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Lanes with rules of their own: for the answers to buttons, it does not matter whether the chat is frozen or parked.
+// Lanes with rules of their own. Answers to buttons are sent even if the chat is frozen or parked.
 var (
 	answersLane  = strconv.Itoa(int(outbox.CallbackAnswers))
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
@@ -31,37 +31,40 @@ var (
 
 // Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an
 // outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such
-// rows. Together they leave the planner no choice but outbox_waiting_idx. If the planner could find
-// the rows by their ids, it would do so whenever it believes that most rows wait, and scan all rows
-// that do not.
+// rows. Together they leave the planner no choice but outbox_waiting_idx. If the planner could
+// find the rows by their ids, it would do so whenever it believes that most rows wait, and scan
+// all rows that do not.
 const (
 	rowLane     = `(o.chat_id, o.lane)`
 	rowPosition = `(o.chat_id, o.lane, o.id)`
 	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
-	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting rows cannot be used for it, which the
-	// planner would otherwise prefer in a new database.
+	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting
+	// rows cannot be used for it; in a new database the planner would otherwise prefer that index.
 	unfinished = `o.state IN ('planned', 'sending')`
 	inOrder    = `o.chat_id, o.lane, o.id`
 )
 
-// over is the condition that a row o is not to be sent any more: it is too late, or a page, and a newer one of its message waits.
+// over is the condition that a row o must not be sent any more: it is too late, or it is a page and
+// a newer page of its message waits.
 const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND EXISTS (
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesValid is the condition that the pauses of a row o at the head of its lane, and of its chat, are valid. A pause begins with a
-// request, or with the row. Pauses that seem to start in the future are ignored: the clock was set back.
+// pausesValid is the condition that the pauses of a row o at the head of its lane, and of its chat,
+// are valid. A pause begins with a request, or with the row. Pauses that start in the future are
+// ignored: the clock was set back.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
-// withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It is for this transaction only: the session
-// goes back to a pool that also serves the lease.
+// withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It
+// applies to this transaction only: the session goes back to a pool that also serves the lease.
 const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
-// Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one transaction; each statement sees the effects
-// of those before it. A crash of the server within the next second may undo it, and then the messages are sent again. It undoes no later
-// transaction without this one, so commands and the lease never depend on what is lost. The batch begins with the check of the lease, so
-// that whoever takes over the lease waits for its end.
+// Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one
+// transaction; each statement sees the effects of the previous ones. A crash of the server within
+// the next second may undo it, and then the messages are sent again. Such a crash undoes all later
+// transactions too, so commands and the lease never depend on lost work. The batch begins with the
+// check of the lease, so that a new leader waits for its end.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
@@ -78,8 +81,8 @@ func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	return turns, nil
 }
 
-// write sends a batch under the lease. what says for its error what it does. Batches that were
-// abandoned without an answer are terminated first: they must not take what this one takes.
+// write sends a batch under the lease. Its errors begin with what. It first terminates batches that
+// were abandoned without an answer: they must not take the same rows.
 func (s *Store) write(ctx context.Context, epoch int64, what string, queue func(*pgx.Batch)) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)

@@ -11,16 +11,17 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxSummarized is how many rows of a lane one statement looks at, so that no statement takes long.
+// maxSummarized limits the rows of a lane that one statement looks at, so that no
+// statement takes long.
 const maxSummarized = 1000
 
-// Summarize implements outbox.Store. Of the first rows of each lane it ends those that are over. Of
-// a lane in which more rows wait than the bound, it also ends the answers to questions and the
-// results that certainly did not arrive. Results that end become one summary for each topic, with
-// the first five of them: the first one keeps its position and becomes the notice, and the others
-// keep its id as their batch, for queueSummaries. A summary that did not arrive becomes part of the
-// new one. Rows that another transaction is changing stay as they are: they are not lost, and
-// waiting for them could be a deadlock.
+// Summarize implements outbox.Store. It ends those first rows of each lane that are over. If
+// more rows wait in a lane than the bound, it also ends the answers to questions and the results
+// that certainly did not arrive. Ended results become one summary for each topic, with the first
+// five of them: the first row keeps its position and becomes the notice, and the others get its
+// id as their batch, for queueSummaries. An undelivered summary becomes part of the new one.
+// Rows that another transaction is changing stay as they are: they are not lost, and waiting for
+// them could be a deadlock.
 func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarized, error) {
 	const sql = `
 		WITH lane AS (
@@ -77,8 +78,8 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	return ended, nil
 }
 
-// queueSummaries records which messages tell of which matches in summaries. They count as covering one item more, so that they are never
-// known as a whole, and never edited.
+// queueSummaries records which messages tell of which matches in summaries. Such a message counts
+// one more item than it has, so that its items are never completely known, and it is never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueTurns takes what lanes have to send. The returned turns are filled in when the batch has run.
+// queueTurns takes the next messages of lanes. The returned turns are filled in when
+// the batch has run.
 func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []outbox.Turn {
 	if len(lanes) == 0 {
 		return nil
@@ -32,19 +33,21 @@ const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coales
 		       coalesce(i.possible_duplicates, 0) AS possible_duplicates, coalesce(i.repeated, false) AS repeated,
 		       coalesce(i.failures, 0) AS failures`
 
-// mergeable is the condition that a row o can be sent in one message with the head l of its lane, provided that all rows between them can.
+// mergeable is the condition that a row o can be sent in one message with the head l of its lane,
+// provided that all rows between them can.
 //
-// A head that has failed is sent alone, because nobody knows which of the rows sent with it was to blame. A row that can still be added to
-// or superseded stays back until it is the head. Rows go together only if they have the same number of possible duplicates, because such a
-// message becomes uncertain as a whole.
+// A head that has failed is sent alone, because it is unknown which of the rows sent with it was to
+// blame. A row that can still be added to or superseded stays back until it is the head. Rows go
+// together only if they have the same number of possible duplicates, because such a message becomes
+// uncertain as a whole.
 const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesValid + `, true) AND coalesce(o.expires_at > now(), true)`
 
-// takeRows marks what the lanes have to send as being sent, and returns the items that each message names. A row is taken as its last
-// change has left it, and not at all if it has passed to another chat. Invalid pauses end for good. The first item says whether more rows
-// wait.
+// takeRows marks the next messages of the lanes as sending, and returns their items. It takes a row
+// in its latest committed state, and not at all if it has passed to another chat. Invalid pauses
+// end for good. The first item tells whether more rows wait.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,
@@ -114,10 +117,10 @@ var takeRows = `
 // queueTake takes from the beginning of each lane
 //   - the message that was taken before, unchanged;
 //   - or as many new notices of the same topic as can be sent together, at most merge;
-//   - or whatever else comes first, alone.
+//   - or any other first notice, alone.
 func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge int, turns []outbox.Turn) {
 	type takenRow struct {
-		N    int // of the turn, from 1
+		N    int // number of the turn, from 1
 		Wait time.Duration
 		Over bool
 		outbox.Message

@@ -6,9 +6,10 @@ import (
 	"elobot/internal/outbox"
 )
 
-// queueEdits finds the messages that the rows just taken edit. Of those that show the match, it takes the newest that was sent to the chat
-// under its current id, and its language. An edit renders the other items of the message again; if these are not known any more, there is
-// nothing to edit. So it is for summaries.
+// queueEdits finds the messages that the just taken rows edit. Among the messages that show the
+// match, it takes the newest one sent to the chat under its current id, and its language. An edit
+// renders the other items of the message again; if these are not known any more, there is nothing
+// to edit. Summaries are such a case.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered, coalesce(mm.language, c.language) AS language,
@@ -29,10 +30,11 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 		WHERE o.action = 'edit' AND o.state = 'sending' AND o.tried_at = now()
 		ORDER BY l.n, i.id`
 	type editedRow struct {
-		N              int // of the turn, from 1
-		Target         int64
-		Known          string // the fingerprint
-		Covered, Found int    // how many items the message has, and how many of them are known
+		N      int // number of the turn, from 1
+		Target int64
+		Known  string // the fingerprint
+		// Covered is how many items the message has, and Found how many of them are known.
+		Covered, Found int
 		Language       string
 		outbox.Item
 	}
@@ -46,7 +48,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 			if m.Target == 0 {
 				m.Target, m.KnownFingerprint, m.Language, m.Items = r.Target, r.Known, r.Language, nil
 			}
-			if r.ID == 0 { // the row that was sent is not kept any more
+			if r.ID == 0 { // the sent row is not kept any more
 				r.Item = m.Row
 			}
 			m.Items = append(m.Items, r.Item)
