@@ -45,7 +45,7 @@ func TestMutantsApply(t *testing.T) {
 // TestMutantsAreDocumented checks that docs/dev/guarantees.md names each mutant.
 func TestMutantsAreDocumented(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(root, "docs", "guarantees.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "dev", "guarantees.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
