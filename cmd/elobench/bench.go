@@ -23,10 +23,10 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// bench is what all scenarios share.
+// bench is the state that all scenarios share.
 type bench struct {
 	sizes     sizes
-	elobot    string    // path of the program to measure; empty: built from the sources
+	elobot    string    // program to measure; empty: built from the sources
 	results   io.Writer // in Go's benchmark format
 	progress  *log.Logger
 	server    *pgtemp.Server
@@ -37,15 +37,16 @@ type bench struct {
 // sizes are the sizes of all measurements.
 type sizes struct {
 	groups, people int   // people in each group
-	known, costed  int   // results of cost before and while it counts
+	known, costed  int   // results in cost, before and during the counting
 	waiting        int   // results that wait at the beginning of throughput
-	rate, seconds  int   // results a second in latency, and for how long
+	rate, seconds  int   // results per second in latency, and for how long
 	contended      int   // results of one group in contention
 	grown          []int // matches in the databases of growth
 	viewed         []int // matches in the ladders of views
-	members        int   // of the ladders of views
+	members        int   // in the ladders of views
 	views          int   // how often each view is measured
-	// careful is how long a bot with a webhook runs before it is measured: until then it handles updates one at a time.
+	// careful is how long a bot with a webhook runs before it is measured: until then it handles
+	// updates one at a time.
 	careful time.Duration
 }
 
@@ -60,8 +61,9 @@ var (
 	}
 )
 
-// start builds the bot unless a program is given, starts a server with PostgreSQL's default settings and those of extra, and reports the
-// conditions. Without extra settings, it fails unless results are durable.
+// start builds the bot unless a program is given, and starts a server with PostgreSQL's default
+// settings and extra. It reports the conditions. Without extra settings, it fails unless results
+// are durable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err
@@ -72,7 +74,7 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	if b.elobot == "" {
 		b.progress.Printf("building elobot")
 		b.elobot = filepath.Join(b.folder, "elobot")
-		// as the Dockerfile does
+		// As the Dockerfile does.
 		build := exec.CommandContext(ctx, "go", "build", "-o", b.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "elobot/cmd/elobot")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
@@ -80,7 +82,8 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 		}
 	}
 	settings := map[string]string{
-		"shared_buffers": "128MB", "shared_preload_libraries": "pg_stat_statements", "wal_keep_size": "1GB", // until it is counted
+		// wal_keep_size keeps the WAL until it is counted.
+		"shared_buffers": "128MB", "shared_preload_libraries": "pg_stat_statements", "wal_keep_size": "1GB",
 	}
 	for name, value := range extra {
 		settings[name] = value
@@ -158,7 +161,7 @@ type metric struct {
 	unit  string
 }
 
-// report prints a result that was measured over n iterations as a line of Go's benchmark format.
+// report prints the result of n iterations as a line of Go's benchmark format.
 func (b *bench) report(name string, n int, metrics ...metric) error {
 	line := fmt.Sprintf("Benchmark%s\t%8d", name, n)
 	for _, m := range metrics {
@@ -170,8 +173,8 @@ func (b *bench) report(name string, n int, metrics ...metric) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// percentile returns the smallest value that at least p percent of the values do not exceed. values must not be empty, and p must be from 0
-// to 100.
+// percentile returns the smallest of the values that at least p percent of them do not exceed.
+// values must not be empty, and p must be from 0 to 100.
 func percentile(values []time.Duration, p float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
@@ -205,14 +208,15 @@ func (b *bench) database(ctx context.Context) (db database, drop func(), err err
 		db.Close()
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		if err := b.exec(ctx, "DROP DATABASE "+db.name+" WITH (FORCE)"); err != nil { // it is removed together with the server
+		// If this fails, the database is removed together with the server.
+		if err := b.exec(ctx, "DROP DATABASE "+db.name+" WITH (FORCE)"); err != nil {
 			b.progress.Printf("failed to drop the database %s: %v", db.name, err)
 		}
 	}, nil
 }
 
-// onStage calls measure with a new workload and an empty database, and then checks that every result is recorded right, and that the
-// simulated Telegram has nothing to complain of.
+// onStage calls measure with a new workload and an empty database. Then it checks that every result
+// is recorded correctly, and that the simulated Telegram has no complaints.
 func (b *bench) onStage(ctx context.Context, groups, people int, measure func(*workload, database) error) error {
 	w, err := newWorkload(groups, people)
 	if err != nil {
@@ -242,12 +246,13 @@ func (b *bench) onStage(ctx context.Context, groups, people int, measure func(*w
 	return nil
 }
 
-// migrate makes the tables of a database, as a bot does when it starts.
+// migrate creates the tables of a database, as a bot does when it starts.
 func (b *bench) migrate(ctx context.Context, w *workload, db database) error {
 	return b.withBot(ctx, b.launchPolling, w, db.url, func(context.Context, *process) error { return nil })
 }
 
-// settle writes a filled database to disk, vacuumed and analyzed, as one that has been in use for a long time.
+// settle writes a filled database to disk, vacuumed and analyzed, like one that has been in use for
+// a long time.
 func (db database) settle(ctx context.Context) error {
 	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
 		if _, err := db.Exec(ctx, sql); err != nil {

@@ -34,8 +34,8 @@ type process struct {
 	err       error
 }
 
-// launch starts elobot. It is stopped when ctx ends. Its environment contains only the given variables, PATH and HOME, and its folder has
-// no .env file.
+// launch starts elobot, and stops it when ctx ends. Its environment contains only the given
+// variables, PATH and HOME, and its folder has no .env file.
 func (b *bench) launch(ctx context.Context, subcommand string, env ...string) (*process, error) {
 	ctx, terminate := context.WithCancel(ctx)
 	p := &process{cmd: exec.CommandContext(ctx, b.elobot, subcommand), output: new(output), terminate: terminate, ended: make(chan struct{})}
@@ -79,8 +79,9 @@ func (b *bench) launchBot(ctx context.Context, sim *botsim.Server, databaseURL s
 
 var servingAt = regexp.MustCompile(`msg=serving addr=127\.0\.0\.1:\d+`)
 
-// launchServing starts a bot with a webhook and returns its endpoint. public is the address for Telegram, which all instances of a bot
-// share; empty means the bot's own endpoint. If another process takes the port first, the bot ends with an error.
+// launchServing starts a bot with a webhook and returns its endpoint. public is the address for
+// Telegram, which all instances of a bot share; empty means the bot's own endpoint. If another
+// process takes the port first, the bot ends with an error.
 func (b *bench) launchServing(
 	ctx context.Context, sim *botsim.Server, databaseURL, public string,
 ) (bot *process, endpoint string, err error) {
@@ -110,7 +111,7 @@ func (b *bench) launchServing(
 	return bot, endpoint, nil
 }
 
-// freeAddress returns an address of this machine with a port that nobody uses.
+// freeAddress returns an address of this machine with an unused port.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -122,8 +123,8 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), nil
 }
 
-// pauseWhileCareful waits until bots with a webhook that were started before are no longer careful. The next update that each of them gets
-// ends that.
+// pauseWhileCareful waits until the careful mode of all running bots with a webhook is due to end.
+// The next update of each bot ends it.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()
@@ -148,7 +149,8 @@ func (p *process) during(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { cancel(nil) }
 }
 
-// stop stops the process gracefully, or kills it if that takes longer than stopTimeout. It returns an error unless the process ends well.
+// stop stops the process gracefully, or kills it after stopTimeout. It returns an error unless the
+// process ends well.
 func (p *process) stop() error {
 	p.terminate()
 	<-p.ended
@@ -158,7 +160,8 @@ func (p *process) stop() error {
 	return nil
 }
 
-// withBot runs a bot, calls use when it first fetches or gets updates, and stops it. The context of use ends when the bot ends.
+// withBot runs a bot, calls use when the bot first fetches or gets updates, and stops the bot. The
+// context of use ends when the bot ends.
 func (b *bench) withBot(
 	ctx context.Context, launch launcher, w *workload, databaseURL string, use func(context.Context, *process) error,
 ) error {
@@ -201,7 +204,6 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.buf.Write(p)
 }
 
-// String returns the output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

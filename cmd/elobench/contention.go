@@ -21,14 +21,16 @@ import (
 const (
 	// contenders is the number of players in the group. Every result affects half of them.
 	contenders = 4
-	// concurrentDeliveries is the number of results in delivery at the same time, for all instances together.
+	// concurrentDeliveries is the number of results in delivery at the same time, for all instances
+	// together.
 	concurrentDeliveries = 12
-	// conflictLogLine is the part of the bot's log line by which a conflict is recognized.
+	// conflictLogLine is the part of a log line by which a conflict is recognized.
 	conflictLogLine = `msg="conflict with another transaction"`
 )
 
-// measureContention measures how much instances slow each other down when they record results of the same few players at the same time.
-// Telegram delivers the messages of a group one at a time, so the benchmark itself delivers them, to all instances in turn.
+// measureContention measures how much instances slow each other down when they record results of
+// the same few players at the same time. Telegram delivers the messages of a group one at a time,
+// so the benchmark itself delivers them, to all instances in turn.
 func measureContention(ctx context.Context, b *bench) error {
 	for instances := 1; instances <= 3; instances++ {
 		err := b.onStage(ctx, 1, contenders, func(w *workload, db database) error { return b.contend(ctx, instances, w, db) })
@@ -39,8 +41,8 @@ func measureContention(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// contend measures the time from the first delivery until the last one is answered. By then all results are recorded, or given up after too
-// many conflicts.
+// contend measures the time from the first delivery until the last one is answered. By then all
+// results are recorded, or given up after too many conflicts.
 func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
 	n := b.sizes.contended
 	w.play(contenders + n)
@@ -126,8 +128,9 @@ type fleet struct {
 	client    *http.Client
 }
 
-// deliver first delivers the updates of before one at a time, so that the bot knows all players, and each instance has handled one. Then it
-// delivers updates concurrently and returns how long that took.
+// deliver first delivers the updates of before one at a time, so that the bot knows all players,
+// and each instance has handled one update. Then it delivers updates concurrently and returns how
+// long that took.
 func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) (time.Duration, error) {
 	for _, bot := range f.bots {
 		watched, cancel := bot.during(ctx)
@@ -151,7 +154,8 @@ func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) 
 	return time.Since(startedAt), nil
 }
 
-// post delivers an update to the instance whose turn it is. It returns an error unless the response is 200.
+// post delivers an update to the next instance in turn. It returns an error unless the response is
+// 200.
 func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.endpoints[turn%len(f.endpoints)], bytes.NewReader(update))
 	if err != nil {

@@ -20,8 +20,9 @@ import (
 //go:embed plain.sql
 var plainTables string
 
-// measureCost measures what a result costs: the same on every machine, but for the processor time. Results of known people wait, and the
-// bot records and delivers them without limits. Beside it stands a plain transaction that records a result and the message about it.
+// measureCost measures what a result costs. Except for the processor time, the costs are the same
+// on every machine. The bot records and delivers waiting results of known people, without limits.
+// For comparison, a plain transaction records a result and the message about it.
 func measureCost(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		if err := b.costPlain(ctx); err != nil {
@@ -33,8 +34,8 @@ func measureCost(ctx context.Context, b *bench) error {
 	})
 }
 
-// withoutNoise runs do while the server writes no whole-page images, which depend on when a checkpoint comes, and autovacuum rests, which
-// depends on the clock.
+// withoutNoise runs do while the server writes no full-page images, which depend on the time of
+// checkpoints, and while autovacuum is off, which depends on the clock.
 func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
 	if err := b.exec(ctx, "ALTER SYSTEM SET full_page_writes = off", "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"); err != nil {
 		return fmt.Errorf("configure the server: %w", err)
@@ -42,7 +43,8 @@ func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
 	return errors.Join(do(), b.exec(context.WithoutCancel(ctx), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()"))
 }
 
-// costOf measures the cost of a result of the bot, after some that make everybody known to it.
+// costOf measures the cost of a result of the bot, after enough results that the bot knows all
+// people.
 func (b *bench) costOf(ctx context.Context, name string, w *workload, db database) error {
 	w.play(b.sizes.known)
 	answer := func(n int, databaseURL string, known int) (used []metric, err error) {
@@ -76,7 +78,8 @@ func (b *bench) costOf(ctx context.Context, name string, w *workload, db databas
 	return b.report(name, n, append(metrics, used...)...)
 }
 
-// costPlain measures the cost of the plain transaction: over one connection, a batch that reads and one that writes.
+// costPlain measures the cost of the plain transaction: one connection, one batch that reads and
+// one that writes.
 func (b *bench) costPlain(ctx context.Context) error {
 	db, drop, err := b.database(ctx)
 	if err != nil {
@@ -130,16 +133,16 @@ func recordPlain(ctx context.Context, databaseURL string, first, n int) error {
 	return conn.Close(ctx)
 }
 
-// counters are what a database has counted so far.
+// counters are the values that a database has counted so far.
 type counters struct {
 	blocks, inserted, updated, deleted float64
-	statements                         float64 // since the counters before
+	statements                         float64 // since the previous counters
 	size                               float64 // bytes on disk
 	lsn                                string  // where the next WAL record will be
 }
 
-// counted runs record, which records n results, and returns what each of them cost. When record returns, it uses the database no more. What
-// each statement cost is printed as progress.
+// counted runs record, which records n results, and returns the cost per result. record must not
+// leave sessions open in the database. The costs of each statement are printed as progress.
 func (b *bench) counted(ctx context.Context, db database, n int, record func() error) (metrics []metric, err error) {
 	if err := db.settle(ctx); err != nil {
 		return nil, err
@@ -183,7 +186,8 @@ func (b *bench) counted(ctx context.Context, db database, n int, record func() e
 	return metrics, err
 }
 
-// readCounters waits until no session uses a database, because a session reports what it counted when it ends, and reads the counters.
+// readCounters reads the counters. First it waits until no session uses the database, because a
+// session reports its counts when it ends.
 func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
@@ -211,7 +215,8 @@ func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters,
 
 var errNoExtension = errors.New("this PostgreSQL comes without the extension pg_walinspect")
 
-// readWAL returns the bytes of the WAL records between two places, without whole-page images, and the number of commits.
+// readWAL returns the bytes of the WAL records between two positions, without full-page images, and
+// the number of commits.
 func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commits float64, err error) {
 	var available bool
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_walinspect')`).Scan(&available)
@@ -233,13 +238,14 @@ func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commi
 	return bytes, commits, nil
 }
 
-// statement is what a statement cost for each result.
+// statement is the cost of a statement per result.
 type statement struct {
 	Calls, Rows, Blocks, WAL, Micros float64
 	Query                            string
 }
 
-// printStatements prints what each statement cost for each of n results, the most expensive first.
+// printStatements prints the cost of each statement per result, for n results, the most expensive
+// first.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2, wal_bytes::float8 / $2,
@@ -258,14 +264,15 @@ func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string
 	return nil
 }
 
-// tripCounter forwards connections to a server and counts the round trips: what a client sends until it waits for the server.
+// tripCounter forwards connections to a server and counts the round trips: how often a client waits
+// for the server.
 type tripCounter struct {
 	url      string // of the same database, through the counter and without TLS
 	n        atomic.Int64
 	listener net.Listener
 }
 
-// countTrips starts a tripCounter before a server.
+// countTrips starts a tripCounter in front of a server.
 func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 	address, err := url.Parse(databaseURL)
 	if err != nil {
@@ -282,7 +289,7 @@ func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 		for {
 			client, err := t.listener.Accept()
 			if err != nil {
-				return // it is closed
+				return // closed
 			}
 			go t.forward(client, server)
 		}
@@ -290,7 +297,7 @@ func countTrips(ctx context.Context, databaseURL string) (*tripCounter, error) {
 	return t, nil
 }
 
-// forward forwards a connection until one of the sides closes it, which the other side then notices.
+// forward forwards a connection until either side closes it; then it closes the other side.
 func (t *tripCounter) forward(client net.Conn, address string) {
 	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", address)

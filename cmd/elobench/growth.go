@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// measureGrowth measures whether a result costs more when the database already has many matches, over the same groups and people.
+// measureGrowth measures whether a result costs more when the database already has many matches,
+// with the same groups and people.
 func measureGrowth(ctx context.Context, b *bench) error {
 	return b.withoutNoise(ctx, func() error {
 		for _, matches := range b.sizes.grown {

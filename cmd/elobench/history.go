@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// historyPace is the time between two matches of a group: 10⁵ of them take ten years. historyAge is how long ago the last match was: so
-	// long that the bot no longer keeps the keys of the commands that recorded them.
+	// historyPace is the time between two matches of a group: 10⁵ of them take ten years.
+	// historyAge is the age of the last match: old enough that the bot no longer keeps the keys of
+	// the commands that recorded the matches.
 	historyPace = 24 * time.Hour / 27
 	historyAge  = 8 * 24 * time.Hour
 	historyK    = 32
@@ -24,21 +25,22 @@ const (
 	historyChunk = 50_000
 )
 
-// history is the matches of a workload's groups before the measurement, as the bot would have recorded them. The groups take turns. In each
-// group the first member plays often, the others play alike, and the last one has joined and never played. It knows the schema of this
-// release, and is deterministic.
+// history is the matches of a workload's groups before the measurement, as the bot would have
+// recorded them. The groups take turns. In each group the first member plays often, the others play
+// equally often, and the last one has joined but never played. It knows the schema of this release,
+// and is deterministic.
 //
-// Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group by group. Message ids start at a
-// billion, out of the simulator's range.
+// Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group
+// by group. Message ids start at a billion, outside the simulator's range.
 type history struct {
 	*workload
 	matches int
-	seasons int       // of each ladder, with as many matches in each
+	seasons int       // of each ladder, with the same number of matches in each
 	until   time.Time // when the last match was played
 
 	random    *rand.Rand
-	standings [][]standing // by group and member, in the season that goes on
-	over      *rows        // the standings of the seasons before
+	standings [][]standing // by group and member, in the current season
+	over      *rows        // the standings of the earlier seasons
 }
 
 // standing is the standing of a member of a group.
@@ -49,8 +51,8 @@ type standing struct {
 	lastPlayed               any // nil or time.Time
 }
 
-// writeHistory fills an empty database with so many matches of the workload's groups. It leaves the database like one that has been in use
-// for a long time.
+// writeHistory fills an empty database with matches of the workload's groups. It leaves the
+// database like one that has been in use for a long time.
 func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matches, seasons int) error {
 	if err := b.migrate(ctx, w, db); err != nil {
 		return err
@@ -87,8 +89,8 @@ type rows struct {
 
 func (r *rows) add(values ...any) { r.values = append(r.values, values) }
 
-// copy inserts rows in a transaction. It neither checks foreign keys, so that the order of the tables does not matter, nor waits for the
-// disk.
+// copy inserts rows in a transaction. It does not check foreign keys, so the order of the tables
+// does not matter, and it does not wait for the disk.
 func (*history) copy(ctx context.Context, db database, tables []*rows) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
 		const settings = `SELECT set_config('session_replication_role', 'replica', true), set_config('synchronous_commit', 'off', true)`
@@ -195,13 +197,15 @@ func (h *history) members() []*rows {
 	return []*rows{chats, groups, ladders, seasons, players, sightings, standings}
 }
 
-// season returns the id of the season of a group in which its match with a number is. Those of the first seasons are those of the groups.
+// season returns the id of the season in which a group played its match with that number. The first
+// seasons have the ids of their groups.
 func (h *history) season(group, number int) int {
 	ofGroup := max(1, h.matches/len(h.groups))
 	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)
 }
 
-// addSeasons adds the seasons of a group. Their boundaries are about where their matches are.
+// addSeasons adds the seasons of a group. Their boundaries roughly match the times of their
+// matches.
 func (h *history) addSeasons(seasons *rows, group int) {
 	length := historyPace * time.Duration(h.matches) / time.Duration(len(h.groups)*h.seasons)
 	for n := range h.seasons {
@@ -230,7 +234,7 @@ func (h *history) addStandings(to *rows, group, season int) {
 	}
 }
 
-// newcomers returns the standings of so many people before their first match.
+// newcomers returns the standings of n people before their first match.
 func newcomers(n int) []standing {
 	all := make([]standing, n)
 	for i := range all {

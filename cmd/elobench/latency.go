@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// measureLatency measures how long a player waits for the answer to a result, at a steady rate of results. Before that it measures the time
-// from the start of the program to its first request for updates, on a migrated database, and its memory when it has nothing to do.
+// measureLatency measures how long a player waits for the answer to a result, at a steady rate of
+// results. First it measures the bot's start, from the launch of the program to its first request
+// for updates on a migrated database, and its memory when idle.
 func measureLatency(ctx context.Context, b *bench) error {
 	return b.onStage(ctx, 2*b.sizes.groups, b.sizes.people, func(w *workload, db database) error {
 		if err := b.migrate(ctx, w, db); err != nil {
 			return err
 		}
-		known := len(w.groups) * b.sizes.people // everybody has played, so that all are known and the connections are open
+		// Every member plays first, so that the bot knows them all and its connections are open.
+		known := len(w.groups) * b.sizes.people
 		n := b.sizes.rate * b.sizes.seconds
 		var metrics []metric
 		startedAt := time.Now()
@@ -45,7 +47,8 @@ func measureLatency(ctx context.Context, b *bench) error {
 	})
 }
 
-// playAtRate reports n results, so many a second, regardless of how long the answers take, and waits for the answers.
+// playAtRate reports n results at a rate per second, regardless of how long the answers take, and
+// waits for the answers.
 func (w *workload) playAtRate(ctx context.Context, b *bench, rate, n int) error {
 	all := len(w.coverage) + w.unnamed + n
 	ctx, stop := context.WithCancel(ctx)

@@ -1,6 +1,7 @@
-// Command elobench measures elobot: the real program, with a real and durable PostgreSQL and a simulated Telegram, all on this
-// machine. It prints results in Go's benchmark format on standard output, and its progress on standard error. Machines differ,
-// so compare figures of one machine, with benchstat:
+// Command elobench measures elobot: the real program, with a real and durable PostgreSQL and a
+// simulated Telegram, all on this machine. It prints results in Go's benchmark format on standard
+// output, and its progress on standard error. Machines differ, so compare only figures from the
+// same machine, with benchstat:
 //
 //	go run ./cmd/elobench --short
 //	go run ./cmd/elobench --count 5 --elobot ./elobot.before > before.txt
@@ -25,7 +26,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	var names []string
 	for _, s := range scenarios {
 		names = append(names, s.name)
@@ -35,7 +36,7 @@ func main() {
 	command.FatalIfErrorf(command.Run())
 }
 
-// scenario is a set of measurements, which have a file of their own.
+// scenario is a set of measurements.
 type scenario struct {
 	name string
 	// run measures once and reports its results. It leaves nothing running.
@@ -60,7 +61,6 @@ type measureCommand struct {
 	Elobot   string   `type:"existingfile" placeholder:"FILE" help:"The elobot program to measure (default: built from the sources)."`
 }
 
-// Run measures and prints the results.
 func (m *measureCommand) Run(ctx context.Context) (err error) {
 	for _, name := range m.Scenario {
 		if !slices.ContainsFunc(scenarios, func(s scenario) bool { return s.name == name }) {

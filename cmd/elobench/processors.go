@@ -7,8 +7,9 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processorsOf returns the processor time of the bot and the database for each of n results, while do runs: nothing where that cannot be
-// read, on other systems than Linux and of a database in a container.
+// processorsOf returns the processor time of the bot and the database per result, for n results,
+// while do runs. It omits a time that cannot be read: on systems other than Linux, and for a
+// database in a container.
 func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []metric, err error) {
 	botBefore, botErr := processorTime(bot.cmd.Process.Pid)
 	databaseBefore, databaseErr := processorTime(b.server.PID())
@@ -46,7 +47,8 @@ func memoryOf(bot *process) ([]metric, error) {
 // clockTick is the unit of processor times in /proc, on all architectures that Go supports.
 const clockTick = 10 * time.Millisecond
 
-// processorTime returns the processor time that a process and its children have used, including children that have ended.
+// processorTime returns the processor time used by a process and its children, including children
+// that have ended.
 func processorTime(pid int) (time.Duration, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {
@@ -56,7 +58,8 @@ func processorTime(pid int) (time.Duration, error) {
 	found := false
 	for _, p := range all {
 		s, err := p.Stat()
-		if err != nil || s.PID != pid && s.PPID != pid { // a process that has just ended cannot be read
+		// A process that has just ended cannot be read.
+		if err != nil || s.PID != pid && s.PPID != pid {
 			continue
 		}
 		ticks += int(s.UTime+s.STime) + s.CUTime + s.CSTime

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// measureThroughput measures how fast the bot records and delivers results that come all at once, without limits: by polling those that
-// wait when it starts, and by webhook once it is no longer careful. No player is known yet.
+// measureThroughput measures how fast the bot records and delivers results that arrive all at once,
+// without limits: results that wait for the polling bot when it starts, and results that arrive by
+// webhook once the bot is no longer careful. At first the bot knows no player.
 func measureThroughput(ctx context.Context, b *bench) error {
 	for name, launch := range map[string]launcher{"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook} {
 		err := b.onStage(ctx, 2*b.sizes.groups, 2*b.sizes.people, func(w *workload, db database) error {
@@ -20,14 +21,15 @@ func measureThroughput(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureWaiting measures the time from the first request for updates, or the first result, until all results are recorded, and until the
-// bot has answered all of them.
+// measureWaiting measures the time from the first request for updates, or from the first result,
+// until all results are recorded, and until the bot has answered all of them.
 func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher, w *workload, db database) error {
 	n, polls := b.sizes.waiting, name == "Throughput/polling"
 	if polls {
 		w.play(n)
 	} else {
-		w.sim.Update([]byte(`{"poll":{"id":"1"}}`)) // is delivered when the bot has started, and means nothing
+		// Delivered as soon as the bot has started, and ignored by it.
+		w.sim.Update([]byte(`{"poll":{"id":"1"}}`))
 	}
 	var startedAt, answeredAt, recordedAt time.Time
 	var used, memory []metric

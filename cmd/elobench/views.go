@@ -11,7 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// question is a question to the bot, in the words of a member. %s stands for the username of the person it is about.
+// question is a question to the bot, in a member's words. %s stands for the username of the person
+// in question.
 type question struct{ name, text string }
 
 var (
@@ -26,8 +27,9 @@ var (
 	}
 )
 
-// measureViews measures how long a member waits for the answer to each question, in ladders with few and with many matches: one question at
-// a time, each from another member. It asks about the one who plays most, an ordinary member, and the one who has never played.
+// measureViews measures how long a member waits for the answer to each question, in ladders with
+// few and with many matches: one question at a time, each from another member. The questions are
+// about the busiest member, an ordinary one, and one who has never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {
 		for _, seasons := range []int{1, 12} {
@@ -63,10 +65,12 @@ func (w *workload) view(ctx context.Context, b *bench, ladder string) error {
 	return err
 }
 
-// unmeasuredViews is how often a question is asked before the measurement, so that its plans are made and the caches are filled.
+// unmeasuredViews is how often a question is asked before the measurement, to fill the caches and
+// prepare the plans.
 const unmeasuredViews = 20
 
-// measureView measures the time between a question and its answer. Questions about a person are not asked by that person.
+// measureView measures the time between a question and its answer. No person asks a question about
+// himself or herself.
 func (w *workload) measureView(ctx context.Context, b *bench, name, text string) error {
 	people := w.people[0][2 : len(w.people[0])-1]
 	waits := make([]time.Duration, 0, b.sizes.views)

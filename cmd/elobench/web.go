@@ -14,13 +14,15 @@ import (
 )
 
 const (
-	// webViewers is how many requests for the page of a ranking are always on their way at most, and webPlayers how many people are in it.
+	// webViewers is the largest number of concurrent requests for the ranking's page, and
+	// webPlayers the number of people in the ranking.
 	webViewers, webPlayers = 200, 200
-	// webRate is how many results a second are recorded meanwhile.
+	// webRate is how many results per second are recorded meanwhile.
 	webRate = 20
 )
 
-// measureWeb measures how long results wait while nobody and while many look at the web board of their group, and how long the page takes.
+// measureWeb measures how long results wait while no one, one visitor, or many look at the group's
+// web board, and how long the page takes.
 func measureWeb(ctx context.Context, b *bench) error {
 	address, err := freeAddress(ctx)
 	if err != nil {
@@ -51,7 +53,8 @@ func measureWeb(ctx context.Context, b *bench) error {
 	})
 }
 
-// reportVisited reports results while visitors look at the page, and how long they wait for it.
+// reportVisited reports results while visitors look at the page, and how long the visitors wait for
+// it.
 func (w *workload) reportVisited(ctx context.Context, b *bench, bot *process, v *visitors) error {
 	name := fmt.Sprintf("Web/visitors=%d", v.count)
 	leave := v.enter(ctx)
@@ -76,7 +79,8 @@ func (w *workload) webLink(ctx context.Context, b *bench) (link string, err erro
 	return link, err
 }
 
-// reportWaits reports results at a steady rate, how long they waited, and how much memory the bot has then.
+// reportWaits reports results at a steady rate, how long they waited, and the bot's memory
+// afterwards.
 func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name string) error {
 	n := webRate * b.sizes.seconds
 	clear(w.sentAt)
@@ -96,7 +100,8 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
 }
 
-// visitors look at a page again and again, each time from another address, so that none asks too often.
+// visitors look at a page again and again, each time from another address, so that none exceeds the
+// rate limit.
 type visitors struct {
 	link  string
 	count int
@@ -130,7 +135,7 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 func (v *visitors) look(ctx context.Context, client *http.Client) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.link, http.NoBody)
 	if err != nil {
-		panic(err) // the link is one
+		panic(err) // the link is valid
 	}
 	n := v.looks.Add(1)
 	request.Header.Set("X-Forwarded-For", fmt.Sprintf("198.18.%d.%d", n/256%256, n%256))

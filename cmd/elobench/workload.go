@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// workload is a set of groups of people who play singles, and what the bot says to them. It is deterministic: every workload plays the same
-// matches.
+// workload is a set of groups of people who play singles, and the bot's messages to them. It is
+// deterministic: every workload plays the same matches.
 type workload struct {
 	sim      *botsim.Server
 	groups   []*botsim.Chat
@@ -22,23 +22,23 @@ type workload struct {
 	messages <-chan botsim.Message
 	close    func()
 
-	reported int                    // results
-	asked    int                    // questions
-	numbers  map[int64]int          // of results, by chat
+	reported int                    // number of results
+	asked    int                    // number of questions
+	numbers  map[int64]int          // number of results, by chat
 	sentAt   map[matchRef]time.Time // when each result was reported
 	coverage map[matchRef]time.Time // when the bot first named each match
-	unnamed  int                    // results that a message covers without naming them
+	unnamed  int                    // number of results that messages cover without naming them
 	lastAt   time.Time              // when the last of the covered results was covered
 }
 
-// matchRef identifies a match by the Telegram id of its chat and its number there. The results of a group are numbered in the order in
-// which they are reported.
+// matchRef identifies a match by its chat's Telegram id and its number there. The results of a
+// group are numbered in the order in which they are reported.
 type matchRef struct {
 	chat   int64
 	number int
 }
 
-// newWorkload starts a simulated Telegram with so many groups of people.
+// newWorkload starts a simulated Telegram with groups of people each.
 func newWorkload(groups, people int) (*workload, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
@@ -65,7 +65,8 @@ func newWorkload(groups, people int) (*workload, error) {
 	return w, nil
 }
 
-// play reports n results. The groups take turns, and in a group at first each player in turn beats the next, so that the bot knows all.
+// play reports n results. The groups take turns. In each group, every player first beats the next
+// one in turn, so that the bot knows all players.
 func (w *workload) play(n int) {
 	for range n {
 		group, round := w.reported%len(w.groups), w.reported/len(w.groups)
@@ -88,13 +89,14 @@ const (
 )
 
 var (
-	// matchNumber finds the numbers of matches, in the card of one match and in a message that covers several.
+	// matchNumber finds the numbers of matches, in the card of one match and in a message that
+	// covers several.
 	matchNumber = regexp.MustCompile(`#(\d+)`)
 	// unnamedResults finds the number of results that a message covers without naming them.
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add takes note of a message: a reported result, or the bot's answer to some.
+// add takes note of a message: a reported result, or the bot's answer to one or more.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):
@@ -115,7 +117,8 @@ func (w *workload) add(m botsim.Message) {
 	}
 }
 
-// awaitAnswers waits until the bot has answered n results since the beginning, and returns when it answered the last of them.
+// awaitAnswers waits until the bot has answered n results since the beginning, and returns the time
+// of the last answer.
 func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time, error) {
 	err := w.await(ctx, b, "results answered", n, func(m botsim.Message) int {
 		w.add(m)
@@ -124,7 +127,7 @@ func (w *workload) awaitAnswers(ctx context.Context, b *bench, n int) (time.Time
 	return w.lastAt, err
 }
 
-// await receives messages until count, which is called with each of them, has reached n.
+// await receives messages, and calls count with each, until count returns at least n.
 func (w *workload) await(ctx context.Context, b *bench, what string, n int, count func(botsim.Message) int) error {
 	quiet := time.NewTimer(silenceTimeout)
 	defer quiet.Stop()

@@ -107,8 +107,8 @@ func (t *trial) readOne(message Message, text string) {
 	t.delivered(message, c, s.kind == refused)
 }
 
-// readSeveral reads a message that answers several commands. A line with a refusal does not name its command: the notices that are stored
-// with the id of this message say which commands were refused.
+// readSeveral reads a message that answers several commands. A line with a refusal does not name
+// its command: the notices stored with this message's id tell which commands were refused.
 func (t *trial) readSeveral(message Message, text string) {
 	var lines []delivery
 	var named []*Command
@@ -144,8 +144,9 @@ func (t *trial) readSeveral(message Message, text string) {
 	}
 }
 
-// refusedIn returns the commands that were not done and whose notices are stored with the id of a message, in their order. Of several
-// copies of a message the bot stores one id, and that copy may answer later commands as well.
+// refusedIn returns, in order, the commands that were not done and whose notices are stored with
+// the id of a message. If a message has several copies, the bot stores the id of one of them, and
+// that copy may also answer later commands.
 func (t *trial) refusedIn(message Message, named []*Command) []*Command {
 	stored := messageID{message.Chat, message.ID}
 	if len(t.inMessage[stored]) == 0 {
@@ -160,7 +161,7 @@ func (t *trial) refusedIn(message Message, named []*Command) []*Command {
 	return refused
 }
 
-// isStored returns whether the effect of a command is stored.
+// isStored reports whether the effect of a command is stored.
 func (t *trial) isStored(c *Command) bool {
 	if c.Undo != 0 {
 		return t.byNumber[matchID{c.Chat, c.Undo}].Undone
@@ -168,7 +169,8 @@ func (t *trial) isStored(c *Command) bool {
 	return len(t.byKey[c.Key()]) > 0
 }
 
-// storedCopy returns the stored id of a message with several copies: that of the copy with the same commands or the same text.
+// storedCopy returns the stored id of a message with several copies: the id of the copy with the
+// same commands or the same text.
 func (t *trial) storedCopy(message Message, named []*Command) int {
 	if len(named) > 0 {
 		for _, n := range t.notices[named[0].Key()] {

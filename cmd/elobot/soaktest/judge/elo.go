@@ -18,7 +18,8 @@ func (l ladder) standing(name string) Standing {
 	return Standing{Elo: startElo}
 }
 
-// gain returns what the first of two players gains with a score of 1, ½ or 0. A decided match always moves a point.
+// gain returns what the first of two players gains with a score of 1, ½ or 0. A decided match
+// always moves at least a point.
 func gain(first, second int, score float64) int {
 	expected := 1 / (1 + math.Pow(10, float64(second-first)/400))
 	change := int(math.Round(kFactor * (score - expected)))

@@ -7,11 +7,14 @@ import (
 )
 
 const (
-	// aftermath is how long the consequences of a fault last after its end, or until the bot has recovered if that is later.
+	// aftermath is how long the consequences of a fault last after its end, unless the bot recovers
+	// even later.
 	aftermath = 30 * time.Second
-	// markedWithin is how long before a fault a message may have come whose delivery result the fault keeps from being stored.
+	// markedWithin is how long before a fault a message may have arrived whose delivery result the
+	// fault keeps from being stored.
 	markedWithin = 5 * time.Second
-	// forgottenWithin is how long before a crash of the database a message may have come of which the database knows nothing afterwards.
+	// forgottenWithin is how long before a crash of the database a message may have arrived of
+	// which the database knows nothing afterwards.
 	forgottenWithin = time.Second
 	// A campaign of fullLength must have every kind of fault, and one of halfLength half of them.
 	fullLength, halfLength = 20 * time.Minute, 3 * time.Minute
@@ -21,7 +24,8 @@ const (
 	mostRefused, fewestRecorded = 10, 80
 )
 
-// noDatabase matches the error of a start that fails because the database does not answer, is read-only, or shuts down.
+// noDatabase matches the error of a start that fails because the database does not answer, is
+// read-only, or shuts down.
 var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|57P0[123])|read-only transaction|` +
 	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|conn closed|i/o timeout|deadline exceeded|` +
 	`database system is (shutting down|starting up|in recovery mode)`)
@@ -35,7 +39,8 @@ func (f *Fault) end() time.Time {
 	return end
 }
 
-// forgotten returns how many copies of an answer need not be counted: one for each crash of the database right after it came.
+// forgotten returns how many copies of an answer need not be counted: one for each crash of the
+// database right after a copy arrived.
 func (t *trial) forgotten(came []delivery) (copies int) {
 	for i := range t.Faults {
 		f := &t.Faults[i]
@@ -86,8 +91,9 @@ func (t *trial) judgeShares() {
 	}
 }
 
-// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the time of the earlier one of two copies,
-// before its delivery is stored. The later copy may come after a long pause.
+// judgeCauses finds copies of an answer that no fault explains. The fault must strike around the
+// time of the earlier of two copies, before its delivery is stored. The later copy may arrive after
+// a long pause.
 func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
@@ -97,7 +103,8 @@ func (t *trial) judgeCauses(c *Command) {
 	}
 }
 
-// isStruck returns whether a fault may cause a copy of a message that came at that time.
+// isStruck reports whether a fault may have caused another copy of a message that arrived at that
+// time.
 func (t *trial) isStruck(at time.Time) bool {
 	for i := range t.Faults {
 		f := &t.Faults[i]
@@ -108,14 +115,16 @@ func (t *trial) isStruck(at time.Time) bool {
 	return false
 }
 
-// judgeKey checks that a command that was answered or recorded has one key, so that a redelivery has no effect.
+// judgeKey checks that a command that was answered or recorded has one key, so that a redelivery
+// has no effect.
 func (t *trial) judgeKey(c *Command, done bool) {
 	if n := t.handled[c.Key()]; (done || len(t.deliveries[c]) > 0) && n != 1 {
 		t.violated(Keyed, "%s has %d keys", c, n)
 	}
 }
 
-// judgeStarts checks that each failed start reports a problem with the database, during a fault of the database.
+// judgeStarts checks that each failed start reports a problem with the database, during a fault of
+// the database.
 func (t *trial) judgeStarts() {
 	for _, s := range t.FailedStarts {
 		if !noDatabase.MatchString(s.Words) {
@@ -126,7 +135,7 @@ func (t *trial) judgeStarts() {
 	}
 }
 
-// isDatabaseStruck returns whether a fault of the database overlaps a span.
+// isDatabaseStruck reports whether a fault of the database overlaps a span.
 func (t *trial) isDatabaseStruck(s Span) bool {
 	for _, f := range t.Faults {
 		if f.Of == Database && !s.To.Before(f.From) && !s.From.After(f.To) {
@@ -158,8 +167,8 @@ func (t *trial) judgeCampaign() {
 	}
 }
 
-// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with the duration, to half of all kinds at
-// halfLength, and to all of them at fullLength.
+// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with
+// the duration: to half of all kinds at halfLength, and to all of them at fullLength.
 func fewestKinds(all int, lasting time.Duration) int {
 	half := float64(all) / 2
 	if lasting < halfLength {

@@ -13,10 +13,11 @@ type History struct {
 	Standings   []Standing
 	Notices     []Notice // the answers as stored by the bot, in order within each chat
 	DeadLetters []string // descriptions
-	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s: from when the first answer may have been
-	// slow until the end of the process.
+	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s.
+	// Each lasts from when the first answer may have been slow until the end of the process.
 	CleanStops []Span
-	// Handled are the keys of all commands that the bot has handled, including those before the campaign.
+	// Handled are the keys of all commands that the bot has handled, including those before the
+	// campaign.
 	Handled []string
 
 	Lasting      time.Duration // the planned duration of the faults
@@ -40,9 +41,11 @@ type Fault struct {
 	Kind string
 	Of   Part
 	Span
-	Missed    bool      // it could not be caused, or only in part
-	Crash     bool      // of the database: what was written right before it without waiting for the disk may be lost
-	Recovered time.Time // when the bot was first seen to work again; zero if nobody checked
+	Missed bool // it could not be caused, or only in part
+	// Crash, for the database, means that a write shortly before it that did not wait for the disk
+	// may be lost.
+	Crash     bool
+	Recovered time.Time // when the bot was first seen to work again; zero if not observed
 }
 
 // FailedStart is a process that ended by itself before it was ready.
@@ -60,7 +63,7 @@ type Game struct {
 	Score   [2]int
 }
 
-// sameAs compares two games, regardless of the order of the players.
+// sameAs reports whether two games are the same, regardless of the order of the players.
 func (g Game) sameAs(other Game) bool {
 	turned := Game{[2]string{other.Players[1], other.Players[0]}, [2]int{other.Score[1], other.Score[0]}}
 	return g == other || g == turned
@@ -116,7 +119,7 @@ type Notice struct {
 	ID             int64  // ascending in the order of the commits
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int // the id of the message that it was sent as, or 0 if unknown
+	Message        int // the id of the message in which it was sent, or 0 if unknown
 	PossibleCopies int // as counted by the bot
 	At             time.Time
 }

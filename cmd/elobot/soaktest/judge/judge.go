@@ -1,21 +1,27 @@
-// Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its answers and its stored data.
+// Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its
+// answers and its stored data.
 //
-// It imports only the standard library. It calculates ratings, reads answers and compares data with its own code, so that it
-// does not share the mistakes of the bot. A History consists of plain values.
+// It imports only the standard library. It calculates ratings, reads answers and compares data with
+// its own code, so that it does not share the bot's mistakes. A History consists of plain values.
 //
 // The guarantees are:
-//   - every result is recorded once or refused, and every undo is done or refused, and the sender is notified;
-//   - a command is refused only because of a fault of the bot or the database, and few results are refused;
+//   - every result is recorded once or refused, every undo is done or refused, and the sender is
+//     notified;
+//   - a command is refused only because of a fault of the bot or the database, and few results are
+//     refused;
 //   - the recorded matches are those reported, in the order of the reports in their chat;
-//   - ratings and counters are those of a simple Elo ranking over the matches in the order of their numbers;
-//   - the first copies of the answers in a chat come in the order in which they were stored;
-//   - an answer comes again only because of a fault, only if that was counted as a possible duplicate or the database crashed within a
-//     second, at most MaxCopies times in all, and never because of a clean stop;
+//   - ratings and counters are those of a simple Elo ranking over the matches in the order of their
+//     numbers;
+//   - the first copies of the answers in a chat arrive in the order in which they were stored;
+//   - an answer is repeated only because of a fault, only if that was counted as a possible
+//     duplicate or the database crashed within a second, at most MaxCopies times in all, and never
+//     because of a clean stop;
 //   - each command that was answered or recorded has one key;
 //   - a start fails only because of a fault of the database;
 //   - nothing is left unsent, and there are no dead letters.
 //
-// A history that proves too little is a violation too: one with few commands, or with few kinds of faults for its duration.
+// A history that proves too little is also a violation: one with few commands, or with few kinds of
+// faults for its duration.
 package judge
 
 import (
@@ -25,7 +31,7 @@ import (
 	"time"
 )
 
-// MaxCopies is how often one answer may come, including the first time.
+// MaxCopies is how often one answer may arrive, including the first time.
 const MaxCopies = 5
 
 // listKind is the kind of an answer that lists results that were not recorded.
@@ -35,11 +41,17 @@ const listKind = "not_recorded"
 type Verdict struct {
 	Results, Recorded, Refused  int // numbers of reported, recorded and refused results
 	Undos, Undone, UndosRefused int // the same for undos
-	Answers, Copies, Possible   int // numbers of different answers, other copies, and copies counted as possible
-	MostOfOne                   int // maximum number of copies of one answer, including the first
-	LateRefusals                int // number of lists of unrecorded results that came after the answer to a later command
-	FarFromFaults               int // number of commands whose refusal no fault of the bot or the database would excuse
-	// LatestRefusal is the longest time from the end of a fault of the bot or the database to a command that was refused.
+	// Numbers of distinct answers, further copies, and copies counted as possible.
+	Answers, Copies, Possible int
+	MostOfOne                 int // largest number of copies of one answer, including the first
+	// LateRefusals is the number of lists of unrecorded results that arrived after the answer to a
+	// later command.
+	LateRefusals int
+	// FarFromFaults is the number of commands whose refusal no fault of the bot or the database
+	// would excuse.
+	FarFromFaults int
+	// LatestRefusal is the longest time from the end of a fault of the bot or the database to a
+	// refused command.
 	LatestRefusal time.Duration
 	Violations    []Violation
 }
@@ -272,7 +284,8 @@ func (t *trial) judgeStrangers() {
 	}
 }
 
-// judgeOrderOfMatches checks that the numbers of a chat's matches are 1, 2, 3 … in the order of the reports.
+// judgeOrderOfMatches checks that the numbers of a chat's matches are 1, 2, 3 … in the order of the
+// reports.
 func (t *trial) judgeOrderOfMatches() {
 	next := map[int64]int{}
 	for i := range t.Commands {
@@ -287,7 +300,7 @@ func (t *trial) judgeOrderOfMatches() {
 	}
 }
 
-// judgeOrderOfAnswers checks that the first copies come in the order in which they were stored.
+// judgeOrderOfAnswers checks that the first copies arrive in the order in which they were stored.
 func (t *trial) judgeOrderOfAnswers() {
 	for _, chat := range t.chats() {
 		var last int64
@@ -303,7 +316,8 @@ func (t *trial) judgeOrderOfAnswers() {
 			}
 			last = max(last, notices[0].ID)
 			if d.command.Message < latest {
-				// A list of unrecorded results waits for more of them. Every other refusal comes in order.
+				// A list of unrecorded results waits for more of them. Every other refusal arrives
+				// in order.
 				if d.refused && notices[0].Kind == listKind {
 					t.LateRefusals++
 				} else {
