@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueAmended changes columns of a match, whose values are from $3 on, and replays its season. Whatever changes a match counts its changes,
-// so the match is as it was read.
+// queueAmended changes columns of a match, whose values start at $3, and replays its season. Every
+// change of a match counts its changes, so an equal count means that the match is as it was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {
 	batch.Queue(`
 		WITH amended AS (UPDATE matches SET changes = changes + 1, `+set+` WHERE id = $1 AND changes = $2 RETURNING 1)
@@ -46,10 +46,11 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	queueRewrite(batch, m.Into)
 }
 
-// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error if anything has changed since it was
-// read.
+// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error
+// if anything has changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
-	if len(w.Players) > 0 { // the entries of a player pass to the one who takes the place
+	if len(w.Players) > 0 {
+		// the replacement takes over the player's entries
 		batch.Queue(`
 			WITH replaced AS (
 			    UPDATE match_players mp SET player_id = r.into_id
@@ -86,7 +87,7 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 			queueNewStanding(batch, w.Season, s)
 		}
 	}
-	if len(w.Unplayed) > 0 { // a replay does not go back to their matches before
+	if len(w.Unplayed) > 0 { // a replay does not reach their earlier matches
 		batch.Queue(`
 			UPDATE group_players s SET last_played_at = (
 			    SELECT max(m.played_at) FROM match_players mp

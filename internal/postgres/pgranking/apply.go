@@ -21,7 +21,8 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.write(ctx, c)
 }
 
-// write writes a command by itself. It sends one pipelined batch, which the server runs as one transaction.
+// write writes a command by itself. It sends one pipelined batch, which the server runs as
+// one transaction.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.Require(&batch)
@@ -29,10 +30,8 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	return s.sendChanges(ctx, &batch, c)
 }
 
-// queueChanges queues what a command writes, always in the same order, which is the order of locks after that of the lease: new chat,
-// group, key, people, standings by id, match, notices, prompt and timer, chat. A statement that does not find what was read must raise an
-// error in the server, because the rest of the batch would be committed otherwise: a false condition cannot be cast to the domain
-// unchanged, and that is a conflict.
+// queueChanges queues the writes of a command, always in the order of locks that the package
+// comment states.
 func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	queueNewChat(batch, c.Seen, c.Chat)
 	effect := s.effect(c)
@@ -42,7 +41,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 		if c.Ladder != nil {
 			queueNotArchived(batch, []ladder.ID{matches[0].Ladder})
 		}
-	case len(c.Seen.People) > 0, effect.locksGroup: // no other command adds the same names
+	case len(c.Seen.People) > 0, effect.locksGroup: // so that no other command adds the same names
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(batch, keysOf(c))
@@ -95,7 +94,7 @@ func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Cha
 	return nil
 }
 
-// wakeLanes reports what a command has given to be sent.
+// wakeLanes reports the lanes in which a command has queued something.
 func (s *Store) wakeLanes(c ranking.Changes) {
 	s.showOnWeb(c)
 	effect := s.effect(c)
@@ -106,8 +105,8 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	if effect.changesBoard {
 		s.wake(c.Chat, outbox.Boards)
 	}
-	// Although there is nothing to send, what is shown of the chat may have changed: the names, the
-	// title or the members. The lane of pages delays nothing else.
+	// Although there is nothing to send, the names, title or members that the chat's board shows
+	// may have changed. The lane of pages delays nothing else.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}
@@ -116,7 +115,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 }
 
-// showOnWeb reports that what a web board shows may have changed.
+// showOnWeb reports that a web board may have to show something else.
 func (s *Store) showOnWeb(c ranking.Changes) {
 	if c.ShownOnWeb != 0 {
 		s.WebChanged(c.ShownOnWeb)

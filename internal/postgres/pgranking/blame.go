@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Blame tells what an error means for the update that caused it. After a timeout without an answer it checks whether the database answers
-// at all, which takes up to a second.
+// Blame returns what an error means for the update that caused it. After a timeout without an
+// answer it checks whether the database answers at all, which takes up to a second.
 func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)
@@ -31,13 +31,13 @@ func (s *Store) Blame(err error) intake.Blame {
 	}
 }
 
-// RetryLater is true if an error says nothing against the operation itself, so that it should be done later.
+// RetryLater reports whether an error says nothing against the operation itself, so that it
+// should be done later.
 func (s *Store) RetryLater(err error) bool {
 	blame := s.Blame(err)
 	return blame == intake.Unavailable || blame == intake.Locked
 }
 
-// unresponsive is true if the database does not answer.
 func (s *Store) unresponsive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), postgres.PingTimeout)
 	defer cancel()

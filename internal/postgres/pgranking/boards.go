@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long after a command the message of a board is worth bringing up to date. The board of a chat that cannot be written
-// to for longer is brought up to date by whatever happens in the chat next.
+// boardLifetime is how long after a command the message of a board is still updated. If the bot may
+// not write to the chat for longer, the next event in the chat updates the board.
 const boardLifetime = 24 * time.Hour
 
 // queueFoundBoard reads the board of a ladder of a chat.
@@ -30,8 +30,8 @@ func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 	})
 }
 
-// queueBoard turns the board of a ladder on or off, provided that it is still as it was read. The messages come first: whoever moves a chat
-// locks its notices before its board.
+// queueBoard turns the board of a ladder on or off, provided that it is still as it was read. The
+// messages come first: a move of a chat locks its notices before its board.
 func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
 		queueBoardMessage(batch, c, *b.Before)
@@ -46,7 +46,7 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	queueBoardMessage(batch, c, *b.After)
 	before := b.Before
 	if before == nil {
-		before = &ranking.Board{Thread: -1} // that of no board
+		before = &ranking.Board{Thread: -1} // no board has this thread
 	}
 	batch.Queue(`
 		WITH changed AS (
@@ -57,7 +57,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread, b.After.Ladder)
 }
 
-// queueBoardMessage lets the message of a board be brought up to date, whether the board is on by then or not.
+// queueBoardMessage queues an update of the message of a board, whether or not the
+// board is on by then.
 func queueBoardMessage(batch *pgx.Batch, c ranking.Changes, b ranking.Board) {
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)

@@ -6,19 +6,20 @@ import (
 	"elobot/internal/ranking"
 )
 
-// effect is how the effect of a command is written, and which lanes it wakes.
+// effect describes how to write the effect of a command, and which lanes it wakes.
 type effect struct {
-	locksGroup bool             // before anything else: no result of the group is recorded meanwhile
+	// locksGroup means to lock the group before anything else, so that no result of the group is
+	// recorded meanwhile.
+	locksGroup bool
 	write      func(*pgx.Batch) // nil for nothing
-	amended    *ranking.Amended // its card changes, after write; nil for none
+	amended    *ranking.Amended // the match whose card changes, after write; nil for none
 	// writeChat writes to the chat, its ladders and boards. It comes after the notices: the
 	// dispatcher and a move of the chat lock those first. Nil for nothing.
 	writeChat    func(*pgx.Batch)
-	sends        bool // a message to the chat
+	sends        bool // it queues a message to the chat
 	changesBoard bool
 }
 
-// effect returns how to write the effect of a command.
 func (s *Store) effect(c ranking.Changes) effect {
 	switch e := c.Effect.(type) {
 	case ranking.NewMatches:
@@ -58,7 +59,6 @@ func (s *Store) effect(c ranking.Changes) effect {
 	}
 }
 
-// newMatches returns the matches that a command records.
 func newMatches(c ranking.Changes) ranking.NewMatches {
 	matches, _ := c.Effect.(ranking.NewMatches)
 	return matches

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Translate wraps errors like postgres.Translate, and those of the constraints of what this package
-// writes: an existing key means that the command has been handled, and everything that another
+// Translate wraps errors like postgres.Translate, and also the violations of this package's
+// constraints: an existing key means that the command has been handled, and everything that another
 // transaction may have inserted or removed meanwhile is a conflict.
 func Translate(err error) error {
 	var pg *pgconn.PgError
@@ -28,7 +28,7 @@ func Translate(err error) error {
 		// both inserted the same chat, or it is being moved
 		"chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat",
 		"groups_chat_id_key", "ladders_default_key",
-		// the chat was joined with another one
+		// the chat was merged with another one
 		"outbox_chat_id_fkey", "chat_aliases_chat_id_fkey", "groups_chat_id_fkey", "ladders_group_id_fkey",
 		"group_players_season_id_fkey", "players_group_id_fkey", "sightings_group_id_fkey":
 		return fmt.Errorf("%w: %w", ranking.ErrConflict, err)

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchesMeant reads the matches of a chat that a reference means. counts is as for matchQuery.
+// queueMatchesMeant reads the matches of a chat that a reference means. counts is as
+// for matchQuery.
 func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch)) {
 	sql, args := matchQuery(q, ref, counts)
 	if sql == "" {
@@ -62,8 +63,9 @@ var matchColumns = `
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
-// matchQuery returns the query for the match that is meant, or for those of a message; for the sender's last match that counts, if counts
-// is true and no other one is meant. It is empty if the last match of nobody is meant.
+// matchQuery returns the query for the match that a reference means, or for the matches of a
+// message. Without a reference it means the sender's last match; if counts is set, only matches
+// that count. The query is empty if it needs a sender and there is none.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns

@@ -78,7 +78,7 @@ type playedRow struct {
 	Upset                                   int
 	Player                                  ladder.PlayerID
 	Side                                    int
-	Entry                                   ladder.HistoryID // zero for none, as all that follows
+	Entry                                   ladder.HistoryID // zero for none, like all that follows
 	Before, After                           int
 	PlayerK                                 int
 	BestBefore, StreakBefore, LongestBefore int

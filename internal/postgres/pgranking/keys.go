@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// handledKey is a key to be stored. In JSON, its fields have the names of the columns.
+// handledKey is a key to be stored. Its JSON fields have the names of the columns.
 type handledKey struct {
 	Key     string                 `json:"key"`
 	Sender  ranking.SenderID       `json:"sender,omitzero"`
@@ -20,7 +20,7 @@ type handledKey struct {
 	Outcome ranking.CommandOutcome `json:"outcome"`
 }
 
-// keysOf returns the keys that a command stores. Each other match of a message has a key too, so
+// keysOf returns the keys that a command stores. Each further match of a message has a key too, so
 // that it counts like a message of its own.
 func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
@@ -37,7 +37,7 @@ func keysOf(c ranking.Changes) (keys []handledKey) {
 	return keys
 }
 
-// queueKeys inserts the keys of commands, with the buckets of the commands.
+// queueKeys inserts the keys of commands, with their rate-limit buckets.
 func queueKeys(batch *pgx.Batch, keys []handledKey) {
 	if len(keys) == 0 {
 		return
@@ -48,16 +48,18 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
 }
 
-// queueMessage stores what became of the message whose command an edit or the press of a button has
+// queueMessage stores what became of the message whose command an edit or a pressed button has
 // triggered. Of a message and its edits, only one takes effect. An answer has proved its right by
 // closing a prompt.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
-	if c.Closes != nil && c.Closes.Settles != "" { // of a message that has recorded others, that remains
+	if c.Closes != nil && c.Closes.Settles != "" {
+		// if the message has recorded other matches, that outcome stays
 		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
 			c.Closes.Settles, c.Trigger, c.Outcome)
 	}
 	message := messageOf(c)
-	adds := c.Trigger == ranking.ByEdit && c.Message == "" // to what the message has recorded, under keys that were free
+	// it adds matches to a message, under keys that were free
+	adds := c.Trigger == ranking.ByEdit && c.Message == ""
 	if c.Keyless || message == "" || message == c.Key || adds {
 		return
 	}
@@ -72,8 +74,8 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
 }
 
-// messageOf returns the key of the message that caused the effect: it reports the matches, or was
-// edited.
+// messageOf returns the key of the message behind the effect: the one that reports the matches, or
+// that was edited.
 func messageOf(c ranking.Changes) string {
 	if matches := newMatches(c); len(matches) > 0 {
 		message, _, _ := strings.Cut(matches[0].Key, ranking.ExtraMatch)

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueApplies reads which ladder applies: that of the matches that the message replied to shows, or else that of the topic.
+// queueApplies reads which ladder applies: the ladder of the matches that the replied message
+// shows, or else the topic's.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((
@@ -21,7 +22,7 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	batch.Queue(sql, q.Chat.ID, q.Replied.Message, q.Replied.Key, q.Thread).QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
 }
 
-// queueTopics reads to how many topics of a chat each of its ladders is bound.
+// queueTopics reads how many topics of a chat are bound to each of its ladders.
 func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
 	const sql = `SELECT ladder_id, count(*) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
@@ -39,7 +40,8 @@ func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranki
 	})
 }
 
-// queueLadder changes the ladders of a group. The group is locked, so that what was read is still so.
+// queueLadder changes the ladders of a group. The group is locked, so that they are still as
+// they were read.
 func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) {
 	const named = `UPDATE ladders SET name = $2 WHERE id = $1`
 	switch l.Change {
@@ -70,7 +72,8 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 	}
 }
 
-// queueNotArchived ensures that ladders of groups that have several are not archived. Their groups are locked.
+// queueNotArchived ensures that ladders are not archived. It matters only for groups with several
+// ladders. Their groups are locked.
 func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 	if len(ladders) == 0 {
 		return
@@ -79,7 +82,7 @@ func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 		SELECT (count(*) = cardinality($1::bigint[]))::unchanged FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
 }
 
-// queueEndedBoard turns the board of a ladder off, if it has one.
+// queueEndedBoard turns off the board of a ladder, if it has one.
 func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ladder.ID) {
 	batch.Queue(`
 		WITH b AS (DELETE FROM boards WHERE ladder_id = $6 RETURNING *)

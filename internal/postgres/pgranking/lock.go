@@ -15,7 +15,7 @@ import (
 // locked is an open transaction that locks a group.
 type locked struct {
 	*Store               // inside the transaction
-	conn   *pgxpool.Conn // of the transaction, nil once it is released
+	conn   *pgxpool.Conn // of the transaction; nil once it is released
 }
 
 // Lock implements ranking.Store.
@@ -34,8 +34,8 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ran
 	queueRead(&batch, q, snap)
 	err = conn.SendBatch(ctx, &batch).Close()
 	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
-		// The group was stored after the lock was taken, or deleted while this transaction waited for it, because its chat was joined with
-		// another one.
+		// The group was stored after the lock was taken, or deleted while this transaction waited
+		// for it, because its chat was merged with another one.
 		err = fmt.Errorf("%w: the chat has another group", ranking.ErrConflict)
 	}
 	if err != nil {
@@ -67,7 +67,8 @@ func (l *locked) Rewrite(ctx context.Context, w ladder.Rewrite) error {
 	return nil
 }
 
-// Release implements ranking.Locked. The pool closes a connection whose transaction is still open, which ends the transaction too.
+// Release implements ranking.Locked. The pool closes a connection whose transaction is still open,
+// which ends the transaction too.
 func (l *locked) Release(ctx context.Context) {
 	if l.conn == nil {
 		return

@@ -58,7 +58,8 @@ const insertMatches = `
 	       clock_timestamp() + n.time_left * interval '1 microsecond', match.id, n.addressee_id
 	FROM new n JOIN match USING (group_id)`
 
-// matchRow is what insertMatches reads of a match. The fields are called as there.
+// matchRow is the input of insertMatches for a match. Its JSON fields have the names of
+// the record there.
 type matchRow struct {
 	Group  ranking.GroupID `json:"group_id"`
 	Ladder ladder.ID       `json:"ladder_id"`
@@ -84,7 +85,7 @@ type matchRow struct {
 	TimeLeft    *int64          `json:"time_left"` // in microseconds
 }
 
-// playerRow is what insertMatches reads of a player of a match.
+// playerRow is the input of insertMatches for a player of a match.
 type playerRow struct {
 	Player ladder.PlayerID `json:"player_id"`
 	Side   int             `json:"side"`
@@ -92,7 +93,8 @@ type playerRow struct {
 	ladder.Entry
 }
 
-// queueMatches inserts matches under the assigned numbers, with their players, history and cards. The matches must be of different groups.
+// queueMatches inserts matches under the assigned numbers, with their players, history and cards.
+// The matches must be of different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	kind := notice.KindOf(ranking.MatchRecorded{})
 	rows := make([]matchRow, len(matches))
@@ -117,7 +119,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	batch.Queue(insertMatches, rows, kind.Name, kind.Purpose)
 }
 
-// scoreColumns returns a score in its stored form: the points, or else the side that won, 0 for a draw.
+// scoreColumns returns a score in its stored form: the points, or else the side that
+// won, 0 for a draw.
 func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	switch {
 	case s.HasPoints():
@@ -131,7 +134,7 @@ func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	}
 }
 
-// resultRow is the result of a match as its columns have it.
+// resultRow is the result of a match in its stored form.
 type resultRow struct {
 	ScoreA, ScoreB int
 	Sets           [][]int16
@@ -155,8 +158,8 @@ func setPoints(sets []ladder.Score) [][]int16 {
 	return points
 }
 
-// queueChangedStandings overwrites standings, provided that their versions are still those that were read. It goes in the order of their
-// ids, the order in which all transactions lock them.
+// queueChangedStandings overwrites standings, provided that their versions are still as they were
+// read. It goes in the order of their ids, like all transactions that lock them.
 func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 	if len(standings) == 0 {
 		return
@@ -174,7 +177,8 @@ func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 		slices.SortedFunc(slices.Values(standings), func(a, b ladder.Standing) int { return cmp.Compare(a.ID, b.ID) }))
 }
 
-// queueNewMatches inserts matches of one group, whose first number is assigned, and what they change.
+// queueNewMatches inserts matches of one group, whose first number is assigned, and the standings
+// that they change.
 func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
 	var known []ladder.Standing
 	for _, s := range lastStandings(matches) {
@@ -185,7 +189,8 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 		}
 	}
 	queueChangedStandings(batch, known)
-	if len(known) == 0 && len(c.Corrected) == 0 { // no version tells
+	if len(known) == 0 && len(c.Corrected) == 0 {
+		// no version shows whether the season has ended
 		queueGoesOn(batch, matches[0].Season)
 	}
 	if c.Ladder != nil {
@@ -199,7 +204,7 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	}
 }
 
-// lastStandings returns the standing of each player after the last of the player's matches.
+// lastStandings returns the standing of each player after the player's last match.
 func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 	var last []ladder.Standing
 	for i, m := range matches {
@@ -219,7 +224,8 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 }
 
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
-	// a player who has been merged into another one in the meantime must not join a ladder again; who has left a ladder has left the group
+	// A player who has been merged into another one in the meantime must not join a ladder again. A
+	// player who has left one ladder has left the group, and so this ladder too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)

@@ -9,7 +9,8 @@ import (
 // goingOn are the current seasons of the group $1.
 const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
 
-// queueJoined writes a first standing, and that its player is in the group's other ladders again.
+// queueJoined writes a first standing, and makes its player a member of the group's
+// other ladders again.
 func queueJoined(batch *pgx.Batch, c ranking.Changes, n *ranking.NewStanding) {
 	queueGoesOn(batch, n.Season)
 	queueNewStanding(batch, n.Season, n.Standing)

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge means that somebody else has merged the player, or that it is not possible any more.
+// errNothingToMerge means that the player has already been merged, or cannot be merged any more.
 var errNothingToMerge = errors.New("nothing to merge")
 
 // merging is an open transaction that locks two players.
@@ -66,8 +66,9 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 // Release implements ranking.Merging.
 func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
-// lockForMerge locks the group of the unclaimed player, which it returns, and then the players. After that nobody can add the unclaimed player to a ladder,
-// because that takes the lock of its row.
+// lockForMerge locks the group of the unclaimed player, which it returns, and then the players.
+// From then on no transaction can add the unclaimed player to a ladder, because that takes the lock
+// of the player's row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (ranking.GroupID, error) {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
 	find := func(lock string) ([]ranking.GroupID, error) {
@@ -92,7 +93,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (r
 			return 0, errNothingToMerge
 		}
 	}
-	// without locks: whoever holds another group may be waiting for the player
+	// without locks: a transaction that holds another group may be waiting for the player
 	now, err := find("")
 	if err != nil {
 		return 0, err
@@ -121,7 +122,8 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 		Ladder ladder.ID
 		Chat   ranking.ChatID
 		Name   string // empty if its group has no other ladder
-		First  int    // the number of the first match of either, or else of the next match
+		// First is the number of the first match of either player, or else of the next match.
+		First int
 	}
 	rows, err := postgres.Collect(ctx, s.db, "read seasons", pgx.RowToStructByPos[seasonRow], seasons, from, into)
 	if err != nil {
@@ -140,7 +142,8 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 	return all, nil
 }
 
-// applyMerge writes a merge: first the seasons that both players are in, then everything of from that does not conflict.
+// applyMerge writes a merge: first the seasons of both players, then everything of from that
+// does not conflict.
 func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -150,7 +153,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 			    WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
-	// A match in which both play stays as it is: it is undone.
+	// A match in which both play keeps its players: it is undone.
 	batch.Queue(`
 		UPDATE match_players mp SET player_id = $2
 		WHERE mp.player_id = $1
@@ -171,7 +174,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
 		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
-	// those who were merged into the unclaimed player before are merged too
+	// players who were merged into the unclaimed player before are merged too
 	batch.Queue(`
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 	for _, m := range merges {

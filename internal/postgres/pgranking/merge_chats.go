@@ -11,11 +11,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// mergeChats makes two chats one. The chat whose group has more matches remains, or else the older one. If the other group has matches too,
-// it is detached: its matches and unclaimed players stay as they are, without a chat. Otherwise it ends. All else passes to the chat that
-// remains. So a command that has read the other chat cannot write any more, and conflicts.
+// mergeChats makes two chats one. The chat whose group has more matches remains, or else the older
+// one. If the other group has matches too, it is detached: its matches and unclaimed players stay
+// as they are, without a chat. Otherwise the group ends. Everything else passes to the remaining
+// chat. So a command that has read the other chat cannot write any more, and conflicts.
 //
-// It goes through all notices of the other chat that are kept, as nothing else does. But that is rare, and there are only few of them.
+// mergeChats is the only operation that goes through all kept notices of a chat. But it is rare,
+// and there are only few of them.
 func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.ChatID, *ranking.DetachedGroup, error) {
 	kept, err := s.group(ctx, older)
 	if err != nil {
@@ -49,13 +51,12 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 	return kept.Chat, detached, nil
 }
 
-// groupRow is a group with its chat and its default ladder.
 type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
-	Ladder ladder.ID // and its season that goes on
+	Ladder ladder.ID // default ladder, and its current season
 	Season ladder.SeasonID
-	Last   int // the number of its last match
+	Last   int // number of its last match
 }
 
 func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
@@ -69,15 +70,16 @@ func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	return g, nil
 }
 
-// queueMergeOutbox prepares the notices of two chats to be those of one.
+// queueMergeOutbox prepares the notices of two chats to become those of one.
 func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
-	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such events (their keys begin with s:) if
-	// the older group was greeted already.
+	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such
+	// events (their keys begin with s:) if the older group was already greeted.
 	batch.Queue(`
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
 		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older, newer)
-	// of two notices with the same key only the later one can still be superseded; the other one is sent before it
+	// of two notices with the same key only the later one can still be superseded; the other one
+	// is sent before it
 	batch.Queue(`
 		UPDATE outbox o SET supersede_key = NULL
 		WHERE o.chat_id IN ($1, $2) AND o.supersede_key IS NOT NULL AND EXISTS (
@@ -85,9 +87,9 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 		    WHERE later.chat_id IN ($1, $2) AND later.supersede_key = o.supersede_key AND later.id > o.id)`, older, newer)
 }
 
-// queueMergeBoards leaves the boards of the ladders that remain. Of two boards of the default ladders that of the newer chat remains, because
-// its message can still be edited. Those of other ladders that do not remain end, and their messages with them: there is nothing left that
-// they could show.
+// queueMergeBoards merges the boards of two groups. If both default ladders have a board, the newer
+// chat's remains, because its message can still be edited. Boards of ladders that do not remain
+// end, with their messages: they have nothing left to show.
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
@@ -114,7 +116,7 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
 
-// queueEndedSeasons ends the messages that tell how seasons of a group ended that has no chat any more.
+// queueEndedSeasons ends the messages about ended seasons of a group that no longer has a chat.
 func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 	of := `chat_id = $1 AND EXISTS (
 		    SELECT FROM seasons s WHERE s.group_id = $2 AND starts_with(object || ':', 'season:' || s.id || ':'))`
@@ -124,14 +126,14 @@ func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 		WHERE finished_at IS NULL AND `+of, gone.Chat, gone.ID)
 }
 
-// queuePassOn passes all of a chat to another one but what its group consists of.
+// queuePassOn passes everything of a chat to another one, except the contents of its group.
 func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	for _, table := range []string{"ensured_messages", "boards", "topics", "outbox", "prompts", "timers", "chat_aliases"} {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
-	// the later sighting counts, of an account as well as of a username; what an account was called
-	// before is kept, and that the person has come
+	// The later sighting counts, for an account as well as for a username. The former usernames of
+	// an account are kept, and so is the fact that the person has come.
 	batch.Queue(`
 		UPDATE sightings known SET came = known.came OR o.came, former = nullif(ARRAY(
 		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
@@ -151,7 +153,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth lets everybody who is a member of one group be a member of another one, if they are in its ladders.
+// queueMembersOfBoth lets a member of the one group (of) rejoin the other (group), if the player
+// has left its ladders.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1
@@ -161,8 +164,8 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 		group.ID, of.ID)
 }
 
-// queueEndGroup removes a group that has no matches. Its players pass to the other group, except for those who are there already, and so do
-// its rules if it is the older one.
+// queueEndGroup removes a group that has no matches. Its players pass to the other group, except
+// those who are already there; so do its rules if it is the older group.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	// a player who is claimed in the meantime must not be merged into an unclaimed one
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)
@@ -184,7 +187,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 		batch.Queue(`
 			UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+`
 			FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
-		// the timer finds out when an automatic season ends
+		// the timer then finds out when an automatic season ends
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`
 			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now()) ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = now()`,
@@ -195,8 +198,8 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, gone.ID)
 }
 
-// queueEndChat removes a chat to which nothing refers any more. The other one gets the id and the state of the newer of the two, and the
-// settings of the older one.
+// queueEndChat removes a chat to which nothing refers any more. The other chat gets the id and the
+// state of the newer of the two, and the settings of the older one.
 func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chatRow) {
 	batch.Queue(`
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING id)
@@ -211,7 +214,7 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 	queueAlias(batch, older.External, kept)
 }
 
-// copied assigns the settings that a table holds, those of its older row.
+// copied returns the assignments that copy the settings of a table from its row older.
 func copied(table ranking.SettingsTable) string {
 	var all []string
 	for _, s := range ranking.AllSettings() {

@@ -46,11 +46,12 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (deta
 // chatRow is a chat, or none.
 type chatRow struct {
 	ID       ranking.ChatID
-	External ranking.ExternalChatID // the current one
+	External ranking.ExternalChatID // current id
 }
 
-// lockForMove returns the chats that the ids stand for. It locks their groups in the order of their ids, the ladders, the waiting notices,
-// the chats, and their boards. The dispatcher locks notices before chats too. After that nobody can record, join or queue anything there.
+// lockForMove returns the chats with these ids. It locks their groups in the order of their ids,
+// the ladders, the waiting notices, the chats, and their boards. The dispatcher also locks notices
+// before chats. From then on no transaction can record, join or queue anything there.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
@@ -88,7 +89,8 @@ func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID
 // addAlias makes an unknown id an earlier id of a chat.
 func (s *Store) addAlias(ctx context.Context, earlier ranking.ExternalChatID, chat chatRow) error {
 	var batch pgx.Batch
-	// The chat has that id for a moment: so whoever inserts a chat with that id waits, and then finds the alias.
+	// The chat has that id for a moment, so a transaction that inserts a chat with that id waits,
+	// and then finds the alias.
 	for _, id := range []ranking.ExternalChatID{earlier, chat.External} {
 		batch.Queue(`UPDATE chats SET telegram_chat_id = $2 WHERE id = $1`, chat.ID, id)
 	}
@@ -100,8 +102,8 @@ func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.C
 	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
 }
 
-// rename gives a chat an id that no chat has. That the bot was forbidden to write under the old id, or had to wait, does not apply to the
-// new one.
+// rename gives a chat an id that no chat has. The new id is neither parked nor frozen, even if
+// the old one was.
 func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
@@ -113,9 +115,10 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages removes references to messages from the chat's waiting notices: under another id, the same message ids mean other
-// messages. Pages end, unless they are the only ones to tell the outcome of a command: these become messages of their own. match_messages
-// needs no change, because it goes by Telegram's chat id.
+// queueForgetMessages removes references to messages from the chat's waiting notices: under another
+// id, the same message ids mean other messages. Pages end, except those that alone tell the outcome
+// of a command: they become messages of their own. match_messages needs no change, because it goes
+// by Telegram's chat id.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

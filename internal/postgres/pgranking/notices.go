@@ -14,11 +14,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// notRecordedDelay is how long a notice of results that were not recorded waits for more of them. It delays everything after it in its
-// lane, so it is short.
+// notRecordedDelay is how long a notice of results that were not recorded waits for more of them.
+// It delays all later notices of its lane, so it is short.
 const notRecordedDelay = 3 * time.Second
 
-// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender and topic, or inserts that notice.
+// queueNotRecorded adds a result that was not recorded to the waiting notice for the same sender
+// and topic, or inserts that notice.
 func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n ranking.NotRecorded) {
 	kind := notice.KindOf(n)
 	batch.Queue(`
@@ -37,8 +38,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 }
 
-// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited one. Both times are by the messenger's
-// clock. The caller adds the rest to the database's clock, which may show another time.
+// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited
+// one. Both times are by the messenger's clock. The caller adds the rest to the database's clock,
+// which may show another time.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
@@ -47,8 +49,9 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	return &left
 }
 
-// queueNotices inserts the notices of a command, except for the card of a new match, which queueMatches inserts. The lifetime of a notice
-// begins when its command was sent; now must be by the same clock.
+// queueNotices inserts the notices of a command, except the card of a new match, which
+// queueMatches inserts. The lifetime of a notice begins when its command was sent; now must be by
+// the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	if c.Button != "" {
 		kind := notice.KindOf(c.CallbackAnswer)
@@ -92,9 +95,9 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 }
 
-// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new content. If it has been sent, or may
-// have been, its message is edited. When the match is rendered again together with others, the current content comes from the row of the
-// card.
+// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new
+// content. If it has been sent, or may have been, its message is edited. When the match is rendered
+// again together with others, the current content comes from the row of the card.
 func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) {
 	kind := notice.KindOf(card.Notice)
 	batch.Queue(`
@@ -110,7 +113,7 @@ func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.C
 		chat, card.Match, kind.Name, kind.Purpose, labeled{card.Notice, ladder}, key, postgres.EditLifetime)
 }
 
-// labeled is a notice as it is stored: with the label of its ladder, if it has one.
+// labeled is a notice in its stored form: with the label of its ladder, if it has one.
 type labeled struct {
 	notice ranking.Notice
 	ladder *ranking.LadderLabel
@@ -131,8 +134,8 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// queuePage replaces the message with a pressed button. The newest press takes the place of one
-// that waits for the same message.
+// queuePage replaces the message with a pressed button. The newest press takes the place of a
+// waiting one for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`

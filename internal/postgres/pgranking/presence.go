@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queuePresence records what a command shows about the bot's membership in its chat.
+// queuePresence records what a command reveals about the bot's membership in its chat.
 func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	switch c.Presence {
 	case ranking.ChatSeen:
@@ -17,7 +17,8 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 		batch.Queue(`UPDATE chats SET is_active = true, `+postgres.Unparked+` WHERE id = $1`, c.Chat)
 		// the bot's rights may have changed
 		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat)
-	case ranking.BotInactive: // the bot greets again when it is back, however soon that is
+	case ranking.BotInactive:
+		// the bot greets again when it is back, however soon
 		batch.Queue(`
 			UPDATE chats
 			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
@@ -25,8 +26,8 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// queueSeen records that chats have sent something: the bot is in them. Where it was refused, it
-// may be able to write again, and tries a while after its last try.
+// queueSeen records that chats have sent something: the bot is in them. A parked chat may be tried
+// again FirstParking after the last try.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// undeliveredWindow is how long a prompt stays open whose notice never expires and is not delivered.
+// undeliveredWindow is how long a prompt stays open if its notice never expires and
+// is not delivered.
 const undeliveredWindow = 24 * time.Hour
 
 // promptWindow is ranking.PromptWindow in SQL.
@@ -29,7 +30,7 @@ const foundPrompt = `
 func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.PromptID, found **ranking.Prompt) {
 	type promptRow struct {
 		ranking.Prompt
-		Request []byte // Report, Wizard or Which, as the kind says
+		Request []byte // Report, Wizard or Which, depending on the kind
 	}
 	batch.Queue(foundPrompt, chat, id).Query(func(rows pgx.Rows) error {
 		p, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByNameLax[promptRow])
@@ -55,8 +56,9 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 	})
 }
 
-// queuePrompt inserts a prompt with its notice and its timer. args are those of insertNotice. Until the notice is delivered, the prompt
-// ends a PromptWindow after the notice has expired.
+// queuePrompt inserts a prompt with its notice and its timer. args are the arguments of
+// insertNotice. Until the notice is delivered, the prompt ends a PromptWindow after the
+// notice has expired.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
@@ -69,7 +71,7 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request(p), undeliveredWindow, ranking.PromptWindow)...)
 }
 
-// request returns what a prompt asks about that is no match yet, nil if there is none.
+// request returns the part of a prompt's question that is no match yet, nil if there is none.
 func request(p ranking.NewPrompt) any {
 	switch {
 	case p.Report != nil:
@@ -82,7 +84,8 @@ func request(p ranking.NewPrompt) any {
 	return nil
 }
 
-// queueOvertakenPrompts closes what was asked about a message before an edit of it took effect, but not what the edit asks itself.
+// queueOvertakenPrompts closes the prompts about a message that were asked before an edit of it
+// took effect, but not a prompt of the edit itself.
 func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(`
 		WITH overtaken AS (
@@ -92,7 +95,8 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
 }
 
-// queueChangedPrompt stores what a prompt asks from now on, provided that it is open. Its time begins anew.
+// queueChangedPrompt changes the question of a prompt, provided that the prompt is open. Its
+// time begins anew.
 func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
@@ -100,11 +104,13 @@ func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), ranking.PromptWindow)
 }
 
-// promptTimer is the key of the timer of the prompt with this id, as ranking.PromptID.Timer returns it.
+// promptTimer is the key of the timer of the prompt with this id, as
+// ranking.PromptID.Timer returns it.
 const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
-// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless queueFired does. It comes after the notices,
-// because the dispatcher locks those before prompts and timers too.
+// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless
+// queueFired does. It comes after the notices, because the dispatcher also locks those before
+// prompts and timers.
 func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(`
 		WITH closed AS (

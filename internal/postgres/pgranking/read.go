@@ -30,9 +30,10 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, e
 	return snap, nil
 }
 
-// queueRead queues what a query asks for. Each statement sees later commits than the one before. Apply checks the standings by their
-// versions, so they come before the recent matches, and those of everybody before the leaders: if a match comes in between, Apply conflicts
-// instead of missing it.
+// queueRead queues the reads of a query. Each statement sees later commits than the one
+// before. Apply checks the standings by their versions, so they come before the recent
+// matches, and the members' standings before the leaders: if a match comes in between, Apply
+// conflicts instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.Season != 0 {
@@ -86,7 +87,8 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	}
 }
 
-// queueChat reads the chat, in a row for each ladder of its group. A sequence gives an id to what is missing and to be added.
+// queueChat reads the chat, in a row for each ladder of its group. Rows that are missing and to be
+// added get an id from a sequence.
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
@@ -148,7 +150,8 @@ func chatFields(snap *ranking.Snapshot) []any {
 	}
 }
 
-// ladderColumns are the columns of a ladder l and its season s, apart from their ids; zeros if there is none.
+// ladderColumns are the columns of a ladder l and its season s, except their ids; zeros
+// if there is none.
 const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
 		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0),
@@ -169,12 +172,12 @@ func ladderFields(l *ranking.GroupLadder) []any {
 
 // people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
 //
-// The last join must choose as ranking.Known.Identify does. The plan stays when tables grow: with
-// LIMIT 1, the planner looks up each row by its key even in a new database, where it would scan
-// whole groups otherwise. The first $4 people who are unknown get an id. At $5, the message showed
-// the people where $6 is true: a mention does not mean an account that it shows with another
-// username, unless that is older than the sighting. $7 is the ladder, and $8 its season, as in a
-// query.
+// The last join must choose like ranking.Known.Identify. The plan stays when tables grow: with
+// LIMIT 1, the planner looks up each row by its key even in a new database, where it would
+// otherwise scan whole groups. The first $4 people get an id if they are not players yet. At $5,
+// the message showed the people where $6 is true: a mention does not mean an account that the
+// message shows with another username, unless the message is older than the sighting. $7 is the
+// ladder, and $8 its season, as in a query.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
@@ -216,7 +219,8 @@ var people = `
 
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
-	// What a result needs to know besides is read in the same statement, so that the leaders are no older than the standings.
+	// The other facts that a result needs are read in the same statement, so that the leaders are
+	// no older than the standings.
 	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (
 		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS leader)`, `,
 		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`)
@@ -257,7 +261,7 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// scanKnown scans what is known of a person, and what extra columns have.
+// scanKnown scans the facts about a person, and the extra columns.
 func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ranking.Known, error) {
 	var players [3]ranking.Player
 	var isSeen bool
@@ -316,7 +320,8 @@ func everybodyIn(group, season string) string {
 		      AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `))`
 }
 
-// queueEverybody reads who is in a ladder of a chat, with the standings in the ladder of the query.
+// queueEverybody reads the members of a ladder of a chat, with their standings in the
+// ladder of the query.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
@@ -340,8 +345,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last matches of the sender, and of everybody, in a ladder of a chat
-// that count. Without OFFSET, the planner may read the players of all matches.
+// queueLastMatches reads the last counted matches of the sender, and of all players, in a ladder of
+// a chat. Without OFFSET, the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
@@ -375,15 +380,15 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders is the query for the players at the top of the ranking of the ladder here at $9. There are at most $10.
+// leaders is the query for the top of the ranking of the ladder here at $9, at most $10 players.
 var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
 		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
-// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among the upsets of all time, the largest
-// first.
+// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among
+// the upsets of all time, the largest first.
 func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (upset int, err error) {
 	const sql = `
 		SELECT coalesce(max(upset), 0) FROM (
@@ -396,7 +401,7 @@ func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.T
 	return upset, nil
 }
 
-// maxRecent is how many recent matches are read at most.
+// maxRecent limits the recent matches that are read.
 const maxRecent = 200
 
 // queueEqualResults reads the recent matches of a ladder that may be the same as reported ones.
@@ -444,7 +449,7 @@ func (m recentMatch) match() ranking.RecentMatch {
 	}
 }
 
-// queueRecentUsage counts what a sender has sent recently.
+// queueRecentUsage counts a sender's recent commands.
 func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE rate_class = $4 AND sent_at <= $2),

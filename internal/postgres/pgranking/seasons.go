@@ -25,7 +25,7 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (s
 }
 
 // queueSeason reads the first match of a ladder, and which matches of its current season were
-// reported since the time of the query, none if that is zero.
+// reported since the time of the query; none if that is zero.
 func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql := `
 		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
@@ -39,7 +39,7 @@ func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// queueOver reads the number of a season, 0 if it goes on.
+// queueOver reads the number of a season, 0 if it is current.
 func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 	batch.Queue(`
 		SELECT CASE WHEN l.season_id <> s.id THEN s.number ELSE 0 END FROM seasons s JOIN ladders l ON l.id = s.ladder_id
@@ -47,8 +47,9 @@ func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(number) })
 }
 
-// queueNewSeason ends a season and starts the next one, in which all who were in the ladder begin afresh. The versions of the standings
-// change, so that whoever has read them to record a match reads again which season goes on.
+// queueNewSeason ends a season and starts the next one, in which all players of the ladder begin
+// afresh. The versions of the standings change, so that a command that has read them to record a
+// match reads again which season is current.
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (
@@ -80,7 +81,7 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	}
 }
 
-// queueUntil changes when a season ends that goes on.
+// queueUntil changes the end of a current season.
 func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 	batch.Queue(`
 		WITH until AS (
@@ -95,20 +96,22 @@ func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 		ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = excluded.due_at`, u.Timer(), chat, u.Until.Add(ranking.AfterSeason))
 }
 
-// queueCorrected lets the message that told how a season ended be brought up to date, if the season is over and has been told.
+// queueCorrected queues an update of the message about the end of a season, if the season is over
+// and its end has been announced.
 func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID) {
 	queueTold(batch, chat, key, season, `{"corrected": true}`)
 }
 
-// queueGoesOn ensures that a season goes on that did when it was read. Its group is locked.
+// queueGoesOn ensures that a season is still current. Its group is locked.
 func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 	batch.Queue(`
 		SELECT EXISTS (
 		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
 }
 
-// queueTold queues the message that tells how a season of the chat has ended, unless a timer will. It stays where it is, or else will be;
-// else it is where the ladder's board is, or the ladder's topic.
+// queueTold queues the message about the end of a season of the chat, unless a timer will. The
+// message stays where it is, or where it is about to be; otherwise it goes where the ladder's board
+// is, or to the ladder's topic.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (

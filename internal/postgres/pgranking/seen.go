@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNewChat stores a chat that is new, and its group and ladder if it has none. Those have the ids that the read gave them. If another
-// transaction was faster, a unique constraint makes this one fail.
+// queueNewChat stores a new chat, and its group and ladder if it has none, under the ids that the
+// read has drawn. If another transaction was faster, a unique constraint makes this one fail.
 func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	if s.NewChat {
 		batch.Queue(`
@@ -29,18 +29,19 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	}
 }
 
-// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes neither. It comes after the notices,
-// because whoever moves a chat locks those, and the group, before the chat.
+// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes
+// neither. It comes after the notices, because a move of a chat locks those, and the group,
+// before the chat.
 func queueChangedChat(batch *pgx.Batch, c ranking.Chat, id ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats SET kind = $3, title = $4 WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
 		id, c.ID, c.Kind, c.Title)
 }
 
-// queueSeenPeople stores what a command shows about people.
+// queueSeenPeople stores what a command reveals about people.
 func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	changes := inLockOrder(s.People)
-	var names []string // that new unclaimed players have, or accounts were seen with
+	var names []string // usernames of new unclaimed players and of seen accounts
 	for _, c := range changes {
 		queuePlayer(batch, s.Group, c)
 		if c.New && c.Player.UserID == 0 {
@@ -53,7 +54,8 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 			names = append(names, strings.ToLower(c.Sighting.Username))
 		}
 	}
-	if len(names) > 0 { // a name is either that of an unclaimed player or that of an account
+	if len(names) > 0 {
+		// a username belongs either to an unclaimed player or to an account
 		batch.Queue(`
 			SELECT (NOT EXISTS (
 			    SELECT FROM players p JOIN sightings s ON s.group_id = p.group_id AND lower(s.username) = lower(p.username)
@@ -61,8 +63,9 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	}
 }
 
-// inLockOrder puts known players first, by id, then new accounts, by their ids with the messenger, and then new unclaimed players, by name,
-// so that two instances that see the same people lock their rows in the same order.
+// inLockOrder puts known players first, by id, then new accounts, by their ids with the messenger,
+// and then new unclaimed players, by name, so that two instances that see the same people lock
+// their rows in the same order.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	class := func(c ranking.PlayerChange) int {
 		switch {
@@ -82,7 +85,8 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	})
 }
 
-// queuePlayer stores a change of a player, which a command in a group or in a private chat has shown.
+// queuePlayer stores a change of a player that a command in a group or in a private
+// chat has revealed.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player
 	switch {
@@ -92,7 +96,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5)`,
 			p.ID, p.UserID, group, p.Username, p.Name)
 	case !c.Mentioned:
-		// a player who was claimed by somebody else or merged in the meantime must not be claimed again
+		// a player who was claimed by another account or merged in the meantime must not
+		// be claimed again
 		batch.Queue(`
 			WITH changed AS (
 			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
@@ -101,7 +106,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			    RETURNING 1)
 			SELECT EXISTS (SELECT FROM changed)::unchanged`, p.ID, p.UserID, p.Username, p.Name)
 	}
-	if c.Standing != 0 || !c.New && !c.Mentioned { // perhaps one in another ladder has the old name
+	if c.Standing != 0 || !c.New && !c.Mentioned {
+		// a standing in another ladder may have the old name
 		batch.Queue(`
 			UPDATE group_players s SET name = p.display_name FROM players p
 			WHERE p.id = $1 AND s.player_id = p.id AND s.name <> p.display_name
@@ -109,11 +115,11 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
-// formerUsernames are the former usernames of a known sighting whose username ends, with that one.
+// formerUsernames are the former usernames of a known sighting, including its username, which ends.
 const formerUsernames = `array_remove(array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
-// queueSighting records with which username an account was seen in a group. Nobody else has that username there from then on, except for
-// somebody who was seen with it later.
+// queueSighting records with which username an account was seen in a group. From then on no other
+// account has that username there, unless it was seen with it later.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`

@@ -17,44 +17,46 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Results of known people in different groups have nothing in common, so they can share statements and a transaction. That is worth it when
-// many wait, such as after an outage: setting up the statements and committing cost the server more than a result does. Alone, each takes
-// 1.6 times as much processor time (medians of elobench's throughput). Everything else is written alone.
+// Results of known people in different groups have nothing in common, so they can share statements
+// and a transaction. That pays off when many wait, such as after an outage: setting up the
+// statements and committing cost the server more than a result does. Alone, each takes 1.6 times as
+// much processor time (medians of elobench's throughput). Everything else is written alone.
 
 const (
-	// resultSlots is how many transactions write results at once before other results have to wait. Those that wait are written together
-	// as soon as a slot is free. Two keep the server busy while one of them commits.
+	// resultSlots is how many transactions write results at once before other results have to wait.
+	// Waiting results are written together as soon as a slot is free. Two slots keep the server
+	// busy while one of them commits.
 	resultSlots = 2
-	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and must not keep results of other groups
-	// from being written.
+	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and
+	// must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
-	// maxTogether is how many results one transaction writes at most.
+	// maxTogether limits the results that one transaction writes.
 	maxTogether = 32
-	// sharedTimeout bounds a transaction of several results.
+	// sharedTimeout limits a transaction of several results.
 	sharedTimeout = 2 * time.Second
 )
 
-// shortLockTimeout shortens a transaction's wait for locks, because all results that are written together wait for it.
+// shortLockTimeout shortens a transaction's wait for locks, because all results in it wait with it.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
-// errAlone tells a waiting caller to write its result itself. The caller holds a slot from then on.
+// errAlone tells a waiting caller to write its result itself. From then on the caller holds a slot.
 var errAlone = errors.New("not written together with others")
 
-// resultStore is the store that a resultWriter writes to.
 type resultStore interface {
 	write(context.Context, ranking.Changes) error
-	// writeResults writes results of different groups in one transaction. It fails with errAlone if they may be written alone.
+	// writeResults writes results of different groups in one transaction. It fails with errAlone if
+	// they may be written alone.
 	writeResults([]*waitingResult) error
 }
 
-// resultWriter writes results of known people, those that have to wait for a slot together.
+// resultWriter writes results of known people. Results that have to wait for a slot are
+// written together.
 type resultWriter struct {
 	mu      sync.Mutex
-	slots   int              // taken
-	waiting []*waitingResult // for a slot
+	slots   int              // slots taken
+	waiting []*waitingResult // results that wait for a slot
 }
 
-// waitingResult is a result that waits to be written.
 type waitingResult struct {
 	changes ranking.Changes
 	match   *ranking.NewMatch
@@ -62,8 +64,9 @@ type waitingResult struct {
 	done    chan error // receives the outcome, or errAlone
 }
 
-// sharedResult returns the match of a command that may be written together with others, or nil: a message with one result of people who
-// have standings already, and nothing else.
+// sharedResult returns the match of a command that may be written together with others: a
+// message with one result of people who already have standings, and nothing else. It returns nil
+// for any other command.
 func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	matches := newMatches(c)
 	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil || c.Presence != ranking.ChatSeen ||
@@ -77,7 +80,8 @@ func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	return matches[0]
 }
 
-// write writes a result when it has a slot, or with others before. If ctx ends first, the result is not written.
+// write writes a result when it has a slot, or earlier with others. If ctx ends first, the result
+// is not written.
 func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Changes, m *ranking.NewMatch) error {
 	r := w.join(c, m)
 	crashpoint.At(crashpoint.Batching)
@@ -89,7 +93,9 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return Translate(ctx.Err())
 			}
-			err = <-r.done // soon: within sharedTimeout and the turns of those that are written alone before
+			// soon: within sharedTimeout and the turns of those results that are
+			// written alone before
+			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {
 			return err
@@ -112,7 +118,7 @@ func (w *resultWriter) join(c ranking.Changes, m *ranking.NewMatch) *waitingResu
 	return r
 }
 
-// leave removes a result from the queue. It returns false if the result is being written already.
+// leave removes a result from the queue. It returns false if the result is already being written.
 func (w *resultWriter) leave(r *waitingResult) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +160,8 @@ func (w *resultWriter) fill(s resultStore) {
 	}
 }
 
-// take returns the results that have waited longest and may be written together, at most one per group.
+// take returns the results that have waited longest and may be written together, at
+// most one per group.
 func (w *resultWriter) take() []*waitingResult {
 	var together, later []*waitingResult
 	groups := make(map[ranking.GroupID]bool)
@@ -170,7 +177,8 @@ func (w *resultWriter) take() []*waitingResult {
 	return together
 }
 
-// writeTogether writes several results, and tells their callers the outcome. If they must be written alone, each waits for a slot again.
+// writeTogether writes several results, and tells their callers the outcome. If they must be
+// written alone, each waits for a slot again.
 func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 	defer w.holdSlot(s)()
 	err := s.writeResults(together)
@@ -181,7 +189,7 @@ func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 			r.alone = true
 		}
 		w.waiting = append(together, w.waiting...)
-		w.fill(s) // another slot may have become free meanwhile, when nothing waited
+		w.fill(s) // another slot may have become free while nothing waited
 		return
 	}
 	for _, r := range together {
@@ -189,8 +197,9 @@ func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 	}
 }
 
-// writeResults implements resultStore. If it fails, a single result may be the cause, or its group may be locked. A result that makes it
-// panic panics again when it is written alone, in the goroutine of its caller.
+// writeResults implements resultStore. If it fails, a single result may be the cause, or its group
+// may be locked. A result that makes it panic panics again when it is written alone, in the
+// goroutine of its caller.
 func (s *Store) writeResults(results []*waitingResult) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sharedTimeout)
 	defer cancel()
@@ -208,7 +217,7 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var standings []ladder.Standing
 	var matches []newMatch
 	var chats []ranking.ChatID
-	var ladders []ladder.ID // those of groups with several
+	var ladders []ladder.ID // ladders of groups that have several
 	for _, r := range results {
 		groups = append(groups, r.match.Group)
 		keys = append(keys, keysOf(r.changes)...)
@@ -222,7 +231,8 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 	var batch pgx.Batch
 	batch.Queue(shortLockTimeout)
 	s.lease.Require(&batch)
-	batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups) // none waits for the group of another one
+	// NOWAIT: no result waits for another one's group
+	batch.Queue(`SELECT FROM groups WHERE id = ANY ($1) FOR NO KEY UPDATE NOWAIT`, groups)
 	queueNumbers(&batch, groups)
 	queueNotArchived(&batch, ladders)
 	queueKeys(&batch, keys)

@@ -15,7 +15,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// querier is the common part of a pool, a connection and a transaction.
 type querier interface {
 	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
@@ -23,13 +22,16 @@ type querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Store implements ranking.Store and ranking.AuditStore. Whoever changes an exported field does so before the first use.
+// Store implements ranking.Store and ranking.AuditStore. Set the exported fields
+// before the first use.
 type Store struct {
-	// Auxiliary is for checking whether the database answers while all connections of pool may be in use.
+	// Auxiliary is for checking whether the database answers while all connections of
+	// pool may be in use.
 	Auxiliary *pgxpool.Pool
 	Now       func() time.Time // the messenger's clock
 	Log       *slog.Logger
-	// WebChanged is called with a group that has a web board when something is committed there. It must not block.
+	// WebChanged is called with a group that has a web board when something is committed there. It
+	// must not block.
 	WebChanged func(ranking.GroupID)
 
 	pool *pgxpool.Pool
@@ -44,8 +46,8 @@ type Store struct {
 
 var _ ranking.Store = (*Store)(nil)
 
-// NewStore returns a store in the pool's database. When something to be sent is committed, the store calls committed with its lane;
-// committed must not block.
+// NewStore returns a store in the pool's database. When something to be sent is committed, the
+// store calls committed with its lane; committed must not block.
 func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	return &Store{
 		Auxiliary: pool, Now: time.Now, Log: slog.New(slog.DiscardHandler), WebChanged: func(ranking.GroupID) {},
@@ -53,15 +55,16 @@ func NewStore(pool *pgxpool.Pool, committed func(outbox.Lane)) *Store {
 	}
 }
 
-// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once somebody else has taken over the lease. So nothing that a
-// stalled process has begun takes effect later.
+// WithLease returns a store whose writes fail with outbox.ErrLeaseLost once another instance has
+// taken over the lease. So nothing that a stalled process has begun takes effect later.
 func (s *Store) WithLease(l *postgres.Lease) *Store {
 	clone := *s
 	clone.lease, clone.results = l, new(resultWriter)
 	return &clone
 }
 
-// inside returns a store whose statements run in an open transaction, which needs no lease of its own.
+// inside returns a store whose statements run in an open transaction, which needs no
+// lease of its own.
 func (s *Store) inside(tx querier) *Store {
 	clone := *s
 	clone.db, clone.lease, clone.results = tx, nil, nil
@@ -75,18 +78,20 @@ func (s *Store) wake(chat ranking.ChatID, kinds ...outbox.LaneKind) {
 	}
 }
 
-// wakeHandled reports that a command turned out to be handled already: what it sends may wait in any lane of its chat. Whoever handled it
-// may not know, if its commit was not answered in time.
+// wakeHandled reports that a command turned out to be already handled: its notices may wait in
+// any lane of its chat. The instance that handled it may not know that, if its commit was not
+// answered in time.
 func (s *Store) wakeHandled(chat ranking.ChatID) {
-	if chat != 0 { // else it is unknown, so that nothing is sent there
+	if chat != 0 { // an unknown chat has nothing to send
 		s.wake(chat, outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards)
 	}
 }
 
-// EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the standby is canceled becomes visible
-// although the standby may not have it. A later commit waits for the standby too, and the standby gets all commits in order. Only a
-// transaction that writes waits, and this one writes nothing but a message into the log. On a standby, its first function fails as a write
-// does.
+// EnsureDurable implements ranking.Store. With synchronous replication, a commit whose wait for the
+// standby is canceled becomes visible although the standby may not have it. A later commit waits
+// for the standby too, and the standby gets all commits in order. Only a transaction that writes
+// waits, and this one writes nothing but a message into the log. On a standby, its first function
+// fails as a write does.
 func (s *Store) EnsureDurable(ctx context.Context) error {
 	const sql = `SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'elobot', '')`
 	if _, err := s.db.Exec(ctx, sql); err != nil {

@@ -19,13 +19,13 @@ func (s *Store) DueTimers(ctx context.Context, after ranking.Timer, limit int) (
 	return postgres.Collect(ctx, s.db, "read due timers", pgx.RowToStructByPos[ranking.Timer], sql, after.DueAt, after.Key, limit)
 }
 
-// queueDue reads whether there is a timer with this key, and it is due.
+// queueDue reads whether a timer with this key exists and is due.
 func queueDue(batch *pgx.Batch, key string, due *bool) {
 	batch.Queue(`SELECT EXISTS (SELECT FROM timers WHERE key = $1 AND due_at <= clock_timestamp())`, key).
 		QueryRow(func(row pgx.Row) error { return row.Scan(due) })
 }
 
-// queueFired deletes the timer with this key, provided that it is still there and due.
+// queueFired deletes the timer with this key, provided that it still exists and is due.
 func queueFired(batch *pgx.Batch, key string) {
 	batch.Queue(`
 		WITH fired AS (DELETE FROM timers WHERE key = $1 AND due_at <= clock_timestamp() RETURNING 1)
