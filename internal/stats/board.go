@@ -12,24 +12,25 @@ import (
 // BoardRows is the maximum number of players on a board.
 const BoardRows = MaxPlaces
 
-// Board is what the board of a ladder shows, read when it is sent. All names are filled in.
+// Board is the content of a ladder's board, read when it is sent. All names are filled in.
 type Board struct {
 	RankingPage
-	// On is true if the ladder has its board there. Otherwise there is none any more, and the message says AsOf when the ranking was true
-	// for the last time.
+	// On reports whether the ladder has its board there. Otherwise the board has ended, and AsOf is
+	// when it was last correct.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
-	// ToPin is true if the message is to be pinned. A message that somebody has unpinned is not.
+	// ToPin reports whether to pin the message. A message that a member has unpinned stays
+	// unpinned.
 	ToPin bool `json:"-"`
 }
 
-// HasMore is true if the ranking has more players than the board.
+// HasMore reports whether the ranking has more players than the board.
 func (b Board) HasMore() bool { return b.Total > len(b.Rows) }
 
 var _ = notice.Register[Board](notice.Kind{Name: ranking.KindBoard, Purpose: notice.Notification, Alone: true})
 
-// Board returns what a board shows now. object is what identifies its message in the chat. now is in the time
-// zone of the chat.
+// Board returns the current content of a board. object identifies its message in the chat. now is
+// in the chat's time zone.
 func (s *Service) Board(ctx context.Context, object string, now time.Time) (Board, error) {
 	ladder := ranking.LadderOfBoard(object)
 	b, err := s.store.Board(ctx, ladder, object, now)
@@ -42,7 +43,7 @@ func (s *Service) Board(ctx context.Context, object string, now time.Time) (Boar
 	return b, s.fillNames(ctx, ladder, &b)
 }
 
-// RestQuestion asks for the players of the ranking who come after those on its board.
+// RestQuestion asks for the players of the ranking who do not fit on its board.
 type RestQuestion struct{ ofNobody }
 
 func (RestQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

@@ -19,7 +19,7 @@ const (
 	ChartedMatches = 20_000
 )
 
-// Period is a span of time that ends now. Its values are stored, so their meaning must not change.
+// Period is a span of time that ends now. Periods are stored, so their meaning must not change.
 type Period string
 
 // The periods, shortest first.
@@ -47,13 +47,14 @@ func (p Period) start(now time.Time) time.Time {
 	}
 }
 
-// Chart says what a chart shows. The ratings are read when it is sent.
+// Chart describes a chart. Its ratings are read when it is sent.
 type Chart struct {
 	Ladder  ladder.ID      `json:"of_ladder"`
-	Players []ranking.Name `json:"players"` // who is highlighted, at most MaxCharted
-	Period  Period         `json:"period"`  // or the next longer one in which any of them has played
-	ByMatch bool           `json:"by_match,omitempty"`
-	Title   string         `json:"title,omitempty"` // of the group; read when it is sent
+	Players []ranking.Name `json:"players"` // the highlighted players, at most MaxCharted
+	// or the next longer one in which any of them has played
+	Period  Period `json:"period"`
+	ByMatch bool   `json:"by_match,omitempty"`
+	Title   string `json:"title,omitempty"` // of the group; read when the chart is sent
 }
 
 var _ = notice.Register[Chart](notice.Kind{Name: "chart", Purpose: notice.Answer, Alone: true})
@@ -67,7 +68,7 @@ func (n Chart) IDs() []ladder.PlayerID {
 	return ids
 }
 
-// chartOf returns a chart of players of a ladder, each once, of a period.
+// chartOf returns a chart of players of a ladder, each once, for a period.
 func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	n := Chart{Ladder: l.ID, Period: period}
 	for _, p := range players {
@@ -80,30 +81,31 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 
 // Rating is the rating of a player after a match.
 type Rating struct {
-	At    time.Time // in UTC
+	At    time.Time // the match's number in the group
 	Match int       // its number in the group
 	Elo   int
 }
 
-// Ratings are the ratings that a chart shows. The first of a player's is that before their first match in the period.
+// Ratings are the ratings of a chart. A player's first one is the rating before their first match
+// in the period.
 type Ratings struct {
 	Title   string     // of the group
-	Period  Period     // that they are of
+	Period  Period     // the period covered
 	Players [][]Rating // of the highlighted players, in their order
-	Elos    []*int     // their ratings now; nil for who has not played at all
-	Others  [][]Rating // of all others
+	Elos    []*int     // their ratings now; nil for a player who has never played
+	Others  [][]Rating // of all other players
 	Seasons []SeasonStart
 }
 
-// SeasonStart says where a season begins among the matches of a chart. The first of a player's ratings in it is that before their first
-// match.
+// SeasonStart tells where a season begins among the matches of a chart. A player's first rating in
+// it is the one before their first match.
 type SeasonStart struct {
 	Number int
 	At     time.Time // when it began
 	Match  int       // the number of its first match
 }
 
-// levelLines lets the rating of a highlighted player hold for the whole chart, if none of their matches is on it.
+// levelLines gives highlighted players without a match on the chart a level line at their rating.
 func (r Ratings) levelLines() {
 	var firsts []Rating
 	for _, points := range slices.Concat(r.Players, r.Others) {
@@ -134,7 +136,8 @@ func (ChartCommand) meant(said command.Command, a ranking.Asked) (Question, noti
 	return q, unclear
 }
 
-// ChartQuestion asks for the chart of people, or without any for that of the first of the ranking.
+// ChartQuestion asks for the chart of people, or of the first players of the ranking if there are
+// none.
 type ChartQuestion struct {
 	ofPeople
 	Who    []command.Person
@@ -166,7 +169,7 @@ func (q PlayerChartQuestion) answer(ctx context.Context, s *Service, a ranking.A
 	return s.chart(ctx, a.Ladder, Month, []ladder.PlayerID{q.Player})
 }
 
-// SameChartQuestion asks for a chart again, of another period or along another axis.
+// SameChartQuestion asks for the same chart with another period or axis.
 type SameChartQuestion struct {
 	ofNobody
 	Chart
@@ -178,7 +181,8 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or says who of them has not played. A sender who has played nowhere has the id 0.
+// chart returns the chart of players, or a notice about the first one who has not played. The id is
+// 0 for a sender who has never played.
 func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return PlayerStanding{}, nil
@@ -193,8 +197,8 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, pl
 	return chartOf(l, period, players), nil
 }
 
-// chartOfFirst returns the chart of the first of the ranking. A sender who is not among them takes the place of the last one. If nobody has
-// a place, those count who have not played for long.
+// chartOfFirst returns the chart of the first players of the ranking. A sender who is not among
+// them replaces the last one. If no player has a place, inactive players count.
 func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
 	o, l := a.Origin, a.Ladder
 	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted}, o.SentAt)
@@ -218,8 +222,9 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 	return chartOf(l, period, players), nil
 }
 
-// Ratings returns the ratings that a chart shows now: those of its period, or of the next longer one in which any of the highlighted
-// players has played. Of the others among them, it has their rating at the beginning.
+// Ratings returns the current ratings of a chart, for its period or the next longer one in which
+// any of the highlighted players has played. A highlighted player without a match in it has one
+// rating, at its beginning.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

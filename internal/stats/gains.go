@@ -13,25 +13,26 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Gains shows who has gained most in a span of time that goes on.
+// Gains shows who has gained the most in a current span of time.
 type Gains struct {
-	Title string    `json:"title"` // of the group
-	Since time.Time `json:"month"` // the first instant of the span; the key is of when there were only months
-	Rows  []GainRow `json:"rows"`  // at most MaxPlaces
+	Title string `json:"title"` // of the group
+	// the first instant of the span; the key is from when there were only months
+	Since time.Time `json:"month"`
+	Rows  []GainRow `json:"rows"` // at most MaxPlaces
 }
 
 var _ = notice.Register[Gains](notice.Kind{Name: "month_ranking", Purpose: notice.Answer, Alone: true})
 
-// GainRow is what a player has done in a span of time.
+// GainRow is what a player has gained in a span of time.
 type GainRow struct {
 	Name   ranking.Name `json:"name"`
-	Gained int          `json:"gained"` // by how much the rating changed
+	Gained int          `json:"gained"` // change of the rating
 	Won    int          `json:"won"`
 	Drawn  int          `json:"drawn"`
 	Lost   int          `json:"lost"`
 }
 
-// GainQuestion asks who has gained most in a current span: a day, a week or a month.
+// GainQuestion asks who has gained the most in a current span: a day, a week or a month.
 type GainQuestion struct {
 	ofNobody
 	Span command.Span
@@ -46,8 +47,8 @@ func (q GainQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (
 	return Gains{Title: a.Origin.Chat.Title, Since: since, Rows: GainRowsOf(matches)}, nil
 }
 
-// timesOf returns the first instant of the day, week or month of a time in its zone, zero for other
-// spans, and the first one of the next day.
+// timesOf returns the first instant of the day, week or month that contains at, in its zone, and
+// the first instant of the next day. since is zero for other spans.
 func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	days := map[command.Span]int{command.Today: 0, command.Week: (int(at.Weekday()) + 6) % 7, command.Month: at.Day() - 1}
 	if before, ok := days[span]; ok {
@@ -56,8 +57,7 @@ func timesOf(span command.Span, at time.Time) (since, until time.Time) {
 	return since, ranking.LaterDay(at, 1)
 }
 
-// GainRowsOf returns who has gained most in matches, of equal ones the one with the smaller id
-// first.
+// GainRowsOf returns who gained the most in matches. Ties are in order of player ids.
 func GainRowsOf(matches []ladder.Match) (rows []GainRow) {
 	for player, s := range ladder.SummariesOf(matches) {
 		name := ranking.Name{Player: player}

@@ -12,28 +12,30 @@ import (
 	"elobot/internal/ranking"
 )
 
-// HeadToHead says how two players did against each other. A meeting is a match in which they were on opposite sides.
+// HeadToHead is the record of two players against each other. A meeting is a match in which they
+// were on opposite sides.
 type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
-	// Won, Drawn and Lost are those of A without teams, and InTeams is the same of meetings in
-	// teams. The rest is of all.
+	// Won, Drawn and Lost are the results of A in meetings without teams, InTeams those in teams.
+	// The rest covers both.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
 	InTeams [3]int        `json:"in_teams,omitzero"`
-	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has none
+	NoDraws bool          `json:"no_draws,omitempty"` // the ladder has no draws
 	For     int           `json:"for,omitempty"`
 	Against int           `json:"against,omitempty"`
 	Half    bool          `json:"half,omitempty"`   // both have half a point more
-	Gained  int           `json:"gained,omitempty"` // by how much the meetings changed the rating of A
+	Gained  int           `json:"gained,omitempty"` // A's total rating change in the meetings
 	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, the last one first
-	// Ratings are those of A and B now. Expected is the expected score of A, in ten-thousandths.
+	// Ratings are the current ratings of A and B. Expected is the expected score of A, in
+	// ten-thousandths.
 	Ratings  [2]int `json:"ratings"`
 	Expected int    `json:"expected"`
-	// Stranger is a player of the two who has not joined the ladder. Then the rest is zero.
+	// Stranger is whichever of the two has not joined the ladder. Then the rest is zero.
 	Stranger ranking.Name `json:"stranger,omitzero"`
-	// Back is the player whose page the comparison was opened from, 0 for none.
+	// Back is the player whose page led to the comparison, 0 for none.
 	Back ladder.PlayerID `json:"back,omitempty"`
 }
 
@@ -44,7 +46,7 @@ func (n HeadToHead) Met() int {
 	return n.Won + n.Drawn + n.Lost + n.InTeams[0] + n.InTeams[1] + n.InTeams[2]
 }
 
-// Points returns the points of both, empty if nobody has counted any.
+// Points returns the points of both players, empty if none were counted.
 func (n HeadToHead) Points() string {
 	if n.For+n.Against == 0 && !n.Half {
 		return ""
@@ -53,10 +55,10 @@ func (n HeadToHead) Points() string {
 	return fmt.Sprintf("%d%s:%d%s", n.For, half, n.Against, half)
 }
 
-// Meet sums up the meetings, in the order of their numbers.
+// Meet sums up the meetings, which are ordered by number.
 func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	meetings = slices.DeleteFunc(meetings, func(m ladder.Match) bool {
-		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // the two may be as they were before a merge
+		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // A and B may be from before a merge
 	})
 	all := ladder.SummaryOf(n.A.Player, meetings)
 	var teams ladder.Summary
@@ -70,11 +72,12 @@ func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	n.For, n.Against, n.Half, n.Gained = all.For/2, all.Against/2, all.For%2 != 0, all.Gained
 	n.Last = lastMatches(meetings, n.A.Player, LastMatches)
 	for i := range n.Last {
-		n.Last[i].Against = nil // it is clear
+		n.Last[i].Against = nil // clear from the context
 	}
 }
 
-// HeadToHeadCommand is /h2h: it asks a HeadToHeadQuestion, about the sender if it names one person.
+// HeadToHeadCommand is /h2h: it asks a HeadToHeadQuestion, about the sender and the named person if
+// only one is named.
 type HeadToHeadCommand struct{ ofPeople }
 
 func (HeadToHeadCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -92,7 +95,7 @@ func (HeadToHeadCommand) meant(said command.Command, a ranking.Asked) (Question,
 	return HeadToHeadQuestion{Two: people}, nil
 }
 
-// HeadToHeadQuestion asks how two people did against each other.
+// HeadToHeadQuestion asks for the record of two people against each other.
 type HeadToHeadQuestion struct {
 	ofPeople
 	Two []command.Person
@@ -106,8 +109,8 @@ func (q HeadToHeadQuestion) answer(ctx context.Context, s *Service, a ranking.As
 	return s.headToHead(ctx, a.Ladder, players[0].ID, players[1].ID, 0)
 }
 
-// AgainstSenderQuestion asks how the sender did against a player whose page leads there. It is
-// refused if the sender has played nowhere yet.
+// AgainstSenderQuestion asks for the sender's record against the player whose page has the button.
+// It is refused if the sender has never played.
 type AgainstSenderQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
@@ -121,7 +124,8 @@ func (q AgainstSenderQuestion) answer(ctx context.Context, s *Service, a ranking
 	return s.headToHead(ctx, a.Ladder, sender, q.Player, q.Player)
 }
 
-// headToHead reads how two players did against each other. One of them is 0 if that is the sender, who has played nowhere yet.
+// headToHead reads the record of two players against each other. An id is 0 for a sender who has
+// never played.
 func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back ladder.PlayerID) (notice.Notice, error) {
 	if a == 0 || b == 0 {
 		return PlayerStanding{}, nil
@@ -130,7 +134,7 @@ func (s *Service) headToHead(ctx context.Context, l ranking.Ladder, a, b, back l
 	if err != nil {
 		return nil, fmt.Errorf("read the meetings of two players: %w", err)
 	}
-	if n.A.Player == n.B.Player { // perhaps because they were merged since the button was sent
+	if n.A.Player == n.B.Player { // possibly merged since the button was sent
 		return UnclearPeople{Reason: SamePersonTwo, Command: "h2h"}, nil
 	}
 	n.Meet(meetings)

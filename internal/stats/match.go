@@ -7,10 +7,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// refOf returns which match it is, and when it was played.
+// refOf returns a reference to a match.
 func refOf(m *ladder.Match) MatchRef { return MatchRef{Number: m.Number, At: m.PlayedAt} }
 
-// scoreFor returns the score of a match from the view of a side.
+// scoreFor returns the score of a match from a side's point of view.
 func scoreFor(m *ladder.Match, side int) [2]int {
 	score := m.From(side)
 	return [2]int{score.A, score.B}
@@ -19,7 +19,7 @@ func scoreFor(m *ladder.Match, side int) [2]int {
 // isOfTeams reports whether one of the sides of a match has more than one player.
 func isOfTeams(m *ladder.Match) bool { return len(m.Parts) > 2 }
 
-// opponentsOf returns who played in a match against a side.
+// opponentsOf returns the players of the other side.
 func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	for _, p := range m.Parts {
 		if p.Side != side {
@@ -29,7 +29,7 @@ func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	return names
 }
 
-// upsetOf returns the largest upset of a player, nil for none.
+// upsetOf returns a player's largest upset, nil for none.
 func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	if p.In == nil {
 		return nil
@@ -37,7 +37,7 @@ func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	return &Upset{MatchRef: refOf(p.In), By: p.Value, Beaten: opponentsOf(p.In, p.In.PartOf(player).Side)}
 }
 
-// lastMatches returns the last of the matches that a player has a part in, the last one first.
+// lastMatches returns the last matches of a player, the last one first.
 func lastMatches(matches []ladder.Match, player ladder.PlayerID, limit int) (last []PlayedMatch) {
 	for _, m := range slices.Backward(matches) {
 		own := m.PartOf(player)

@@ -16,8 +16,8 @@ type MatchPage struct {
 	Title string     `json:"title"` // of the group
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
 	Newer bool       `json:"newer,omitempty"`
-	Older bool       `json:"older,omitempty"` // there are older matches than those on the page
-	Since time.Time  `json:"since,omitzero"`  // the instant from which on matches are meant, zero for all
+	Older bool       `json:"older,omitempty"` // there are matches older than those on the page
+	Since time.Time  `json:"since,omitzero"`  // only matches from this instant on, zero for all
 }
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
@@ -37,32 +37,35 @@ type MatchRow struct {
 	Match  ladder.MatchID    `json:"match"`
 	Number int               `json:"number"`
 	Played time.Time         `json:"played"`
-	Sides  [2][]ranking.Name `json:"sides"` // as on its card
+	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
 	Score  [2]int            `json:"score"`
-	Was    *[2]int           `json:"was,omitempty"`    // the score before the last fix; the same as Score if only sets changed
-	Undone bool              `json:"undone,omitempty"` // it does not count
-	// Change is by how much it changed the rating of the player whose history it is, nil if it does not count.
+	// the score before the last fix; the same as Score if only the sets changed
+	Was    *[2]int `json:"was,omitempty"`
+	Undone bool    `json:"undone,omitempty"` // it does not count
+	// Change is the rating change of the player whose history it is, nil if the match does not
+	// count.
 	Change *int `json:"change,omitempty"`
 }
 
-// Paging says which page of matches is meant. The zero Paging means the first one, with the newest matches.
+// Paging selects a page of matches. The zero Paging is the first page, with the newest matches.
 type Paging struct {
-	// Key is a match of another page: its number in the matches of a group, and its MatchID in those of a player.
+	// Key is a match of another page: its number for the matches of a group, its MatchID for those
+	// of a player.
 	Key int64
-	// Newer is true for the page with the matches before it, and false for that with the matches after it.
+	// Newer selects the matches newer than Key rather than the older ones.
 	Newer bool
 	// Page is the number of the page, from 1, if there is no Key.
 	Page int
-	// Since is the instant from which on matches are meant, zero for all, and Until that before
-	// which, if Since is not zero.
+	// Since limits the page to matches from that instant on, and Until to those before it. If Since
+	// is zero, Until is ignored.
 	Since, Until time.Time
 }
 
-// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches @bob"
-// like "/history @bob".
-type MatchesCommand struct{ Match notice.Notice } // what is said to somebody who reports a result with it
+// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches
+// @bob", which is like "/history @bob".
+type MatchesCommand struct{ Match notice.Notice } // answers a sender who reports a result with it
 
-// isOfGroup reports whether a /matches asks for the matches of the group, and which.
+// isOfGroup reports whether a /matches asks for matches of the group, and for which.
 func (MatchesCommand) isOfGroup(said command.Command) (q MatchesQuestion, ok bool) {
 	asked := command.ParseQuestion(said)
 	ok = asked == (command.Question{Number: asked.Number, Span: asked.Span}) && asked.Span != command.Year
@@ -86,12 +89,12 @@ func (m MatchesCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	return HistoryQuestion{Who: who}, unclear
 }
 
-// MatchesQuestion asks for a page of a player's matches, or of those of the group if Player is 0.
+// MatchesQuestion asks for a page of a player's matches, or of the group's if Player is 0.
 type MatchesQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
 	At     Paging
-	Span   command.Span // in which they were played, as in a GainQuestion; empty for any
+	Span   command.Span // when they were played, as in a GainQuestion; empty for any time
 }
 
 func (q MatchesQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
@@ -117,7 +120,7 @@ func (s *Service) history(ctx context.Context, in ladder.ID, player ladder.Playe
 }
 
 // HistoryCommand is /history, as in "/history", "/history 2" and "/history @bob". An anonymous
-// admin, who has no history, gets the matches of the group.
+// admin has no history and gets the group's matches.
 type HistoryCommand struct{ ofPeople }
 
 func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -129,8 +132,8 @@ func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return HistoryQuestion{Who: who, At: at}, unclear
 }
 
-// HistoryQuestion asks for a page of the matches of a person in the group, who may be the sender:
-// for those of the whole group, if nobody is meant.
+// HistoryQuestion asks for a page of a person's matches in the group, or of all its matches without
+// a person. The person may be the sender.
 type HistoryQuestion struct {
 	ofPeople
 	Who []command.Person // at most one
@@ -144,12 +147,13 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 		return refusal, nil
 	case len(players) == 0:
 		return s.matchPage(ctx, a, q.At)
-	case players[0].ID == 0: // the sender, who has played nowhere yet
+	case players[0].ID == 0: // the sender, who has never played
 		return HistoryPage{}, nil
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
 	if players[0].ID != senderPlayer(a) {
-		n.Name = ranking.Name{Player: players[0].ID} // also of somebody who plays in other groups only
+		// also for a person who only plays in other groups
+		n.Name = ranking.Name{Player: players[0].ID}
 	}
 	return n, err
 }

@@ -5,7 +5,7 @@ import "elobot/internal/notice"
 // MyStandings shows a player's standings in all groups in which they have played.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
-	More   int             `json:"more,omitempty"` // number of groups that are not listed
+	More   int             `json:"more,omitempty"` // number of groups left out
 }
 
 var _ = notice.Register[MyStandings](notice.Kind{Name: "my_standings", Purpose: notice.Answer, Alone: true})
@@ -13,16 +13,17 @@ var _ = notice.Register[MyStandings](notice.Kind{Name: "my_standings", Purpose: 
 // GroupStanding is a player's standing in one of their groups.
 type GroupStanding struct {
 	Title    string `json:"title"`
-	Position int    `json:"position"` // 0 for a player who has no place in the ranking
-	Total    int    `json:"total"`    // number of players who have one
-	// PlaceMatches is how many matches give a place.
+	Position int    `json:"position"` // 0 for a player without a place
+	Total    int    `json:"total"`    // number of players with a place
+	// PlaceMatches is how many matches earn a place.
 	PlaceMatches int  `json:"place_matches,omitempty"`
 	Elo          int  `json:"elo"`
 	Won          int  `json:"won"`
 	Drawn        int  `json:"drawn"`
 	Lost         int  `json:"lost"`
-	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has none
-	Inactive     bool `json:"inactive,omitempty"` // the ranking leaves the player out, who has not played for long
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
+	// the ranking hides the player, who has not played for a while
+	Inactive bool `json:"inactive,omitempty"`
 }
 
 // Played returns the number of matches.

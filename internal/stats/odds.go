@@ -11,18 +11,21 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Odds says what to expect of a match, and how it would change the ratings.
+// Odds tells what to expect of a match, and how it would change the ratings.
 type Odds struct {
-	Sides    [2][]OddsPlayer `json:"sides"`
-	Expected int             `json:"expected"`         // score of the first side, in percent, from 1 to 99
-	Draws    bool            `json:"draws,omitempty"`  // the ladder has draws
-	Season   int             `json:"season,omitempty"` // the number of the ladder's season, 0 for the first one
-	Margin   bool            `json:"margin,omitempty"` // a larger margin of victory changes the ratings more; here it is the smallest
+	Sides [2][]OddsPlayer `json:"sides"`
+	// score of the first side, in percent, from 1 to 99
+	Expected int  `json:"expected"`
+	Draws    bool `json:"draws,omitempty"` // the ladder has draws
+	// the number of the ladder's season, 0 for the first one
+	Season int `json:"season,omitempty"`
+	// a larger margin of victory changes ratings more; the changes here are for the smallest
+	Margin bool `json:"margin,omitempty"`
 }
 
 var _ = notice.Register[Odds](notice.Kind{Name: "odds", Purpose: notice.Answer, Alone: true})
 
-// OddsPlayer is somebody on a side, with the rating and how it would change.
+// OddsPlayer is a player of a side, with the rating and its possible changes.
 type OddsPlayer struct {
 	Name ranking.Name `json:"name"`
 	Elo  int          `json:"elo"`
@@ -32,13 +35,13 @@ type OddsPlayer struct {
 	New  bool         `json:"new,omitempty"` // has not played in the season yet
 }
 
-// Teams says how players can be divided into two teams, and the odds of these.
+// Teams is one way to divide players into two teams, with the odds.
 type Teams struct {
 	Odds
-	Split  ladder.Split `json:"split"`  // of the players as they were named
+	Split  ladder.Split `json:"split"`  // of the players in the order named
 	Number int          `json:"number"` // of the split, from 1 for the most even one
-	Of     int          `json:"of"`     // how many there are
-	// Picked are the players whom the unclear names of the command mean.
+	Of     int          `json:"of"`     // number of splits
+	// Picked are the choices made for the unclear names of the command.
 	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
@@ -55,7 +58,7 @@ func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notic
 	return OddsQuestion{Sides: [2][]command.Person{m.A, m.B}}, nil
 }
 
-// unclearLineup says what is wrong with the players that a command names, nil if nothing is.
+// unclearLineup returns what is wrong with the players that a command names, nil if nothing is.
 func unclearLineup(said command.Command, err error) notice.Notice {
 	if n := unclearName(said, err); n != nil {
 		return n
@@ -86,7 +89,7 @@ func (q OddsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (no
 // TeamsCommand is /teams, or a button below its answer: it asks a TeamsQuestion.
 type TeamsCommand struct {
 	ofPeople
-	K int // as in a TeamsQuestion; 0 for what is typed
+	K int // as in a TeamsQuestion; 0 for a typed command
 }
 
 func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -100,8 +103,8 @@ func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return TeamsQuestion{Players: players, K: max(1, t.K)}, nil
 }
 
-// TeamsQuestion asks for the k-th most even teams of from ladder.MinSplit to ladder.MaxSplit
-// players. K is from 1 to ladder.Splits.
+// TeamsQuestion asks for the K-th most even split of ladder.MinSplit to ladder.MaxSplit players
+// into teams. K is from 1 to ladder.Splits.
 type TeamsQuestion struct {
 	ofPeople
 	Players []command.Person
@@ -128,14 +131,14 @@ func (q TeamsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (n
 	}, nil
 }
 
-// contestant is somebody in a match that is yet to be played.
+// contestant is a player in a match that has not been played.
 type contestant struct {
 	name     ranking.Name
-	standing ladder.Standing // that of a newcomer for somebody who has never played in the ladder
+	standing ladder.Standing // a newcomer's for a person who has never played in the ladder
 }
 
-// contestantsOf returns the people of two sides as they would play, or why they cannot. Nobody
-// becomes a player by that.
+// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds no
+// players.
 func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]contestant, refusal notice.Notice) {
 	var playing []ranking.Known
 	for side := range people {
@@ -154,7 +157,7 @@ func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]cont
 	return sides, nil
 }
 
-// oddsOf returns the odds of a match that ends as narrowly as it can.
+// oddsOf returns the odds of a match, with the rating changes for the narrowest result.
 func oddsOf(l ranking.Ladder, sides [2][]contestant) Odds {
 	n := Odds{Draws: l.DrawsAllowed, Margin: l.Margin}
 	if l.Season.Number > 1 {

@@ -13,19 +13,21 @@ import (
 	"elobot/internal/ranking"
 )
 
-// PeopleReason is why it is not clear who a question is about. Its values are stored, so their meaning must not change.
+// PeopleReason is why it is not clear who a question is about. Reasons are stored, so their meaning
+// must not change.
 type PeopleReason string
 
 // The reasons.
 const (
-	UnknownName   PeopleReason = "unknown_name" // nobody is called Word, or nearly so
-	NobodyNamed   PeopleReason = "nobody"       // the question is about somebody, and names nobody
-	TooManyNamed  PeopleReason = "too_many"     // more people than the question can be about
-	NameBoth      PeopleReason = "name_both"    // the sender, who would be one of the two, is an anonymous admin
-	SamePersonTwo PeopleReason = "same_person"  // the two that the question is about are one person
+	UnknownName  PeopleReason = "unknown_name" // no player has the name Word or a similar one
+	NobodyNamed  PeopleReason = "nobody"       // the question needs people and names none
+	TooManyNamed PeopleReason = "too_many"     // more people than the question can be about
+	// one person is named, and the sender is an anonymous admin
+	NameBoth      PeopleReason = "name_both"
+	SamePersonTwo PeopleReason = "same_person" // both are the same person
 )
 
-// UnclearPeople says why it is not clear who a question is about.
+// UnclearPeople tells why it is not clear who a question is about.
 type UnclearPeople struct {
 	Reason  PeopleReason `json:"reason"`
 	Command string       `json:"command"` // the question
@@ -34,12 +36,12 @@ type UnclearPeople struct {
 
 var _ = notice.Register[UnclearPeople](notice.Kind{Name: "unclear_people", Purpose: notice.Answer, Refuses: true})
 
-// WhoMeant asks who is meant by a name in a question.
+// WhoMeant asks whom a name in a question means.
 type WhoMeant struct {
 	Doubt  command.Doubt  `json:"doubt"` // DoubtName or DoubtUnknownName
 	Word   string         `json:"word"`  // the name
 	People []ranking.Name `json:"people"`
-	// Picked are the players whom the unclear names before it mean.
+	// Picked are the choices made for the unclear names before it.
 	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
@@ -48,11 +50,11 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 // NameMe is the alias of /stats that is always about the sender.
 const NameMe = "me"
 
-// meantPeople returns the people whom a question is about, at most so many: those whom it names, or
-// else the author of the message that it replies to, or else the one that is given, if any.
+// meantPeople returns at most most people the question is about: those named, or else the author of
+// the message that it replies to, or else otherwise, if given.
 func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()
-	if said.Written == NameMe { // that is the sender
+	if said.Written == NameMe { // NameMe ignores the replied-to message
 		said.Reply = nil
 	}
 	named, err := command.ParsePeople(said, command.NewNames(a.EverybodyThere()))
@@ -74,8 +76,8 @@ func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *com
 	}
 }
 
-// numberIn returns the first number in the arguments of a question about people, to which it means
-// nothing; empty if there is none.
+// numberIn returns the first number in the arguments of a question about people, where it has no
+// meaning; empty if there is none.
 func numberIn(args string) string {
 	for word := range strings.FieldsSeq(args) {
 		if strings.ContainsFunc(word, unicode.IsNumber) {
@@ -85,8 +87,8 @@ func numberIn(args string) string {
 	return ""
 }
 
-// unclearName says whom a question may mean if a name in it does not tell, or that nobody is called
-// so. It returns nil if err says neither.
+// unclearName turns an ambiguous or unknown name into a notice: it asks who is meant, or says that
+// no player has the name. It returns nil for any other err.
 func unclearName(said command.Command, err error) notice.Notice {
 	var wrong *command.NameError
 	if !errors.As(err, &wrong) {
@@ -105,8 +107,8 @@ func unclearName(said command.Command, err error) notice.Notice {
 	return n
 }
 
-// playersOf returns the players of people, the zero Player for a sender who is none yet. For all
-// others who are none, it returns a refusal: a question does not add them.
+// playersOf returns the players of people, the zero Player for a sender who is not one yet. For
+// other people who are not players it returns a refusal: a question does not add them.
 func playersOf(a ranking.Asked, people []command.Person) ([]ranking.Player, notice.Notice) {
 	players := make([]ranking.Player, len(people))
 	for i, who := range people {

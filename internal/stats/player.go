@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	// MinMatches is how many matches two players need for one to be a best or worst opponent or partner, or a rival.
+	// MinMatches is how many matches two players need to count as best or worst opponents, partners
+	// or rivals.
 	MinMatches = 5
-	// FormMatches is how many of the last matches a player's form has, LastMatches how many of them are listed.
+	// FormMatches is how many of the last matches are in a player's form, LastMatches how many of
+	// them are listed.
 	FormMatches = 10
 	LastMatches = 5
 )
@@ -25,74 +27,82 @@ const (
 // member.
 type PlayerStanding struct {
 	Name     ranking.Name `json:"name,omitzero"`      // zero for a person without a standing
-	Position int          `json:"position,omitempty"` // 0 for a player who has no place in the ranking
-	Total    int          `json:"total,omitempty"`    // number of players who have one
-	// PlaceMatches is how many matches give a place.
+	Position int          `json:"position,omitempty"` // 0 for a player without a place
+	Total    int          `json:"total,omitempty"`    // number of players with a place
+	// PlaceMatches is how many matches earn a place.
 	PlaceMatches int  `json:"place_matches,omitempty"`
 	Elo          int  `json:"elo,omitempty"`
 	Best         int  `json:"best,omitempty"`
 	Won          int  `json:"won,omitempty"`
 	Drawn        int  `json:"drawn,omitempty"`
 	Lost         int  `json:"lost,omitempty"`
-	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has none
-	Streak       int  `json:"streak,omitempty"`   // wins in a row, or losses in a row as a negative number
-	// Left is true for a player who left the group. The ranking does not show them until they play or join again.
+	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
+	// wins in a row, or losses in a row as a negative number
+	Streak int `json:"streak,omitempty"`
+	// Left reports whether the player has left the group. The ranking hides them until they play or
+	// join again.
 	Left bool `json:"left,omitempty"`
-	// Inactive is true for a player whose last match is so long ago that the ranking leaves them out.
+	// Inactive reports whether the ranking hides the player because their last match is too long
+	// ago.
 	Inactive bool `json:"inactive,omitempty"`
-	// Other is true if it is shown to somebody else. Then the Name is never zero.
+	// Other reports whether it is shown to another member. Then Name is never zero.
 	Other bool `json:"other,omitempty"`
-	// Season is the season that all this is of; nil if the ladder has only one.
+	// Season is the season of this standing; nil if the ladder has only one.
 	Season *PlayerSeason `json:"season,omitempty"`
 
-	Form      string        `json:"form,omitempty"` // the last matches as a row of w, d and l, the last one last
-	Last      []PlayedMatch `json:"last,omitempty"` // the last matches, the last one first
-	BestIn    *MatchRef     `json:"best_in,omitempty"`
-	Upset     *Upset        `json:"upset,omitempty"`
-	Most      *Pairing      `json:"most,omitempty"`      // the opponent of most matches
-	Favourite *Pairing      `json:"favourite,omitempty"` // the opponent with the results furthest above what was expected
-	Hardest   *Pairing      `json:"hardest,omitempty"`   // the one with the results furthest below that
-	Partner   *Pairing      `json:"partner,omitempty"`   // the teammate with the results furthest above what was expected
+	// the last results as letters w, d and l, the last one last
+	Form   string        `json:"form,omitempty"`
+	Last   []PlayedMatch `json:"last,omitempty"` // the last matches, the last one first
+	BestIn *MatchRef     `json:"best_in,omitempty"`
+	Upset  *Upset        `json:"upset,omitempty"`
+	Most   *Pairing      `json:"most,omitempty"` // the opponent in most matches
+	// the opponent against whom results exceed expectations the most
+	Favourite *Pairing `json:"favourite,omitempty"`
+	// the opponent against whom they fall short the most
+	Hardest *Pairing `json:"hardest,omitempty"`
+	// the teammate with whom results exceed expectations the most
+	Partner *Pairing `json:"partner,omitempty"`
 }
 
 var _ = notice.Register[PlayerStanding](notice.Kind{Name: "my_standing", Purpose: notice.Answer, Alone: true})
 
-// PlayerSeason is the season of a ladder that goes on, with what a player has achieved in all seasons.
+// PlayerSeason is the ladder's current season, with what a player has achieved in all seasons.
 type PlayerSeason struct {
 	Number int       `json:"number"`
 	Name   string    `json:"name,omitempty"`
 	Since  time.Time `json:"since"`
-	Last   int       `json:"last,omitempty"`    // the number of the last season in which the player has played, 0 for none
-	Best   int       `json:"best,omitempty"`    // the highest rating in any season
-	BestIn int       `json:"best_in,omitempty"` // the number of the first season with it
+	// the number of the last season in which the player has played, 0 for none
+	Last   int `json:"last,omitempty"`
+	Best   int `json:"best,omitempty"`    // the highest rating in any season
+	BestIn int `json:"best_in,omitempty"` // the number of the first season with it
 }
 
 // Played returns the number of matches.
 func (n PlayerStanding) Played() int { return n.Won + n.Drawn + n.Lost }
 
-// MatchRef says which match something happened in, and when.
+// MatchRef refers to a match.
 type MatchRef struct {
 	Number int       `json:"number"`
 	At     time.Time `json:"at"` // in UTC
 }
 
-// PlayedMatch is a match from the view of one of its players.
+// PlayedMatch is a match from the point of view of one of its players.
 type PlayedMatch struct {
 	MatchRef
 	Against []ranking.Name `json:"against,omitempty"`
-	Score   [2]int         `json:"score"` // that of the player's side first
+	Score   [2]int         `json:"score"` // the player's side first
 	Change  int            `json:"change"`
 	Teams   bool           `json:"teams,omitempty"` // a side has more than one player
 }
 
-// Upset is a victory over a side whose rating was higher by ladder.MinUpset or more.
+// Upset is a victory over a side rated higher by ladder.MinUpset or more.
 type Upset struct {
 	MatchRef
-	By     int            `json:"by"` // how much higher it was
+	By     int            `json:"by"` // the rating difference
 	Beaten []ranking.Name `json:"beaten"`
 }
 
-// Pairing says how a player did against another one, or together with another one.
+// Pairing is a player's record against, or together with, another player.
 type Pairing struct {
 	With   ranking.Name `json:"with"`
 	Played int          `json:"played"`
@@ -101,17 +111,19 @@ type Pairing struct {
 	Lost   int          `json:"lost,omitempty"`
 }
 
-// PlayerHistory is a player's standing, without what follows from the matches, and the matches, in the order of their numbers.
+// PlayerHistory is a player's standing without the parts derived from matches, and the matches,
+// ordered by number.
 type PlayerHistory struct {
 	Standing PlayerStanding
 	StartElo int
 	Matches  []ladder.Match
 }
 
-// View returns the standing with what follows from the matches.
+// View completes the standing with the parts derived from the matches.
 func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
-	s := ladder.SummaryOf(player, h.Matches) // the standing may be from before a first match or a merge
+	// the standing may be from before a first match or a merge
+	s := ladder.SummaryOf(player, h.Matches)
 	last := lastMatches(h.Matches, player, FormMatches)
 	for _, m := range last {
 		n.Form = string(letter(m.Score)) + n.Form
@@ -128,7 +140,7 @@ func (h PlayerHistory) View() PlayerStanding {
 	return n
 }
 
-// letter returns how a match counts in the form.
+// letter returns the letter of a result in the form.
 func letter(score [2]int) byte {
 	switch {
 	case score[0] > score[1]:
@@ -140,8 +152,8 @@ func letter(score [2]int) byte {
 	}
 }
 
-// surplusPerMatch returns by how much more than expected a player scores in a match, 0 if there are
-// too few.
+// surplusPerMatch returns by how much a player's average score exceeds expectations, 0 for too few
+// matches.
 func surplusPerMatch(t *ladder.Tally) float64 {
 	if t.Played < MinMatches {
 		return 0
@@ -149,8 +161,8 @@ func surplusPerMatch(t *ladder.Tally) float64 {
 	return float64(t.Surplus) / float64(t.Played)
 }
 
-// first returns the pairing with the highest value above 0, of equal ones that with the smallest
-// id; nil if there is none.
+// first returns the pairing with the highest positive value, nil if there is none. Of equal ones,
+// the smallest id wins.
 func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) float64) (best *Pairing) {
 	highest := 0.0
 	for _, other := range slices.Sorted(maps.Keys(tallies)) {
@@ -161,7 +173,7 @@ func first(tallies map[ladder.PlayerID]*ladder.Tally, value func(*ladder.Tally) 
 	return best
 }
 
-// pairingOf returns how a player did against another one, or together with another one.
+// pairingOf returns a player's record against, or together with, another player.
 func pairingOf(other ladder.PlayerID, t *ladder.Tally) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: t.Played, Won: t.Won, Drawn: t.Drawn, Lost: t.Lost}
 }
@@ -174,8 +186,8 @@ func (PersonCommand) meant(said command.Command, a ranking.Asked) (Question, not
 	return PersonQuestion{Who: who}, unclear
 }
 
-// PersonQuestion asks for the standing and the history of a person in the group, who may be the
-// sender. Nobody has none.
+// PersonQuestion asks for the standing and history of a person in the group, who may be the sender.
+// Without a person, it is refused.
 type PersonQuestion struct {
 	ofPeople
 	Who []command.Person // at most one
@@ -188,7 +200,7 @@ func (q PersonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 		return refusal, nil
 	case len(players) == 0:
 		return ranking.Refusal{Code: ranking.NobodyToShow}, nil
-	case players[0].ID == 0: // the sender, who has played nowhere yet
+	case players[0].ID == 0: // the sender, who has never played
 		return PlayerStanding{}, nil
 	}
 	return s.player(ctx, a, players[0].ID)
@@ -204,7 +216,7 @@ func (q PlayerQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 	return s.player(ctx, a, q.Player)
 }
 
-// player reads the standing and the history of a player.
+// player reads a player's standing and history.
 func (s *Service) player(ctx context.Context, a ranking.Asked, player ladder.PlayerID) (notice.Notice, error) {
 	history, err := s.store.Player(ctx, a.Ladder.ID, player, a.Origin.SentAt)
 	if err != nil {
@@ -217,7 +229,8 @@ func (s *Service) player(ctx context.Context, a ranking.Asked, player ladder.Pla
 	return n, nil
 }
 
-// senderPlayer returns the player who asks, 0 for an anonymous admin and for somebody who is none.
+// senderPlayer returns the player who asks, 0 for an anonymous admin or a person who is not a
+// player.
 func senderPlayer(a ranking.Asked) ladder.PlayerID {
 	if a.Origin.Sender == nil {
 		return 0

@@ -15,7 +15,8 @@ import (
 const (
 	// PageRows is the maximum number of rows in a RankingPage.
 	PageRows = 10
-	// MaxPlaces is the maximum number of first rows that a RankingPage has: as many as fit into a message, whatever the names are.
+	// MaxPlaces is the maximum number of top rows in a RankingPage: as many as fit into a message
+	// with any names.
 	MaxPlaces = 20
 )
 
@@ -26,7 +27,8 @@ type RankingCommand struct{ Season SeasonCommand }
 // IsAbout implements ranking.Question.
 func (RankingCommand) IsAbout(said command.Command) bool {
 	q := command.ParseQuestion(said)
-	isFiller := q.Who.Name != "" && command.IsFiller(q.Who.Name) // "/ranking padel" where the only ranking is that of padel
+	// "/ranking padel" where padel is the only ladder
+	isFiller := q.Who.Name != "" && command.IsFiller(q.Who.Name)
 	return said.AboutSeason().Name != command.NameSeason && !isFiller && (q.Who != command.Person{} || q.Span == command.Year)
 }
 
@@ -52,46 +54,50 @@ func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	}
 }
 
-// NameTop is the alias of /ranking whose number is one of places. The others, as in "/leaderboard
-// 2", have that of a page.
+// NameTop is the alias of /ranking whose number is a number of places. For other aliases, as in
+// "/leaderboard 2", it is a page.
 const NameTop = "top"
 
-// maxPage is the highest number of a page that can be typed: 2025 is the season of that name.
+// maxPage is the highest page number that can be typed: 2025 is the season of that name.
 const maxPage = 999
 
-// RankingQuestion asks for a part of the ladder's ranking as it is at the time of the question.
+// RankingQuestion asks for a part of the ladder's ranking at the time of the question.
 type RankingQuestion struct {
 	ofNobody
 	Page   int  // number of the page, from 1; the last page if there are fewer
-	Places int  // how many of the first rows instead of a page, 0 for a page
-	All    bool // also players who have not played for long
-	// Asker is who asked for the ranking whose button is pressed, 0 for an anonymous admin. A message asks for its sender.
+	Places int  // number of top rows to show in place of a page, 0 for a page
+	All    bool // include players who have not played for a while
+	// Asker is the member who asked for the ranking with the pressed button, 0 for an anonymous
+	// admin. For a message, the asker is its sender.
 	Asker ladder.UserID
 }
 
-// RankingPage shows a page of a ladder's ranking: the players with a place, and after them the newcomers.
+// RankingPage shows a page of a ladder's ranking: the players with a place, then the newcomers.
 type RankingPage struct {
-	Title string        `json:"title"`          // of the group
-	Page  int           `json:"page,omitempty"` // number of the page, from 1; 0 for the first rows of the ranking
-	Rows  []Row         `json:"rows"`
-	Total int           `json:"total"`           // number of players on all pages
-	Asker ladder.UserID `json:"asker,omitempty"` // who asked for the ranking; 0 for an anonymous admin
-	Own   *Row          `json:"own,omitempty"`   // the asker's row, if it is not among Rows
-	// PlaceMatches is how many matches give a place.
+	Title string `json:"title"` // of the group
+	// number of the page, from 1; 0 for the top rows of the ranking
+	Page  int   `json:"page,omitempty"`
+	Rows  []Row `json:"rows"`
+	Total int   `json:"total"` // number of players on all pages
+	// the member who asked for the ranking; 0 for an anonymous admin
+	Asker ladder.UserID `json:"asker,omitempty"`
+	Own   *Row          `json:"own,omitempty"` // the asker's row, if it is not among Rows
+	// PlaceMatches is how many matches earn a place.
 	PlaceMatches int `json:"place_matches,omitempty"`
-	// Unplaced is true if fewer than ladder.MinPlaces players have played so many. Then nobody has a place, and newcomers are among the
-	// others.
+	// Unplaced reports whether fewer than ladder.MinPlaces players have played that many. Then no
+	// player has a place, and newcomers are ranked among the others.
 	Unplaced bool `json:"unplaced,omitempty"`
-	All      bool `json:"all,omitempty"` // it also has players who have not played for long
-	// Hidden is the number of players who are left out because they have not played for long.
+	All      bool `json:"all,omitempty"` // it includes players who have not played for a while
+	// Hidden is the number of players who are hidden because they have not played for a while.
 	Hidden int `json:"hidden,omitempty"`
-	// HideDays is after how many days without a match players are left out, 0 for never.
+	// HideDays is how many days without a match hide a player, 0 for never.
 	HideDays int `json:"hide_days,omitempty"`
-	// NoDraws is true if nobody in the ranking has drawn a match.
+	// NoDraws reports whether no player in the ranking has drawn a match.
 	NoDraws bool `json:"no_draws,omitempty"`
 	// Season is the number of the ladder's season, 0 for the first one.
 	Season int `json:"season,omitempty"`
-	// Since is the beginning of the day with whose places those of the rows are compared; zero if no place has changed.
+	// Since is the beginning of the day whose places the rows are compared with; zero if no place
+	// has changed.
 	Since time.Time `json:"since,omitzero"`
 	// Web is the group's web board, nil if it is off.
 	Web *ranking.WebBoard `json:"web,omitempty"`
@@ -99,16 +105,16 @@ type RankingPage struct {
 
 var _ = notice.Register[RankingPage](notice.Kind{Name: "ranking_page", Purpose: notice.Answer, Alone: true})
 
-// Bounds returns which of all players the page shows, counted from 1.
+// Bounds returns the range of players that the page shows, counted from 1.
 func (p RankingPage) Bounds() (first, last int) {
 	first = 1 + max(0, p.Page-1)*PageRows
 	return first, first + len(p.Rows) - 1
 }
 
-// IsNew is true if the player of a row is a newcomer.
+// IsNew reports whether the player of a row is a newcomer.
 func (p RankingPage) IsNew(r Row) bool { return r.Played() < p.PlaceMatches }
 
-// HasMoved is true if the place of a row has changed.
+// HasMoved reports whether any row's place has changed.
 func (p RankingPage) HasMoved() bool {
 	moved := func(r Row) bool { return r.Moved != 0 }
 	return slices.ContainsFunc(p.Rows, moved) || p.Own != nil && moved(*p.Own)
@@ -116,15 +122,18 @@ func (p RankingPage) HasMoved() bool {
 
 // Row is one line of a ranking. Equal ratings share a place.
 type Row struct {
-	Position int          `json:"position"` // the place; 0 for a newcomer, for an inactive player, and as long as there are no places
+	// the place; 0 for a newcomer, for an inactive player, and while there are no places
+	Position int          `json:"position"`
 	Name     ranking.Name `json:"name"`
 	Elo      int          `json:"elo"`
 	Won      int          `json:"won"`
 	Drawn    int          `json:"drawn"`
 	Lost     int          `json:"lost"`
-	Moved    int          `json:"moved,omitempty"`    // by how many places the player has risen, negative for fallen
-	Mine     bool         `json:"mine,omitempty"`     // it is the row of who asked for the ranking
-	Inactive bool         `json:"inactive,omitempty"` // the ranking leaves the player out, who has not played for long
+	// how many places the player has risen, negative if fallen
+	Moved int  `json:"moved,omitempty"`
+	Mine  bool `json:"mine,omitempty"` // the asker's row
+	// the ranking hides the player, who has not played for a while
+	Inactive bool `json:"inactive,omitempty"`
 }
 
 // Played returns the number of the player's matches.
@@ -133,7 +142,7 @@ func (r Row) Played() int { return r.Won + r.Drawn + r.Lost }
 func (q RankingQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
 	q.Places = min(q.Places, MaxPlaces)
 	asker := a.Origin.Sender
-	if a.Origin.Button != "" { // anybody may press it
+	if a.Origin.Button != "" { // any member may press it
 		asker = nil
 		if q.Asker != 0 {
 			asker = &command.Person{ID: q.Asker}
@@ -150,5 +159,5 @@ func (q RankingQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	return n, nil
 }
 
-// now returns when a question was asked, in the time zone of the chat.
+// now returns the time of a question, in the chat's time zone.
 func now(a ranking.Asked) time.Time { return a.Origin.SentAt.In(a.Display.Zone()) }

@@ -13,15 +13,19 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Records are the records of a group, of one month or of all time. A record that nobody holds is nil.
+// Records are the records of a group, for one month or all time. A record without a holder is nil.
 type Records struct {
-	Title   string     `json:"title"`             // of the group
-	Month   time.Time  `json:"month,omitzero"`    // its first instant, zero for all time
-	Streak  *Record    `json:"streak,omitempty"`  // the most wins in a row, and the match that completed them
-	Rating  *Record    `json:"rating,omitempty"`  // the highest rating, and the first match that led to it
-	Upset   *UpsetBy   `json:"upset,omitempty"`   // the victory over the side whose rating was higher by most, ladder.MinUpset or more
-	Played  *Record    `json:"played,omitempty"`  // the most matches; without a match
-	Rivalry *RivalryOf `json:"rivalry,omitempty"` // the two of most matches among those who are close; of all time, in the last year
+	Title string    `json:"title"`          // of the group
+	Month time.Time `json:"month,omitzero"` // its first instant, zero for all time
+	// the most wins in a row, and the match that completed them
+	Streak *Record `json:"streak,omitempty"`
+	// the highest rating, and the first match that led to it
+	Rating *Record `json:"rating,omitempty"`
+	// the victory over the side rated higher by the most, ladder.MinUpset or more
+	Upset  *UpsetBy `json:"upset,omitempty"`
+	Played *Record  `json:"played,omitempty"` // the most matches; without a match
+	// the rivals with the most matches; for all time, those of the last year
+	Rivalry *RivalryOf `json:"rivalry,omitempty"`
 }
 
 var _ = notice.Register[Records](notice.Kind{Name: "records", Purpose: notice.Answer, Alone: true})
@@ -33,21 +37,22 @@ type Record struct {
 	In    *MatchRef    `json:"in,omitempty"`
 }
 
-// UpsetBy is an upset and who won.
+// UpsetBy is an upset and its winner.
 type UpsetBy struct {
 	Name ranking.Name `json:"name"`
 	Upset
 }
 
-// MinStreak is how many wins in a row are a record at least.
+// MinStreak is the minimum number of wins in a row for a record.
 const MinStreak = 2
 
-// RivalPercent is how many per cent of the matches between rivals the weaker one wins at least.
+// RivalPercent is the minimum percentage of matches between rivals that the weaker one has won.
 const RivalPercent = 40
 
-// RivalryOf is a pair of players whose weaker one won RivalPercent or more of at least MinMatches matches.
+// RivalryOf is a pair of players whose weaker one won at least RivalPercent of at least MinMatches
+// matches.
 type RivalryOf struct {
-	Name ranking.Name `json:"name"` // one of the two, from whose view the matches are counted
+	Name ranking.Name `json:"name"` // the player from whose point of view the matches are counted
 	Pairing
 }
 
@@ -75,7 +80,7 @@ func (q RecordsQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	return n, err
 }
 
-// records reads the records of the month that begins then, or for zero those of all time.
+// records reads the records of the month that begins at month, or of all time if it is zero.
 func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	if month.IsZero() {
 		n, err := s.store.Records(ctx, in, now.AddDate(-1, 0, 0))
@@ -93,8 +98,8 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 	return n, nil
 }
 
-// RecordsOf returns the records of matches, which are in the order of their numbers. Who was first holds a record, of several in one match
-// the one with the smallest id.
+// RecordsOf returns the records of matches, which are ordered by number. The first player to reach
+// a value holds the record; of several in one match, the one with the smallest id.
 func RecordsOf(matches []ladder.Match) (n Records) {
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
@@ -118,7 +123,8 @@ func RecordsOf(matches []ladder.Match) (n Records) {
 	return n
 }
 
-// higher returns the record, or that of a player who has reached more or the same before.
+// higher returns the better of a record and a player's peak: the higher one, or the earlier of
+// equal ones.
 func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
 	if p.In == nil || r != nil && !precedes(p, r.Value, r.In.Number) {
 		return r
@@ -126,14 +132,13 @@ func higher(r *Record, p ladder.Peak, name ranking.Name) *Record {
 	return &Record{Name: name, Value: p.Value, In: new(refOf(p.In))}
 }
 
-// precedes reports whether a player has reached more than a value, or reached it before the match
-// with the number.
+// precedes reports whether a peak exceeds a value, or equals it in a match before the given number.
 func precedes(p ladder.Peak, value, number int) bool {
 	return p.Value > value || p.Value == value && p.In.Number < number
 }
 
-// areRivals reports whether the weaker one of two opponents won RivalPercent of enough matches or
-// more.
+// areRivals reports whether the weaker of two opponents won at least RivalPercent of enough
+// matches.
 func areRivals(t *ladder.Tally) bool {
 	return t.Played >= MinMatches && 100*min(t.Won, t.Lost) >= RivalPercent*t.Played
 }

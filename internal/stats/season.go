@@ -15,50 +15,56 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SeasonTable is how a season of a ladder stands, or how it ended.
+// SeasonTable shows the standings of a ladder's season, current or ended.
 type SeasonTable struct {
-	Title  string      `json:"title"`          // of the group, with the name of the ladder if there are others
-	Number int         `json:"number"`         // of the season, 0 if the ladder has no such season
-	Name   string      `json:"name,omitempty"` // empty if nobody has named it
-	Since  time.Time   `json:"since,omitzero"` // the instant of its beginning, zero for the first one
-	Until  time.Time   `json:"until,omitzero"` // the instant of its end, zero if that is not known
-	Over   bool        `json:"over,omitempty"`
-	Rows   []SeasonRow `json:"rows"`           // who has played in it; those with places come first
-	More   int         `json:"more,omitempty"` // how many more have played in it, in a chat
-	// NoDraws is true if the ladder's rules exclude draws.
-	NoDraws bool     `json:"no_draws,omitempty"`
-	Played  *Record  `json:"played,omitempty"` // the most matches; without a match
-	Streak  *Record  `json:"streak,omitempty"` // the most wins in a row, MinStreak or more; without a match
-	Upset   *UpsetBy `json:"upset,omitempty"`  // the victory over the side whose rating was higher by most, ladder.MinUpset or more
+	// of the group, with the ladder's name if there are several
+	Title  string `json:"title"`
+	Number int    `json:"number"`         // of the season, 0 if the ladder has no such season
+	Name   string `json:"name,omitempty"` // empty if it has none
+	// the instant of its beginning, zero for the first one
+	Since time.Time   `json:"since,omitzero"`
+	Until time.Time   `json:"until,omitzero"` // the instant of its end, zero if unknown
+	Over  bool        `json:"over,omitempty"`
+	Rows  []SeasonRow `json:"rows"`           // the players in it; those with places come first
+	More  int         `json:"more,omitempty"` // the number of players left out, in a chat
+	// NoDraws reports whether the ladder's rules exclude draws.
+	NoDraws bool    `json:"no_draws,omitempty"`
+	Played  *Record `json:"played,omitempty"` // the most matches; without a match
+	// the most wins in a row, MinStreak or more; without a match
+	Streak *Record `json:"streak,omitempty"`
+	// the victory over the side rated higher by the most, ladder.MinUpset or more
+	Upset *UpsetBy `json:"upset,omitempty"`
 }
 
 var _ = notice.Register[SeasonTable](notice.Kind{Name: "season_table", Purpose: notice.Answer, Alone: true})
 
-// SeasonEnd tells how a season ended. It is read when it is sent.
+// SeasonEnd shows how a season ended. It is read when it is sent.
 type SeasonEnd struct {
 	SeasonTable
-	// Corrected is true in a message that tells it again, because the first one cannot be edited.
+	// Corrected reports whether the message repeats an earlier one that cannot be edited.
 	Corrected bool    `json:"corrected,omitempty"`
-	Topics    []int64 `json:"-"` // those that are bound to the ladder
+	Topics    []int64 `json:"-"` // the topics bound to the ladder
 }
 
 var _ = notice.Register[SeasonEnd](notice.Kind{Name: ranking.KindSeason, Purpose: notice.Notification, Alone: true})
 
 // SeasonRow is a player in a SeasonTable.
 type SeasonRow struct {
-	Name  ranking.Name `json:"name"`
-	Place int          `json:"place,omitempty"` // 0 for none; equal ratings share one, and the next ones are left out
-	Elo   int          `json:"elo"`
-	Next  int          `json:"next,omitempty"` // the rating with which the player began the next season half-way back, 0 otherwise
-	Won   int          `json:"won"`
-	Drawn int          `json:"drawn"`
-	Lost  int          `json:"lost"`
+	Name ranking.Name `json:"name"`
+	// 0 for none; equal ratings share a place, and the following places are skipped
+	Place int `json:"place,omitempty"`
+	Elo   int `json:"elo"`
+	// the rating with which the player began the next season halfway back, 0 otherwise
+	Next  int `json:"next,omitempty"`
+	Won   int `json:"won"`
+	Drawn int `json:"drawn"`
+	Lost  int `json:"lost"`
 }
 
 // SeasonRows is the maximum number of rows that chats show.
 const SeasonRows = 20
 
-// short returns the table as chats show it.
+// short returns the table as shown in chats.
 func (n SeasonTable) short() SeasonTable {
 	n.More = max(0, len(n.Rows)-SeasonRows)
 	n.Rows = n.Rows[:len(n.Rows)-n.More]
@@ -76,8 +82,9 @@ type SeasonStanding struct {
 
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
-// SetStandings sets what follows from the standings of those who have played in the season, which are in the order of their ratings. Who has
-// played so many matches has a place. As long as fewer than ladder.MinPlaces have, all have one.
+// SetStandings sets the rows and records from the standings of the season's players, which are
+// ordered by rating. Players with at least placeMatches matches have a place. While fewer than
+// ladder.MinPlaces do, all have one.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	placed := 0
 	for _, s := range all {
@@ -112,26 +119,26 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	}
 }
 
-// HasMedals is true if the first three get medals: at least three have played.
+// HasMedals reports whether the top three get medals: at least three players have played.
 func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ladder.MinPlaces }
 
-// SeasonResult is a standing in one of several seasons.
+// SeasonResult is a player's standing in one of several seasons.
 type SeasonResult struct {
 	Season       int // its number
 	Name         string
 	Since, Until time.Time // as in SeasonTable
-	Over         bool      // the season
-	PlaceMatches int       // how many matches give a place in it
+	Over         bool      // whether the season is over
+	PlaceMatches int       // how many matches earn a place in it
 	Best         int       // the highest rating in it
-	Left         bool      // the player has left the group, and the season goes on
+	Left         bool      // the player has left the group, and the season is current
 	SeasonStanding
 }
 
-// LastSeason is the number of the season that was the last to end.
+// LastSeason stands for the last season that ended.
 const LastSeason = -1
 
-// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise is what is
-// said of all else.
+// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise answers any
+// other form.
 type SeasonCommand struct {
 	ofNobody
 	Otherwise notice.Notice
@@ -157,7 +164,7 @@ func (c SeasonCommand) meant(said command.Command, _ ranking.Asked) (Question, n
 // SeasonQuestion asks for a season of the ladder.
 type SeasonQuestion struct {
 	ofNobody
-	Number int // as in Store
+	Number int // as in Store.Season
 }
 
 func (q SeasonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {
@@ -173,7 +180,8 @@ func (q SeasonQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 	return n.short(), nil
 }
 
-// SeasonEnd returns how a season ended, with the names of its players. object is what identifies the message that tells it.
+// SeasonEnd returns how a season ended, with the names of its players. object identifies the
+// message about it.
 func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, error) {
 	n, in, err := s.store.SeasonEnd(ctx, ranking.SeasonOfObject(object))
 	if err != nil {
@@ -183,16 +191,17 @@ func (s *Service) SeasonEnd(ctx context.Context, object string) (SeasonEnd, erro
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// AllSeasons is what people have achieved in all seasons of a ladder.
+// AllSeasons shows what players have achieved in all seasons of a ladder.
 type AllSeasons struct {
 	Title string       `json:"title"` // of the group
-	Rows  []AllTimeRow `json:"rows"`  // those with most titles first, then those with most matches
+	Rows  []AllTimeRow `json:"rows"`  // most titles first, then most matches
 	More  int          `json:"more,omitempty"`
 }
 
 var _ = notice.Register[AllSeasons](notice.Kind{Name: "all_time", Purpose: notice.Answer, Alone: true})
 
-// AllTimeRow is what a player has achieved. A title is the first place in a season that is over and has medals.
+// AllTimeRow is what a player has achieved. A title is first place in a season that is over and has
+// medals.
 type AllTimeRow struct {
 	Name    ranking.Name `json:"name"`
 	Titles  int          `json:"titles,omitempty"`
@@ -206,7 +215,7 @@ type AllTimeRow struct {
 
 func (r AllTimeRow) played() int { return r.Won + r.Drawn + r.Lost }
 
-// AllSeasonsOf returns what people have achieved.
+// AllSeasonsOf sums up what players have achieved.
 func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	rows := make(map[ladder.PlayerID]*AllTimeRow)
 	for _, r := range results {
@@ -239,7 +248,7 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	return n
 }
 
-// SeasonsOf returns the seasons that have results, in their order.
+// SeasonsOf returns the seasons that have results, in order.
 func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	for len(results) > 0 {
 		first := results[0]
@@ -261,7 +270,7 @@ func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	return all
 }
 
-// AllTimeCommand is /alltime: it asks for what people have achieved in all seasons of the ladder.
+// AllTimeCommand is /alltime: it asks an AllTimeQuestion.
 type AllTimeCommand struct{ ofNobody }
 
 func (q AllTimeCommand) meant(said command.Command, _ ranking.Asked) (Question, notice.Notice) {
@@ -271,7 +280,7 @@ func (q AllTimeCommand) meant(said command.Command, _ ranking.Asked) (Question, 
 	return AllTimeQuestion{}, nil
 }
 
-// AllTimeQuestion asks for what people have achieved in all seasons of the ladder.
+// AllTimeQuestion asks what players have achieved in all seasons of the ladder.
 type AllTimeQuestion struct{ ofNobody }
 
 func (AllTimeQuestion) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

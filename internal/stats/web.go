@@ -14,15 +14,16 @@ import (
 	"elobot/internal/ranking"
 )
 
-// ErrNotThere means that a group has no such thing.
+// ErrNotThere means that a group does not have what was asked for.
 var ErrNotThere = errors.New("the group has no such thing")
 
 // webRows is the maximum number of players on a page of a web board.
 const webRows = 1000
 
 const (
-	trendMatches = 300 // the last matches of a ladder that count for a Trend: as many as a page may cost
-	trendRatings = 20  // the maximum number of ratings in a Trend
+	// the last matches of a ladder that count for a Trend, limited by what a page may cost
+	trendMatches = 300
+	trendRatings = 20 // the maximum number of ratings in a Trend
 )
 
 // WebGroup is a group with a web board.
@@ -34,7 +35,7 @@ type WebGroup struct {
 	Ladders  []ranking.LadderLabel // the default one first
 }
 
-// WebGroup returns a group that has a web board. It fails with ErrNotThere for all others.
+// WebGroup returns a group that has a web board. It fails with ErrNotThere for any other group.
 func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGroup, error) {
 	g, err := s.store.WebGroup(ctx, group)
 	if err != nil {
@@ -46,21 +47,21 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 	return g, nil
 }
 
-// WebRanking is a whole ranking: all who play, in the RankingPage, and all others.
+// WebRanking is a whole ranking: the active players, in the RankingPage, and the others.
 type WebRanking struct {
 	RankingPage
-	Paused []Row                     // who have not played for long
+	Paused []Row                     // players who have not played for a while
 	Last   []MatchRow                // the last matches, the newest first
 	Trends map[ladder.PlayerID]Trend `json:"-"`
 }
 
-// Trend says how a player has done in the trendMatches, in the season that goes on.
+// Trend shows a player's results in the last trendMatches of the ladder, in the current season.
 type Trend struct {
-	Form    string // the last matches as a row of w, d and l, the last one last
+	Form    string // the last results as letters w, d and l, the last one last
 	Ratings []Rating
 }
 
-// WebRanking returns the ranking of a ladder. now is in the time zone of the chat.
+// WebRanking returns the ranking of a ladder. now is in the chat's time zone.
 func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now time.Time) (n WebRanking, err error) {
 	reads, readCtx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.readRows(readCtx, l.ID, now, &n) })
@@ -83,7 +84,7 @@ func (s *Service) WebRanking(ctx context.Context, l ranking.LadderLabel, now tim
 	return n, s.fillNames(ctx, l.ID, &n)
 }
 
-// readRows reads who is in a ranking, and who has not played for long.
+// readRows reads the active and the inactive players of a ranking.
 func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *WebRanking) (err error) {
 	if n.RankingPage, err = s.store.Ranking(ctx, in, nil, RankingQuestion{Places: webRows}, now); err != nil {
 		return fmt.Errorf("read a ranking: %w", err)
@@ -103,7 +104,7 @@ func (s *Service) readRows(ctx context.Context, in ladder.ID, now time.Time, n *
 	return nil
 }
 
-// trendsOf returns the trends of all who play in matches, which are in the order of their numbers.
+// trendsOf returns the trends of all players in matches, which are ordered by number.
 func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 	all := make(map[ladder.PlayerID]Trend)
 	for _, m := range matches {
@@ -123,19 +124,20 @@ func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 	return all
 }
 
-// WebPlayer is all about a player.
+// WebPlayer has everything about a player.
 type WebPlayer struct {
 	PlayerStanding
-	Opponents []Pairing // who was met most often comes first
+	Opponents []Pairing // the most frequent one first
 	Partners  []Pairing
-	Matches   []MatchRow // the last ones, the newest first
+	Matches   []MatchRow // the last matches, the newest first
 	Period    Period     // of the Curve
 	Curve     []Rating   `json:"-"`
 	Seasons   []SeasonStart
 }
 
-// WebPlayer returns all about a player of a ladder, with the ratings of a period or of the next longer one with a match of the player. It
-// fails with ErrNotThere if the player has not played there.
+// WebPlayer returns everything about a player of a ladder, with the ratings of a period, or of the
+// next longer one with a match of the player. It fails with ErrNotThere if the player has not
+// played there.
 func (s *Service) WebPlayer(
 	ctx context.Context, in ladder.ID, player ladder.PlayerID, p Period, now time.Time,
 ) (n WebPlayer, err error) {
@@ -175,7 +177,7 @@ func (s *Service) havePlayed(ctx context.Context, in ladder.ID, players ...ladde
 	return nil
 }
 
-// pairings returns what a player did with others, the most matches first.
+// pairings returns a player's records with others, most matches first.
 func pairings(all map[ladder.PlayerID]*ladder.Tally) (sorted []Pairing) {
 	for other, t := range all {
 		sorted = append(sorted, pairingOf(other, t))
@@ -186,7 +188,8 @@ func pairings(all map[ladder.PlayerID]*ladder.Tally) (sorted []Pairing) {
 	return sorted
 }
 
-// WebHeadToHead returns how two players of a ladder did against each other. It fails with ErrNotThere if one of them has not played there.
+// WebHeadToHead returns the record of two players of a ladder against each other. It fails with
+// ErrNotThere if one of them has not played there.
 func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, error) {
 	if err := s.havePlayed(ctx, in, a, b); err != nil {
 		return HeadToHead{}, err
@@ -196,13 +199,14 @@ func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.P
 		return HeadToHead{}, err
 	}
 	n, ok := answer.(HeadToHead)
-	if !ok { // they are one and the same
+	if !ok { // both are the same player
 		return HeadToHead{}, ErrNotThere
 	}
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebMatches returns a page of the matches of a ladder, or of a player there. It fails with ErrNotThere if the player has not played there.
+// WebMatches returns a page of the matches of a ladder, or of a player there. It fails with
+// ErrNotThere if the player has not played there.
 func (s *Service) WebMatches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (n HistoryPage, err error) {
 	if player != 0 {
 		if err := s.havePlayed(ctx, in, player); err != nil {
@@ -216,7 +220,8 @@ func (s *Service) WebMatches(ctx context.Context, in ladder.ID, player ladder.Pl
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebSeason returns a season of a ladder: the one that goes on for number 0. It fails with ErrNotThere if the ladder has no such season.
+// WebSeason returns a season of a ladder, the current one for number 0. It fails with ErrNotThere
+// if there is no such season.
 func (s *Service) WebSeason(ctx context.Context, in ladder.ID, number int) (SeasonTable, error) {
 	n, err := s.store.Season(ctx, in, number)
 	if err != nil {
@@ -228,7 +233,7 @@ func (s *Service) WebSeason(ctx context.Context, in ladder.ID, number int) (Seas
 	return n, s.fillNames(ctx, in, &n)
 }
 
-// WebSeasons returns the seasons of a ladder in which somebody has played, the last one first.
+// WebSeasons returns the seasons of a ladder that have players, the last one first.
 func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, error) {
 	results, err := s.store.SeasonResults(ctx, in)
 	if err != nil {
@@ -239,7 +244,8 @@ func (s *Service) WebSeasons(ctx context.Context, in ladder.ID) ([]SeasonTable, 
 	return all, s.fillNames(ctx, in, &all)
 }
 
-// WebRecords returns the records of a ladder, of the month that begins then, or for zero of all time.
+// WebRecords returns the records of a ladder, for the month that begins at month, or for all time
+// if it is zero.
 func (s *Service) WebRecords(ctx context.Context, in ladder.ID, month, now time.Time) (Records, error) {
 	n, err := s.records(ctx, in, month, now)
 	if err != nil {
