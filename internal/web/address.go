@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// Proxies are networks whose requests say where they come from.
+// Proxies are the networks of trusted proxies, whose X-Forwarded-For headers count.
 type Proxies []netip.Prefix
 
-// ReadProxies reads addresses and networks that are separated by commas.
+// ReadProxies parses addresses and networks separated by commas.
 func ReadProxies(text string) (all Proxies, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
@@ -34,8 +34,9 @@ func (p Proxies) trust(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(network netip.Prefix) bool { return network.Contains(a) })
 }
 
-// client returns where a request comes from: the last address that no trusted proxy has, as far as
-// trusted proxies say. A household with IPv6 has up to a /56.
+// client returns the address that a request comes from: the last hop that is not a trusted proxy,
+// as reported by trusted proxies. For IPv6 it returns the /56, which is up to what one household
+// has.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

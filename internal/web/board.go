@@ -29,25 +29,25 @@ import (
 )
 
 const (
-	// fresh is for how long a page is shown again without reading anything, unless something has changed: so late is what an instance shows
-	// that a notification has not reached.
+	// fresh is how long a cached page is served if nothing changes. It bounds staleness on an
+	// instance that missed a notification.
 	fresh = 1500 * time.Millisecond
-	// keptPages is how many pages are kept that long.
+	// keptPages is how many pages are cached.
 	keptPages = 64
-	// pagesAtOnce is how many pages are made at the same time: chats need the connections, too.
+	// pagesAtOnce is how many pages are made concurrently: chats need database connections too.
 	pagesAtOnce = 2
 	// readingTimeout limits the reads of a page.
 	readingTimeout = 5 * time.Second
-	// Of an address, so many requests are answered, and of a group, so many pages are made that are not kept: those cost the database time.
-	// One address alone cannot use up what a group has.
+	// Rates per second and bursts: of requests answered per address, and of uncached pages made per
+	// group, because those cost database time. One address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
-	// knownSenders is for how many addresses and groups that is counted.
+	// knownSenders is how many addresses, and how many groups, are tracked for that.
 	knownSenders = 10_000
 )
 
-// Board serves the web boards of all groups, below BoardPath. All that it knows of a request is its path and its query; it logs neither,
-// because the path has the token.
+// Board serves the web boards of all groups, below BoardPath. A page depends only on the path and
+// the query of a request. Neither is logged, because the path contains the token.
 type Board struct {
 	views   *stats.Service
 	links   Links
@@ -60,16 +60,16 @@ type Board struct {
 	pages     *lru.Cache[pageKey, kept[*page]]
 	groups    *lru.Cache[pageKey, kept[*stats.WebGroup]]
 	making    singleflight.Group
-	makes     *semaphore.Weighted // pages
+	makes     *semaphore.Weighted // limits pages
 	addresses *lru.Cache[netip.Addr, *rate.Limiter]
 	makers    *lru.Cache[ranking.GroupID, *rate.Limiter]
 }
 
-// pageKey identifies a page as long as nothing changes in its group.
+// pageKey identifies a page while nothing changes in its group.
 type pageKey struct {
 	group   ranking.GroupID
 	version uint64
-	address string // the path and the query without what they do not know; empty for the group itself
+	address string // path and query without unknown parts; empty for the group itself
 }
 
 // NewBoard returns the web boards at the links. now is the messenger's clock.
@@ -98,12 +98,12 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 // route is a kind of page.
 type route struct {
 	path string
-	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the events
-	// filters are the parameters of the query that it knows, besides that of the ladder
+	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
+	// the query parameters that it knows, besides ladder
 	filters []string
 }
 
-// routes returns all pages of a board, by their paths below that of the board.
+// routes returns all pages of a board, by path below the board's path.
 func routes() []route {
 	return []route{
 		{"{$}", (*Board).ranking, []string{"tv"}},
@@ -130,14 +130,16 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed)
 		return
 	}
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path { // the mux would redirect
+	// the mux would redirect
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		refuse(w, http.StatusNotFound)
 		return
 	}
 	b.mux.ServeHTTP(w, r)
 }
 
-// setHeaders sets what holds for all answers: nothing but our own files is loaded, and nobody else learns the address of a page.
+// setHeaders sets the headers of all answers: pages load only our own files, and do not leak their
+// addresses.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -149,7 +151,7 @@ func setHeaders(h http.Header) {
 	}
 }
 
-// refuse answers without saying more than that it does.
+// refuse answers with a status and no details.
 func refuse(w http.ResponseWriter, status int) {
 	if status == http.StatusMethodNotAllowed {
 		w.Header().Set("Allow", http.MethodGet)
@@ -160,7 +162,7 @@ func refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// allows counts something of a sender.
+// allows counts one event of a sender, and reports whether the sender's rate permits it.
 func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, now time.Time, perSecond rate.Limit, burst int) bool {
 	fresh := rate.NewLimiter(perSecond, burst)
 	if known, ok, _ := all.PeekOrAdd(sender, fresh); ok {
@@ -178,7 +180,7 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 		return
 	}
 	group := ranking.GroupID(id)
-	version := b.live.version(group) // before anything is read, which may then be newer
+	version := b.live.version(group) // read the version first: what is read afterwards may be newer
 	g, err := b.open(r.Context(), group, r.PathValue("token"))
 	switch {
 	case errors.Is(err, stats.ErrNotThere):
@@ -208,7 +210,7 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 	}
 }
 
-// open returns a group whose board a token opens. Otherwise it fails with stats.ErrNotThere.
+// open returns the group whose board the token opens. Otherwise it fails with stats.ErrNotThere.
 func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (*stats.WebGroup, error) {
 	key := pageKey{group: group, version: b.live.version(group)}
 	g, err := keep(ctx, b, b.groups, key, func(ctx context.Context) (*stats.WebGroup, error) {
@@ -222,7 +224,7 @@ func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (
 
 var errTooMany = errors.New("too many pages of the group")
 
-// page returns the page that a request for the board of a group asks for.
+// page returns the page of a group's board that a request asks for.
 func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of route) (*page, error) {
 	known := make(url.Values)
 	for _, name := range append([]string{"ladder"}, of.filters...) {
@@ -230,8 +232,8 @@ func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of rout
 			known.Set(name, r.URL.Query().Get(name))
 		}
 	}
-	_, below, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, BoardPath), "/") // the group
-	_, below, _ = strings.Cut(below, "/")                                      // the token
+	_, below, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, BoardPath), "/") // cut off the group
+	_, below, _ = strings.Cut(below, "/")                                      // cut off the token
 	key := pageKey{g.Group, version, below + "?" + known.Encode()}
 	return keep(r.Context(), b, b.pages, key, func(ctx context.Context) (*page, error) {
 		if !allows(b.makers, g.Group, b.now(), groupRate, groupBurst) {
@@ -249,13 +251,13 @@ func (b *Board) page(r *http.Request, g *stats.WebGroup, version uint64, of rout
 	})
 }
 
-// kept is what need not be made again for a while.
+// kept is a cached value.
 type kept[T any] struct {
 	value T
 	until time.Time
 }
 
-// keep returns what is kept, or makes it. Of several who want the same, one makes it.
+// keep returns a cached value, or produces it. Concurrent calls with the same key produce it once.
 func keep[T any](
 	ctx context.Context, b *Board, all *lru.Cache[pageKey, kept[T]], key pageKey, produce func(context.Context) (T, error),
 ) (value T, err error) {
@@ -266,7 +268,8 @@ func keep[T any](
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout) // others wait for it, too
+		// other requests wait for it, too
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
 		defer cancel()
 		until := b.now().Add(fresh)
 		value, err := produce(ctx)
@@ -279,7 +282,7 @@ func keep[T any](
 	return value, err
 }
 
-// page is an answer as it is sent.
+// page is an answer, ready to be sent.
 type page struct {
 	contentType  string
 	body, zipped []byte
@@ -289,13 +292,13 @@ type page struct {
 func newPage(contentType string, body []byte) *page {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	_, _ = z.Write(body) // memory never fails
+	_, _ = z.Write(body) // writing to memory never fails
 	_ = z.Close()
 	sum := sha256.Sum256(body)
 	return &page{contentType, body, zipped.Bytes(), hex.EncodeToString(sum[:12])}
 }
 
-// write answers a request with the page, or says that the client has it already.
+// write answers a request with the page, or with 304 if the client already has it.
 func (p *page) write(w http.ResponseWriter, r *http.Request, caching string) {
 	h := w.Header()
 	h.Set("Cache-Control", caching)
@@ -320,20 +323,21 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, caching string) {
 //go:embed assets
 var assetFiles embed.FS
 
-// assetTypes are the files of the pages, with their types.
+// assetTypes are the files of the pages, with their content types.
 var assetTypes = map[string]string{
 	"board.css": "text/css; charset=utf-8", "board.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 }
 
-// assetPath returns the path of a file, which has its checksum, so that it can be kept for ever.
+// assetPath returns the path of a file. It contains the checksum, so clients can cache the file
+// forever.
 func assetPath(name string, p *page) string { return BoardPath + "assets/" + p.etag + "-" + name }
 
-// assets returns the files by their paths.
+// assets returns the files by path.
 var assets = sync.OnceValue(func() map[string]*page {
 	all := make(map[string]*page)
 	for name, contentType := range assetTypes {
 		body, err := assetFiles.ReadFile("assets/" + name)
-		if err != nil { // it is a part of the program
+		if err != nil { // the file is part of the program
 			panic(err)
 		}
 		p := newPage(contentType, body)

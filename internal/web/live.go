@@ -10,17 +10,18 @@ import (
 )
 
 const (
-	// maxViewers is how many viewers an instance has at most, and maxViewersOf how many of them come from one address.
+	// maxViewers is the maximum number of viewers of an instance, and maxViewersOf the maximum per
+	// address.
 	maxViewers, maxViewersOf = 2000, 20
 	// eventTimeout is how long a viewer may take to read an event before the connection is dropped.
 	eventTimeout = 5 * time.Second
-	// eventPause is the shortest time between two events.
+	// eventPause is the minimum time between two events.
 	eventPause = 500 * time.Millisecond
-	// heartbeat is the longest time without a sign of life, so that proxies keep the connection.
+	// heartbeat is the maximum time without output, so that proxies keep the connection open.
 	heartbeat = 25 * time.Second
 )
 
-// live tells viewers that something has changed in their group. It knows nothing of what has.
+// live tells viewers that something in their group has changed, but not what.
 type live struct {
 	mu       sync.Mutex
 	versions map[ranking.GroupID]uint64 // how often something has changed
@@ -29,7 +30,7 @@ type live struct {
 	count    int
 	from     map[netip.Addr]int
 	closed   chan struct{}
-	close    func() // closes it; only the first call does anything
+	close    func() // closes closed; only the first call has an effect
 }
 
 func newLive() *live {
@@ -65,19 +66,20 @@ func (l *live) signal(group ranking.GroupID) {
 	for changed := range l.viewers[group] {
 		select {
 		case changed <- struct{}{}:
-		default: // there is one that it has not read yet
+		default: // an earlier signal is still unread
 		}
 	}
 }
 
-// version changes with each change in a group.
+// version returns a number that changes with each change in a group.
 func (l *live) version(group ranking.GroupID) uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.versions[group] + l.all
 }
 
-// join adds a viewer, and returns a channel that receives when something changes, or the status of the refusal if there are too many.
+// join adds a viewer. It returns a channel that receives when something changes, or the status of a
+// refusal if there are too many viewers.
 func (l *live) join(group ranking.GroupID, address netip.Addr) (changed chan struct{}, status int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,8 +111,8 @@ func (l *live) leave(group ranking.GroupID, address netip.Addr, changed chan str
 	}
 }
 
-// follow sends an event whenever something has changed in a group, until its board has another link. A viewer who does not read loses the
-// connection.
+// follow sends an event whenever something has changed in a group, until the link stops working. A
+// viewer who does not read is disconnected.
 func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.GroupID) {
 	if r.Method != http.MethodGet {
 		refuse(w, http.StatusMethodNotAllowed)
@@ -123,12 +125,13 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 		return
 	}
 	defer b.live.leave(group, address, changed)
-	if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil { // turned off meanwhile
+	// turned off in the meantime
+	if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil {
 		refuse(w, http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // what nginx calls it
+	w.Header().Set("X-Accel-Buffering", "no") // turns off buffering in nginx
 	conn := http.NewResponseController(w)
 	send := func(event string) bool {
 		err := conn.SetWriteDeadline(time.Now().Add(eventTimeout))
@@ -150,7 +153,7 @@ func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.Gro
 			if _, err := b.open(r.Context(), group, r.PathValue("token")); err != nil || !send("data: changed\n\n") {
 				return
 			}
-			select { // what changes in the meantime is told together
+			select { // changes during the pause share one event
 			case <-time.After(eventPause):
 			case <-b.live.closed:
 				return

@@ -15,17 +15,19 @@ import (
 	"elobot/internal/outbox"
 )
 
-// maxChatSeries limits how many chats have a metric of their own: each is a separate series in Prometheus.
+// maxChatSeries limits how many chats have a metric of their own: each is a separate series in
+// Prometheus.
 const maxChatSeries = 20
 
 const (
-	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default, and
-	// maxScrapes how many may be in progress.
+	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default.
+	// maxScrapes is how many may be in progress.
 	metricsTimeout = 5 * time.Second
 	maxScrapes     = 10
 )
 
-// metricsHandler serves the stats, the requests to the webhook, and the metrics of the process in the format of Prometheus.
+// metricsHandler serves the stats, the counts of webhook requests, and the metrics of the process
+// in the Prometheus format.
 func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collector, errorLog *log.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
@@ -38,19 +40,19 @@ func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collec
 	return promhttp.HandlerFor(registry, opts)
 }
 
-// newWebhookRequests returns the counter of requests to the webhook, by the status of the response.
+// newWebhookRequests returns the counter of webhook requests, by status code.
 func newWebhookRequests() *prometheus.CounterVec {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "elobot_webhook_requests_total", Help: "Requests to the webhook, by the status of the response.",
 	}, []string{"code"})
 	for _, code := range []string{"200", "400", "401", "405", "413", "503"} {
-		requests.WithLabelValues(code) // so that each metric exists before its first request
+		requests.WithLabelValues(code) // create each series before its first request
 	}
 	return requests
 }
 
 type metric struct {
-	field int // of outbox.Stats
+	field int // index of a field of outbox.Stats
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
 }
@@ -58,7 +60,7 @@ type metric struct {
 // metrics are all values except the list of chats.
 var metrics = describe(reflect.TypeFor[outbox.Stats]())
 
-// describe returns the metrics that the tags of a type define.
+// describe returns the metrics defined by the tags of a type.
 func describe(stats reflect.Type) (all []metric) {
 	for i := range stats.NumField() {
 		tags := stats.Field(i).Tag
@@ -104,7 +106,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
-// numberOf returns the value of a number or a flag.
+// numberOf returns a number or a flag as a float.
 func numberOf(v reflect.Value) float64 {
 	switch {
 	case v.CanFloat():

@@ -13,14 +13,15 @@ import (
 	"elobot/internal/stats"
 )
 
-// rankingPage is a ranking, with its rows as they stand together.
+// rankingPage is a ranking, divided into its groups of rows.
 type rankingPage struct {
 	stats.WebRanking
 	Placed    []rankingRow
 	Newcomers []stats.Row
 }
 
-// rankingRow is a row as it is shown. A ranking has many, and a template takes some microseconds for all that it works out itself.
+// rankingRow is a row with its rendered parts. A ranking has many rows, and a template takes some
+// microseconds for everything that it computes itself.
 type rankingRow struct {
 	stats.Row
 	Link, Called, Results string
@@ -57,7 +58,7 @@ func (b *Board) ranking(ctx context.Context, v *visit) (*page, error) {
 	return v.html("ranking", v.T("web.ranking"), p)
 }
 
-// rankingJSON is the ranking for programs.
+// rankingJSON serves the ranking to programs.
 func (b *Board) rankingJSON(ctx context.Context, v *visit) (*page, error) {
 	n, err := b.views.WebRanking(ctx, v.Ladder, v.Now)
 	if err != nil {
@@ -92,7 +93,7 @@ func (b *Board) player(ctx context.Context, v *visit) (*page, error) {
 	if err != nil {
 		return nil, err
 	}
-	period := stats.Month // or the next longer one in which the player has played
+	period := stats.Month // or the next longer period in which the player has played
 	if v.query.Has("period") {
 		if period = stats.Period(v.query.Get("period")); !slices.Contains(stats.Periods(), period) {
 			return nil, stats.ErrNotThere
@@ -124,7 +125,7 @@ func (b *Board) headToHead(ctx context.Context, v *visit) (*page, error) {
 	return v.html("h2h", v.T("h2h.title", "A", v.Name(n.A), "B", v.Name(n.B)), n)
 }
 
-// matchesPage is a page of matches, with what they were chosen by.
+// matchesPage is a page of matches, with its filters.
 type matchesPage struct {
 	stats.HistoryPage
 	Player   ladder.PlayerID // 0 for all

@@ -1,6 +1,7 @@
-// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics for Prometheus and at /api/metrics as
-// JSON, the webhook that receives updates from Telegram, and the web boards of groups. Health checks and metrics are read-only and need no
-// authentication. Health checks say nothing that others must not know; the metrics belong on an address of their own.
+// Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics
+// for Prometheus and at /api/metrics as JSON, the webhook that receives updates from Telegram, and
+// the web boards of groups. Health checks and metrics are read-only and need no authentication.
+// Health checks reveal nothing confidential; metrics belong on an address of their own.
 package web
 
 import (
@@ -22,8 +23,8 @@ import (
 )
 
 const (
-	readTimeout  = 10 * time.Second // for a request
-	writeTimeout = 30 * time.Second // for the whole request
+	readTimeout  = 10 * time.Second // to read a request
+	writeTimeout = 30 * time.Second // for a whole request
 	idleTimeout  = 2 * time.Minute  // longer than usual scrape intervals
 	maxHeader    = 16 << 10         // bytes
 	// stopWithin is how long a stopping server waits for requests in flight.
@@ -36,13 +37,13 @@ const (
 	StatsPath   = "/api/metrics"
 )
 
-// Server serves health checks, the metrics, the webhook and web boards, as far as they are added.
+// Server serves health checks, metrics, the webhook and web boards, as far as they have been added.
 type Server struct {
-	listener        net.Listener // nil: does not listen
+	listener        net.Listener // nil if the server does not listen
 	mux             *http.ServeMux
 	metrics         bool
 	webhookPath     string
-	webhook         http.Handler // nil: none
+	webhook         http.Handler // nil for none
 	webhookRequests *prometheus.CounterVec
 	board           atomic.Pointer[Board]
 	hasBoard        bool
@@ -55,7 +56,8 @@ func New(log *slog.Logger) *Server {
 	return &Server{mux: http.NewServeMux(), webhookRequests: newWebhookRequests(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
 }
 
-// Listen listens at an address such as ":8080", or nowhere if it is empty. Call it before Run, which serves.
+// Listen listens at an address such as ":8080", or not at all if it is empty. Call it before Run,
+// which serves.
 func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	if addr == "" {
 		return nil
@@ -66,8 +68,8 @@ func (s *Server) Listen(ctx context.Context, addr string) (err error) {
 	return nil
 }
 
-// Metrics adds the metrics: the stats, and the counts of requests to the webhook of a server. It calls stats for each request, possibly
-// concurrently.
+// Metrics adds the metrics: the stats, and another server's counts of webhook requests. The server
+// calls stats for each request, possibly concurrently.
 func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.metrics = true
 	// a GET pattern also matches HEAD; other methods get 405
@@ -75,19 +77,20 @@ func (s *Server) Metrics(stats func() outbox.Stats, webhook *Server) {
 	s.mux.Handle("GET "+StatsPath, s.serveStats(stats))
 }
 
-// Webhook sets the handler for the path of the webhook. Call it before Run.
+// Webhook sets the handler for the webhook's path. Call it before Run.
 func (s *Server) Webhook(path string, h http.Handler) {
 	s.webhookPath, s.webhook = path, promhttp.InstrumentHandlerCounter(s.webhookRequests, h)
 }
 
-// ExpectBoard says that there will be web boards. Until then, requests for them are answered with 503. Call it before Run.
+// ExpectBoard announces web boards. Until Board adds them, requests for them get a 503. Call it
+// before Run.
 func (s *Server) ExpectBoard() { s.hasBoard = true }
 
-// Board adds the web boards that were expected.
+// Board adds the announced web boards.
 func (s *Server) Board(b *Board) { s.board.Store(b) }
 
-// ServeHTTP implements http.Handler. The path of the webhook is compared literally: a mux would interpret it as a pattern and redirect
-// paths that are not clean.
+// ServeHTTP implements http.Handler. It compares the webhook's path literally: a mux would
+// interpret it as a pattern, and redirect paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.webhook != nil && r.URL.Path == s.webhookPath {
 		s.webhook.ServeHTTP(w, r)
@@ -108,14 +111,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Addr returns the address that the server listens on. The server must have one.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Close closes a server that was not run. After Run it does nothing.
+// Close closes a server that was never run. After Run it has no effect.
 func (s *Server) Close() {
 	if s.listener != nil {
 		_ = s.listener.Close() // never used
 	}
 }
 
-// Run serves until the context ends. It then finishes requests in flight, within a bounded time, and returns nil. It can be called once.
+// Run serves until the context ends. It then finishes requests in flight, within a bounded time,
+// and returns nil. It can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		<-ctx.Done()
@@ -148,7 +152,7 @@ func (s *Server) stop(ctx context.Context, server *http.Server) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
 	if b := s.board.Load(); b != nil {
-		b.Close() // viewers would stay
+		b.Close() // otherwise viewers would stay
 	}
 	err := server.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -24,7 +24,7 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// templates are the pages, each with what all have.
+// templates are the page templates, each combined with the layout.
 var templates = func() map[string]*template.Template {
 	all := make(map[string]*template.Template)
 	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
@@ -34,22 +34,22 @@ var templates = func() map[string]*template.Template {
 	return all
 }()
 
-// visit is a request for a page of a board that exists, with the words and the addresses for the page. Addresses are relative, so that no
-// page has the token.
+// visit is a request for a page of an existing board. Its methods provide the page's texts and
+// addresses. Addresses are relative, so no page contains the token.
 type visit struct {
 	catalog.Language
 	Group   *stats.WebGroup
 	Ladder  ranking.LadderLabel
-	TV      bool // a screen that nobody operates
+	TV      bool // an unattended screen
 	Now     time.Time
-	Up      string // leads to the board
+	Up      string // the relative path to the board
 	Title   string
 	Data    any
 	request *http.Request
 	query   url.Values
 }
 
-// visit reads a request. It fails with stats.ErrNotThere if the group has no such ladder.
+// visit parses a request. It fails with stats.ErrNotThere if the group has no such ladder.
 func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query url.Values) (*visit, error) {
 	zone := ranking.Display{TimeZone: g.TimeZone}.Zone()
 	v := &visit{
@@ -68,7 +68,7 @@ func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query ur
 	return nil, stats.ErrNotThere
 }
 
-// html returns a page.
+// html renders a page.
 func (v *visit) html(name, title string, data any) (*page, error) {
 	v.Title, v.Data = title, data
 	var out bytes.Buffer
@@ -78,7 +78,8 @@ func (v *visit) html(name, title string, data any) (*page, error) {
 	return newPage("text/html; charset=utf-8", out.Bytes()), nil
 }
 
-// number reads a number of the path or the query. It fails with stats.ErrNotThere if it is none.
+// number parses a number in the path or the query. It fails with stats.ErrNotThere if there is
+// none.
 func number[N ~int | ~int64](text string) (N, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
@@ -91,7 +92,7 @@ func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
 	return number[ladder.PlayerID](v.request.PathValue(name))
 }
 
-// month returns the first instant of the month that the query names, zero for none.
+// month returns the first instant of the month in the query, zero for none.
 func (v *visit) month() (time.Time, error) {
 	if v.query.Get("month") == "" {
 		return time.Time{}, nil
@@ -113,11 +114,11 @@ func (v *visit) Asset(name string) string {
 	return ""
 }
 
-// URL returns the address of a page below the board, for the same ladder, with parameters in pairs of a name and a value; those without a
-// value are left out.
+// URL returns the address of a page below the board for the same ladder. pairs are the names and
+// values of parameters; those without a value are omitted.
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
-// InLadder returns the address of the page for another ladder.
+// InLadder returns the address of the current page for another ladder.
 func (v *visit) InLadder(l ranking.LadderLabel) string {
 	page := path.Base(v.request.URL.Path)
 	if !slices.Contains([]string{"matches", "records", "seasons"}, page) {
@@ -140,7 +141,7 @@ func (v *visit) of(l ranking.LadderLabel, page string, pairs []any) string {
 	return v.Up + page + "?" + query.Encode()
 }
 
-// Is is true if a page is the one that is shown, for navigation.
+// Is reports whether a page is the current one, for navigation.
 func (v *visit) Is(page string) bool {
 	if page == "" {
 		return strings.HasSuffix(v.request.URL.Path, "/")
@@ -148,10 +149,10 @@ func (v *visit) Is(page string) bool {
 	return path.Base(v.request.URL.Path) == page
 }
 
-// T returns a text with arguments in pairs of a name and a value.
+// T returns a text. pairs are the names and values of its arguments.
 func (v *visit) T(id string, pairs ...any) string { return v.Text(id, argsOf(pairs)) }
 
-// N returns the form of a text for a count.
+// N returns a text in the form for a count.
 func (v *visit) N(id string, count int, pairs ...any) string {
 	return v.Plural(id, count, argsOf(pairs))
 }
@@ -164,13 +165,13 @@ func argsOf(pairs []any) catalog.Args {
 	return with
 }
 
-// Day writes the day of a time in the zone of the group.
+// Day formats the day of a time in the group's time zone.
 func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())) }
 
-// Stamp writes a time for machines.
+// Stamp formats a time for machines.
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
-// Name returns a name with what distinguishes it.
+// Name returns a name with its distinguishing mark.
 func (v *visit) Name(n ranking.Name) string {
 	if n.Name == ranking.Nameless {
 		n.Name = v.T("names.nameless")
@@ -190,13 +191,13 @@ func (v *visit) Names(all []ranking.Name) string {
 	return strings.Join(shown, " & ")
 }
 
-// NamesLadder reports whether the ladder is named beside the group, as in the chat: not if both are
-// called the same.
+// NamesLadder reports whether to show the ladder's name beside the group's, as in the chat: not if
+// they are the same.
 func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
 }
 
-// LadderName is what a ladder is called that its group may not have named.
+// LadderName returns the name of a ladder, or a general one if its group has not named it.
 func (v *visit) LadderName(l ranking.LadderLabel) string {
 	if l.Name == "" {
 		return v.T("web.ranking")
@@ -204,7 +205,7 @@ func (v *visit) LadderName(l ranking.LadderLabel) string {
 	return l.Name
 }
 
-// Results returns how many matches were won, drawn and lost.
+// Results returns the numbers of wins, draws and losses.
 func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)
@@ -212,7 +213,7 @@ func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
 	return fmt.Sprintf("%d–%d–%d", won, drawn, lost)
 }
 
-// Signed writes a change of a rating.
+// Signed formats a rating change.
 func (v *visit) Signed(n int) string {
 	if n < 0 {
 		return fmt.Sprintf("−%d", -n)
@@ -220,7 +221,7 @@ func (v *visit) Signed(n int) string {
 	return fmt.Sprintf("+%d", n)
 }
 
-// Score writes a score, with the points of the first side first; without points it says only who won.
+// Score formats a score, the first side first; without points it names only the winner.
 func (v *visit) Score(s [2]int) string {
 	score := ladder.Score{A: s[0], B: s[1]}
 	switch {
@@ -235,7 +236,7 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns the last results of a form, at most so many, each as a letter with a class.
+// Letters returns the last results of a form, at most most, each as a letter with a CSS class.
 func (v *visit) Letters(form string, most int) template.HTML {
 	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
@@ -256,7 +257,7 @@ func (v *visit) spark(ratings []stats.Rating) template.HTML {
 		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, text, c.Path, c.Now.X, c.Now.Y))
 }
 
-// Curve returns the curve of a player, with the seasons that begin in it.
+// Curve returns a player's curve, with the seasons that begin in it.
 func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart.Curve {
 	if len(ratings) == 0 {
 		return nil
@@ -264,7 +265,7 @@ func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart
 	var seasons []chart.Season
 	for _, s := range starts {
 		if !s.At.After(ratings[0].At) || s.At.After(ratings[len(ratings)-1].At) {
-			continue // of the ladder, before or after all that the curve shows
+			continue // a season of the ladder that begins outside of the curve
 		}
 		label := capitalized(v.T("season.number", "Number", s.Number))
 		seasons = append(seasons, chart.Season{Starts: s.At, Match: s.Match, Label: label})
@@ -282,7 +283,7 @@ func (v *visit) points(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// day returns how days are written below a curve that shows so much time.
+// day returns the date format below a curve that shows a span of time.
 func (v *visit) day(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(v.T("date.months." + strings.ToLower(at.Month().String())))
@@ -294,9 +295,10 @@ func (v *visit) day(shown time.Duration) func(time.Time) string {
 	}
 }
 
-// Span returns from when to when a season lasts.
+// Span formats the beginning and the end of a season.
 func (v *visit) Span(s stats.SeasonTable) string {
-	from, last := "", v.Day(s.Until.Add(-time.Second)) // one that ends at midnight does not have the day that begins then
+	// a season that ends at midnight does not include the day that begins then
+	from, last := "", v.Day(s.Until.Add(-time.Second))
 	if !s.Since.IsZero() {
 		from = v.Day(s.Since) + " – "
 	}
@@ -310,7 +312,7 @@ func (v *visit) Span(s stats.SeasonTable) string {
 	}
 }
 
-// SeasonName returns what a season is called.
+// SeasonName returns the name of a season.
 func (v *visit) SeasonName(s stats.SeasonTable) string {
 	if s.Name != "" {
 		return capitalized(v.T("season.named", "Number", s.Number, "Name", s.Name))
@@ -323,13 +325,13 @@ func capitalized(text string) string {
 	return strings.ToUpper(string(runes[:1])) + string(runes[1:])
 }
 
-// Percent writes a share in ten-thousandths.
+// Percent formats ten-thousandths as whole percents.
 func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
-// Hidden returns the ladder as forms name it, empty for the default one.
+// Hidden returns the ladder's value for a hidden form field, empty for the default one.
 func (v *visit) Hidden() string { return v.parameter(v.Ladder) }
 
-// parameter returns what names a ladder in addresses, empty for the default one.
+// parameter returns the ladder's value in addresses, empty for the default one.
 func (v *visit) parameter(l ranking.LadderLabel) string {
 	if l.ID == v.Group.Ladders[0].ID {
 		return ""
@@ -337,7 +339,7 @@ func (v *visit) parameter(l ranking.LadderLabel) string {
 	return strconv.FormatInt(int64(l.ID), 10)
 }
 
-// part is what a part of a page shows that several pages have.
+// part is the data of a fragment that several pages share.
 type part struct {
 	Visit     *visit
 	NoDraws   bool
@@ -346,7 +348,7 @@ type part struct {
 	Player    ladder.PlayerID
 	Opponents bool // the Pairings are with opponents of the Player
 	Matches   []stats.MatchRow
-	Changes   bool // the Matches have changes of ratings
+	Changes   bool // the Matches have rating changes
 	Names     []ranking.Name
 	Streak    *stats.Record
 	Upset     *stats.UpsetBy
@@ -358,7 +360,7 @@ func (v *visit) With(rows []stats.Row, noDraws bool) part {
 	return part{Visit: v, Rows: rows, NoDraws: noDraws}
 }
 
-// Pairs returns what a player did with others as a part.
+// Pairs returns a player's records with others as a part.
 func (v *visit) Pairs(all []stats.Pairing, of stats.PlayerStanding, opponents bool) part {
 	return part{Visit: v, Pairings: all, Player: of.Name.Player, NoDraws: of.NoDraws, Opponents: opponents}
 }
@@ -369,7 +371,7 @@ func (v *visit) List(all []stats.MatchRow) part {
 	return part{Visit: v, Matches: all, Changes: changes}
 }
 
-// Feats returns what stands out in a season or of all time as a part.
+// Feats returns the highlights of a season or of all time as a part.
 func (v *visit) Feats(streak *stats.Record, upset *stats.UpsetBy, played *stats.Record) part {
 	return part{Visit: v, Streak: streak, Upset: upset, Played: played}
 }
