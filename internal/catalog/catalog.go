@@ -1,8 +1,9 @@
-// Package catalog has all texts of the bot: one file for each language, such as en.toml. It knows no notices and no commands, only texts
-// with placeholders, and how a language forms plurals and writes numbers and dates.
+// Package catalog has all texts of the bot, in one file per language, such as en.toml. It knows no
+// notices and no commands, only texts with placeholders, and how a language forms plurals and
+// writes numbers and dates.
 //
-// The texts are Telegram's HTML, except for menus, the labels of buttons and what a press is answered with. Arguments go into them
-// unescaped.
+// Texts are Telegram's HTML, except for menus, button labels and answers to button presses.
+// Arguments are inserted unescaped.
 package catalog
 
 import (
@@ -22,8 +23,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tags are the languages that have a file, English first: it is the language of chats whose own has none. To add a language, add its tag
-// here and its file beside the others.
+// tags are the languages that have a file, English first: it is the fallback for chats in other
+// languages. To add a language, add its tag here and its file to this directory.
 var tags = []language.Tag{
 	language.English,
 	language.German,
@@ -36,16 +37,16 @@ var tags = []language.Tag{
 //go:embed *.toml
 var files embed.FS
 
-// Args are the arguments of a text by the names of its placeholders.
+// Args are the arguments of a text, by placeholder.
 type Args map[string]any
 
-// Language has the texts of one language, which are read when the first one is needed.
+// Language has the texts of one language. They are loaded on first use.
 type Language struct {
 	tag       language.Tag
 	localizer func() *i18n.Localizer
 }
 
-// languages has all languages in the order of tags, and matcher finds one of them.
+// languages are all languages in the order of tags. matcher finds the closest one.
 var (
 	languages = func() (all []Language) {
 		for _, tag := range tags {
@@ -56,7 +57,8 @@ var (
 	matcher = language.NewMatcher(tags)
 )
 
-// mustLoad reads an embedded file. It is a part of the program, so a fault in it is a fault of the build.
+// mustLoad loads an embedded file. The file is part of the program, so an error in it is a build
+// error.
 func mustLoad(tag language.Tag) *i18n.Localizer {
 	bundle := i18n.NewBundle(tag)
 	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
@@ -66,8 +68,8 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 	return i18n.NewLocalizer(bundle, tag.String())
 }
 
-// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. For a tag that is empty, malformed or of no
-// language that the bot speaks, it returns English.
+// For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. It returns
+// English if the tag is empty, malformed or of a language that the bot does not speak.
 func For(tag string) Language {
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
 		return languages[i]
@@ -89,12 +91,13 @@ func All() []Language { return languages }
 // Tag returns the IETF tag of the language.
 func (l Language) Tag() string { return l.tag.String() }
 
-// Text returns a text. It panics if there is no such text, or a placeholder has no argument: the tests render every text.
+// Text returns a text. It panics if there is no such text, or a placeholder has no argument: the
+// tests render every text.
 func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
 
-// Plural returns the form of a text for a count, which is the argument Count.
+// Plural returns the form of a text for a count, which is also the argument Count.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)
@@ -113,14 +116,14 @@ func (l Language) must(c *i18n.LocalizeConfig) string {
 	return text
 }
 
-// Has is true if there is a text.
+// Has reports whether there is a text.
 func (l Language) Has(id string) bool {
 	_, err := l.localizer().Localize(&i18n.LocalizeConfig{MessageID: id})
 	var none *i18n.MessageNotFoundErr
 	return !errors.As(err, &none)
 }
 
-// Number writes a whole number that is not negative.
+// Number formats a non-negative integer.
 func (l Language) Number(n int) string {
 	switch {
 	case n < 1_000:
@@ -135,7 +138,7 @@ func (l Language) Number(n int) string {
 	return strconv.Itoa(n) + groups
 }
 
-// Date writes the day of a time, in the time zone of the time.
+// Date formats the day of a time, in the time's own zone.
 func (l Language) Date(at time.Time) string {
 	month := l.Text("date.months."+strings.ToLower(at.Month().String()), nil)
 	return l.Text("date.day", Args{"Day": at.Day(), "Month": month, "Year": at.Year()})
