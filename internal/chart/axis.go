@@ -5,20 +5,22 @@ import (
 	"time"
 )
 
-// minRange is the smallest range of ratings that a picture shows: a rating that never changed is a line in the middle.
+// minRange is the smallest range of ratings that a picture shows: a rating that never changes is a
+// line in the middle.
 const minRange = 60
 
-// mostTicks is the number of ticks that an axis has, or one more where both ends are ticks: a small picture has no room for others.
+// mostTicks is the number of ticks on an axis, plus one if both ends are ticks: a small picture has
+// no room for more.
 const mostTicks = 4
 
-// extent is what the axes have to show.
+// extent is the range of values that the axes must cover.
 type extent struct {
 	from, to              time.Time
 	firstMatch, lastMatch int
 	low, high             int
 }
 
-// extentOf returns the extent of a chart, or false if it has no points.
+// extentOf returns the extent of a chart. ok is false if the chart has no points.
 func extentOf(c Chart) (e extent, ok bool) {
 	c.everyPoint(func(p Point) {
 		if !ok {
@@ -42,7 +44,7 @@ type scale struct {
 	from, to int // the pixels of min and max
 }
 
-// newScale returns a scale for values from low to high that is at least smallest wide.
+// newScale returns a scale for values from low to high, widened to at least smallest.
 func newScale(low, high, smallest float64, from, to int) scale {
 	if missing := smallest - (high - low); missing > 0 {
 		low, high = low-missing/2, high+missing/2
@@ -50,16 +52,16 @@ func newScale(low, high, smallest float64, from, to int) scale {
 	return scale{min: low, max: high, from: from, to: to}
 }
 
-// at returns the pixel of a value, or the nearest one that the axis has.
+// at returns the pixel of a value, or the nearest one on the axis.
 func (s scale) at(value float64) int {
-	share := 0.5 // where numbers are so great that a float64 cannot tell min from max
+	share := 0.5 // for values so large that a float64 cannot tell min from max
 	if s.max > s.min {
 		share = min(max((value-s.min)/(s.max-s.min), 0), 1)
 	}
 	return s.from + int(math.Round(share*float64(s.to-s.from)))
 }
 
-// ticks returns round whole numbers of the scale, none of them below least.
+// ticks returns round whole numbers on the scale, none below least.
 func (s scale) ticks(least float64) []int {
 	step := roundStep((s.max - s.min) / mostTicks)
 	var ticks []int
@@ -80,16 +82,16 @@ func roundStep(least float64) float64 {
 	return 10 * power
 }
 
-// seconds returns a time as a number that can be scaled.
+// seconds returns a time as a number for scaling.
 func seconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
 
-// interval is the distance between two ticks of an axis of times.
+// interval is the distance between two ticks of a time axis.
 type interval struct {
 	clock        time.Duration
 	days, months int
 }
 
-// The intervals between ticks. The clock is used for what is shorter than a day.
+// The intervals between ticks. Charts that span less than a day use the clock.
 var (
 	clockIntervals = []interval{
 		{clock: time.Minute}, {clock: 5 * time.Minute}, {clock: 15 * time.Minute}, {clock: 30 * time.Minute},
@@ -101,8 +103,8 @@ var (
 	}
 )
 
-// timeTicks returns at least two round times between from and to, or both ends if there are no such times. clock says that they are times
-// of a day rather than days.
+// timeTicks returns at least two round times between from and to, or both ends if there are no such
+// times. clock reports whether they are times of day rather than days.
 func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
 	intervals := dayIntervals
@@ -117,7 +119,7 @@ func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	return []time.Time{from, to}, clock
 }
 
-// firstHour returns the beginning of a day: 1:00 if clocks are put forward at midnight.
+// firstHour returns the beginning of a day: 1:00 if clocks go forward at midnight.
 func firstHour(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
 	if midnight.Hour() == 0 {
@@ -126,7 +128,7 @@ func firstHour(year int, month time.Month, day int, zone *time.Location) time.Ti
 	return time.Date(year, month, day, 1, 0, 0, 0, zone)
 }
 
-// between returns multiples of an interval between two times, at most one more than an axis can have.
+// between returns multiples of an interval between two times, at most mostTicks+1.
 func (i interval) between(from, to time.Time) []time.Time {
 	year, month, day := from.Date()
 	if i.months > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/go-analyze/charts/chartdraw/drawing"
 )
 
-// unitsPerEm is the resolution at which the library's font sizes are pixels.
+// unitsPerEm is the resolution at which the library's font sizes are in pixels.
 const unitsPerEm = 64
 
 // palette has the colors of a picture.
@@ -18,8 +18,9 @@ type palette struct {
 	lines                     [MaxHighlighted]*image.Uniform
 }
 
-// palettes returns the colors on a light and on a dark ground. Those of the lines are close to the ones of Okabe and Ito, which people
-// with any color vision can tell apart. Where many gray lines overlap, they are darker or lighter.
+// palettes returns the colors on a light and on a dark background. The colors of lines are close to
+// the Okabe-Ito palette, which people with any color vision can tell apart. Where many gray lines
+// overlap, they become darker or lighter.
 func palettes() (light, dark palette) {
 	return palette{
 			ground: opaque(0xffffff), grid: opaque(0xe4e4e4), text: opaque(0x666666),
@@ -36,7 +37,8 @@ func opaque(hex uint32) *image.Uniform {
 	return image.NewUniform(color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}) //nolint:gosec // bytes
 }
 
-// shades is the number of steps between the ground and a color, for the edges of texts and for gray lines that overlap.
+// shades is the number of steps between the background and a color, for the edges of texts and for
+// overlapping gray lines.
 const shades = 40
 
 // all returns all colors that a picture may have, at most 256.
@@ -53,7 +55,7 @@ func (p palette) all() color.Palette {
 	return all
 }
 
-// canvas is a picture that is being drawn. err is the first error of its texts.
+// canvas is a picture in progress. err is the first error in drawing texts.
 type canvas struct {
 	palette
 	image   *image.RGBA
@@ -75,7 +77,6 @@ func newCanvas(isDark bool) *canvas {
 	return c
 }
 
-// fill fills a rectangle.
 func (c *canvas) fill(r image.Rectangle, color *image.Uniform) {
 	draw.Draw(c.image, r, color, image.Point{}, draw.Over)
 }
@@ -114,7 +115,7 @@ func (c *canvas) text(text string, x, baseline int, color *image.Uniform) {
 	c.context.Fill()
 }
 
-// outlined writes a text with an outline in the color of the ground, for places where lines run.
+// outlined writes a text with an outline in the background color, for places crossed by lines.
 func (c *canvas) outlined(text string, x, baseline int, color *image.Uniform) {
 	c.context.SetStrokeColor(c.ground)
 	c.context.SetLineWidth(10)
@@ -129,7 +130,7 @@ func (c *canvas) path(text string, x, baseline int) {
 	}
 }
 
-// indexed returns the picture with the colors of its palette: that is a quarter of the bytes to compress.
+// indexed converts the picture to its palette, which leaves a quarter of the bytes to compress.
 func (c *canvas) indexed() *image.Paletted {
 	out := image.NewPaletted(c.image.Rect, c.palette.all())
 	known := map[color.RGBA]uint8{}

@@ -1,7 +1,7 @@
 // Package chart draws ratings over time as a picture. It knows neither databases nor Telegram.
 //
-// A rating holds until the next match, so a line is a staircase: level while nothing changes, upright at a match. All lines end where the
-// picture or their season ends.
+// A rating holds until the next match, so a line is a staircase: level while nothing changes,
+// vertical at a match. All lines end where the picture or their season ends.
 package chart
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxHighlighted is the number of lines that can be told apart by their colors.
+// MaxHighlighted is the number of lines that can be told apart by color.
 const MaxHighlighted = 4
 
 // The size of a picture in pixels: 640×400 at double scale.
@@ -24,32 +24,34 @@ const (
 // Point is a rating after a match.
 type Point struct {
 	At    time.Time
-	Match int // the number of the match in its group
+	Match int // the match's number in its group
 	Elo   int
 }
 
-// Line has the ratings of a player, oldest first.
+// Line has a player's ratings, oldest first.
 type Line struct {
 	Name   string
 	Points []Point
 }
 
-// Season is a season that begins after the first point of a chart. Its points are those from Starts on.
+// Season is a season that begins after the first point of a chart. Points from Starts on belong to
+// it.
 type Season struct {
 	Starts time.Time
 	Match  int // the number of its first match
 	Label  string
 }
 
-// Chart is what a picture shows.
+// Chart is the content of a picture.
 type Chart struct {
 	Highlighted []Line    // at most MaxHighlighted; the first has the first color
-	Others      [][]Point // thin gray lines
-	Seasons     []Season  // that begin in the picture, in their order; each has a mark, where all lines end and begin anew
-	ByMatch     bool      // the horizontal axis counts matches instead of days
-	Dark        bool      // light lines on a dark ground
-	// Date writes a day below the horizontal axis, in the location of the points: with the year where they span more than one. Only a chart
-	// by match needs none.
+	Others      [][]Point // drawn as thin gray lines
+	// the seasons that begin in the picture, in order; a mark shows where all lines end and restart
+	Seasons []Season
+	ByMatch bool // the horizontal axis counts matches, not days
+	Dark    bool // light lines on a dark background
+	// Date formats a day below the horizontal axis, in the location of the points, with the year if
+	// they span more than one. It may be nil only if ByMatch is true.
 	Date func(time.Time) string
 }
 

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Curve is one line of ratings as a vector picture: where its parts are, without their looks.
+// Curve is one line of ratings as a vector picture: the positions of its parts, without styling.
 type Curve struct {
 	Box              image.Rectangle // of the line and its axes
-	Path             string          // the line, as SVG writes it
-	Rating, Time     []Tick          // on the vertical and the horizontal axis
+	Path             string          // the line as an SVG path
+	Rating, Time     []Tick          // the vertical and the horizontal axis
 	Seasons          []Tick          // where seasons begin, on the horizontal axis
 	First, Best, Now Mark
 }
@@ -25,23 +25,25 @@ type Tick struct {
 	Text string
 }
 
-// Mark is a rating and where it is.
+// Mark is the position of a rating.
 type Mark struct {
 	X, Y, Elo int
 }
 
-// leastLabel is the distance between the beginnings of two seasons that leaves room for the label of the first.
+// leastLabel is the minimum distance between the beginnings of two seasons for a label on the
+// earlier one.
 const leastLabel = 80
 
-// NewCurve returns the curve of points, oldest first, in a box, along an axis of times. date writes a day, in the location of the points.
-// There must be a point. The seasons are those that begin after the first one.
+// NewCurve returns the curve of points, oldest first, in a box, along a time axis. date formats a
+// day, in the location of the points. There must be at least one point. The seasons are those that
+// begin after the first point.
 func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(time.Time) string) Curve {
 	c, p := curveOf(Chart{Highlighted: []Line{{Points: points}}, Seasons: seasons, Date: date}, box)
 	c.Time = p.times()
 	return c
 }
 
-// NewSparkline returns the curve of points in a box, along an axis on which they are equally far from each other.
+// NewSparkline returns the curve of points in a box, along an axis on which they are equidistant.
 func NewSparkline(points []Point, box image.Rectangle) Curve {
 	numbered := slices.Clone(points)
 	for i := range numbered {

@@ -10,20 +10,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fontSize is the size of all texts in pixels: 10 or 11 pixels where the picture is 360 pixels wide.
+// fontSize is the size of all texts in pixels: 10 or 11 pixels when the picture is shown 360 pixels
+// wide.
 const fontSize = 38
 
-// font returns the one font that is used. Of the library's fonts, it alone has Cyrillic letters.
+// font returns the font of all texts, the only one of the library's fonts with Cyrillic letters.
 func font() *truetype.Font { return drawing.GetFont("notosans") }
 
-// drawable is true if the font has all characters of a name in NFC. A name that looks like the letter of a line does not count.
+// drawable reports whether the font has all characters of a name in NFC. A name that looks like the
+// letter of a line is not drawable.
 func drawable(name string) bool {
 	if len(name) == 1 && name >= letter(0) && name < letter(MaxHighlighted) {
 		return false
 	}
 	f := font()
 	for _, r := range name {
-		// Marks that no letter has absorbed would need a shaper.
+		// Marks that are not composed with a letter would need a shaper.
 		if !unicode.IsGraphic(r) || unicode.IsMark(r) || f.Index(r) == 0 {
 			return false
 		}
@@ -31,11 +33,12 @@ func drawable(name string) bool {
 	return name != ""
 }
 
-// Label is what is written at the end of a highlighted line.
+// Label is the text at the end of a highlighted line.
 type Label struct {
 	Text string
-	// Lettered is true if the text is the letter of the line, from A, because the name cannot be drawn or would look like another one. A
-	// number would look like a place. Whoever shows the picture has to say whose letter it is.
+	// Lettered reports whether the text is the letter of the line, from A, because the name cannot
+	// be drawn or would look like another one. A number would look like a place. The caller must
+	// tell the reader whose letter it is.
 	Lettered bool
 }
 
@@ -80,10 +83,12 @@ func shorten(text string, width int) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// spread moves labels apart that are centered at the given heights, ascending, so that neighbors are distance apart and all are between top
-// and bottom. It moves them as little as it can.
+// spread moves labels apart that are centered at the given heights, which ascend, so that neighbors
+// are at least distance apart and all are between top and bottom. It moves them as little as
+// possible.
 func spread(heights []int, distance, top, bottom int) []int {
-	type block struct{ sum, count int } // neighbors that touch, and where the first of them wants to be
+	// touching neighbors; sum/count is where the first of them wants to be
+	type block struct{ sum, count int }
 	var blocks []block
 	for i, height := range heights {
 		last := block{sum: min(max(height-i*distance, top), bottom-(len(heights)-1)*distance), count: 1}

@@ -10,29 +10,29 @@ import (
 // Distances in pixels.
 const (
 	margin       = 24
-	gap          = 14  // between a text and what it belongs to
+	gap          = 14  // between a text and what it labels
 	lineHeight   = 46  // of a text
 	capHeight    = 27  // of a capital letter
-	maxLabel     = 290 // the width of a label
+	maxLabel     = 290 // the maximum width of a label
 	lineWidth    = 6
 	otherWidth   = 4 // of a gray line
 	crowdWidth   = 2 // of a gray line among many
 	crowd        = 40
-	casing       = 3 // of a highlighted line, in the color of the ground
-	otherColumns = 4 // gray lines are thinned to columns of so many pixels
+	casing       = 3 // around a highlighted line, in the background color
+	otherColumns = 4 // gray lines are thinned to columns this wide
 	dotRadius    = 11
 )
 
-// plot is the part of a picture in which the lines are.
+// plot is the part of a picture that contains the lines.
 type plot struct {
 	Chart
 	*canvas
 	extent
 	area   image.Rectangle
 	x, y   scale
-	ends   []int // the pixels where seasons end, the last one where the plot does
+	ends   []int // the pixels where seasons end; the last one is the end of the plot
 	labels []Label
-	traces []trace // of the highlighted lines
+	traces []trace // the traces of the highlighted lines
 }
 
 func newPlot(c Chart, canvas *canvas, e extent) *plot {
@@ -64,7 +64,8 @@ func newAxes(c Chart, e extent, area image.Rectangle) *plot {
 	return p
 }
 
-// setHorizontal sets the horizontal axis, which begins at a pixel, and the ends of the seasons.
+// setHorizontal sets the horizontal axis, which begins at the pixel left, and the ends of the
+// seasons.
 func (p *plot) setHorizontal(left int) {
 	first, last := seconds(p.from), seconds(p.to)
 	if p.ByMatch {
@@ -85,7 +86,7 @@ func (p *plot) draw() {
 	for _, trace := range p.traces {
 		p.drawTrace(trace, lineWidth+2*casing, p.ground)
 	}
-	// The first line is the last to be drawn, above all others.
+	// The first line is drawn last, on top of all others.
 	for i, trace := range slices.Backward(p.traces) {
 		p.drawTrace(trace, lineWidth, p.lines[i])
 	}
@@ -111,7 +112,7 @@ func (p *plot) drawRatingAxis() {
 }
 
 func (p *plot) drawHorizontalAxis() {
-	end := 0 // of the text before
+	end := 0 // the end of the previous text
 	tick := func(x int, text string) {
 		width := textWidth(text)
 		left := min(max(x-width/2, margin), Width-margin-width)
@@ -134,7 +135,7 @@ func (p *plot) drawHorizontalAxis() {
 	}
 }
 
-// times returns the ticks of an axis of times.
+// times returns the ticks of a time axis.
 func (p *plot) times() (ticks []Tick) {
 	times, clock := timeTicks(p.from, p.to)
 	for _, t := range times {
@@ -149,9 +150,9 @@ func (p *plot) times() (ticks []Tick) {
 	return ticks
 }
 
-// drawSeasons marks where seasons begin, with their labels above where there is room.
+// drawSeasons marks where seasons begin, with labels above where there is room.
 func (p *plot) drawSeasons() {
-	end := 0 // of the label before
+	end := 0 // the end of the previous label
 	for i, s := range p.Seasons {
 		x, width := p.ends[i], textWidth(s.Label)
 		p.fill(vertical(x, p.area.Min.Y, p.area.Max.Y, 2), p.palette.text)
@@ -174,7 +175,6 @@ func (p *plot) drawOthers() {
 	}
 }
 
-// drawTrace draws a line.
 func (p *plot) drawTrace(t trace, width int, color *image.Uniform) {
 	for stroke := range t.strokes(width) {
 		p.fill(stroke, color)
@@ -206,7 +206,8 @@ func (p *plot) drawBest() {
 	}
 }
 
-// roomAbove returns a box for a text above a dot that overlaps neither a highlighted line nor what is taken.
+// roomAbove returns a box for a text above a dot that overlaps neither a highlighted line nor a
+// taken box.
 func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle) (image.Rectangle, bool) {
 	bottom := dot.Min.Y - gap/2
 	for _, left := range []int{dot.Min.X + (dot.Dx()-width)/2, dot.Min.X, dot.Max.X - width} {
@@ -219,7 +220,7 @@ func (p *plot) roomAbove(dot image.Rectangle, width int, taken []image.Rectangle
 	return image.Rectangle{}, false
 }
 
-// crossed is true if a highlighted line runs through a box.
+// crossed reports whether a highlighted line runs through a box.
 func (p *plot) crossed(box image.Rectangle) bool {
 	for _, trace := range p.traces {
 		for stroke := range trace.strokes(lineWidth) {
@@ -231,7 +232,8 @@ func (p *plot) crossed(box image.Rectangle) bool {
 	return false
 }
 
-// drawLabels writes the labels beside the ends of their lines, or links them where they have to be elsewhere.
+// drawLabels writes the labels at the ends of their lines, or links them to the ends if they had to
+// move.
 func (p *plot) drawLabels() {
 	type end struct{ line, y int }
 	var ends []end

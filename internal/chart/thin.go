@@ -5,19 +5,20 @@ import (
 	"iter"
 )
 
-// trace is a line as it is drawn.
+// trace is a line prepared for drawing.
 type trace []column
 
-// column is what a line does within one column of pixels.
+// column is the part of a line in one column of pixels.
 type column struct {
 	x           int
 	top, bottom int // the highest and the lowest pixel
-	last        int // the height at which the line goes on
-	end         int // up to which pixel it may go on: that of the next season, or of the end of the plot
+	last        int // the height at which the line continues
+	// the pixel up to which it may continue: the next season, or the end of the plot
+	end int
 }
 
-// thin appends points to columns of the given width. Of each column it keeps the highest, the lowest and the last point; the first is
-// between them.
+// thin appends points to columns of the given width. Of each column it keeps the highest, the
+// lowest and the last point; the first is between them.
 func (p *plot) thin(columns trace, points []Point, width int) trace {
 	season := 0
 	for _, point := range points {
@@ -25,7 +26,8 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 			season++
 		}
 		at, end := p.at(point), p.ends[season]
-		at.X = min(at.X, end) // a late result has a higher number than the first match of the next season
+		// a late result has a higher number than the first match of the next season
+		at.X = min(at.X, end)
 		x := at.X - (at.X-p.area.Min.X)%width
 		if n := len(columns); n > 0 && x <= columns[n-1].x && columns[n-1].end == end {
 			c := &columns[n-1]
@@ -37,7 +39,8 @@ func (p *plot) thin(columns trace, points []Point, width int) trace {
 	return columns
 }
 
-// strokes returns the rectangles of a line. They do not overlap, unless columns are closer than the width.
+// strokes returns the rectangles of a line. They do not overlap, unless columns are closer than the
+// width.
 func (t trace) strokes(width int) iter.Seq[image.Rectangle] {
 	return func(yield func(image.Rectangle) bool) {
 		for i, col := range t {
