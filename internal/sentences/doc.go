@@ -1,7 +1,8 @@
-// Package sentences has what people type when a game is over, in the languages of the bot, with the true winner of each: it judges what the
-// parser makes of them, and so must not import it.
+// Package sentences has what people type after a game, in the languages of the bot, with the true
+// winner of each sentence. It judges the results of the parser, so it must not import the parser.
 //
-// A file has the sentences of a language, a template a line: a mark, the sentence, and what it means in English.
+// Each file has the sentences of one language, one template per line: a mark, the sentence, and its
+// meaning in English.
 //
 //	MARK SENTENCE | GLOSS
 //
@@ -10,14 +11,18 @@
 //   - clear: a native speaker has no doubt who won;
 //   - unclear: a native speaker would ask.
 //
-// A mark with a "!" is that of one of the ten hardest sentences of the language, as readers found.
+// A "!" after a mark denotes one of the ten hardest sentences of the language, according to
+// readers.
 //
 // In a sentence,
-//   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf} are a man or a woman. A dot and a case
-//     follow where a name is declined, as in {L.acc} and {Wf.dat}. If {W} is missing, the sender has won; if {L} is, the sender has lost.
+//   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf}
+//     are a man or a woman. A dot and a case follow where a name is declined, as in {L.acc} and
+//     {Wf.dat}. If {W} is missing, the sender has won; if {L} is, the sender has lost.
 //   - {A} and {B} have drawn, each with {d} points. If {A} is missing, it is the sender.
-//   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's points first, {s} with the loser's.
+//   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's
+//     points first, {s} with the loser's.
 //
-// Where a name is declined, the mark holds for first names: a username has no cases, so that the sentence may be asked with it. Lines below a
-// heading with FIRST NAMES ONLY say the reverse, or nothing, with usernames.
+// Where a name is declined, the mark holds for first names: usernames have no cases, so with them
+// the bot may ask. Lines below a heading with FIRST NAMES ONLY mean the reverse, or nothing, with
+// usernames.
 package sentences

@@ -11,10 +11,10 @@ import (
 //go:embed *.txt
 var files embed.FS
 
-// Languages are the codes of the languages, in alphabetical order.
+// Languages returns the codes of the languages, in alphabetical order.
 func Languages() []string { return []string{"de", "en", "es", "pt", "ru", "uk"} }
 
-// Mark says how clear a sentence is to a native speaker.
+// Mark is how clear a sentence is to a native speaker.
 type Mark string
 
 // The marks.
@@ -24,36 +24,39 @@ const (
 	Unclear Mark = "unclear"
 )
 
-// Sentence is a sentence of one language, and what it says.
+// Sentence is a sentence of one language, with its meaning.
 type Sentence struct {
 	Template string // as in the file
-	Gloss    string // what it means in English, as in the file
+	Gloss    string // the meaning in English, as in the file
 	Text     string
 	Mark     Mark
 	IsHard   bool // one of the hardest of its language
-	// Usernames says that the people in Text are usernames with an @. Otherwise they are first names.
+	// Usernames reports whether the people in Text are usernames with an @; otherwise they are
+	// first names.
 	Usernames bool
-	// Declined says that a name in Text stands in another case than the nominative.
+	// Declined reports whether a name in Text is in another case than the nominative.
 	Declined bool
-	// Won and Lost are the names of the people on each side as in [Player.Name], empty for the sender. If IsDraw is true, neither has won.
+	// Won and Lost are the names of the people on each side as in [Player.Name], empty for the
+	// sender. If IsDraw is true, neither side has won.
 	Won, Lost []string
 	IsDraw    bool
 	// Scores has the winner's points first: one score, all sets, or none.
 	Scores [][2]int
 }
 
-// Player is somebody in the sentences of a language.
+// Player is a person in the sentences of a language.
 type Player struct {
 	Name     string // the first name
 	Username string // without an @
-	// cases are the genitive, dative, accusative, instrumental and locative of a name that is declined.
+	// cases are the genitive, dative, accusative, instrumental and locative of a declined name.
 	cases [5]string
 }
 
-// cast are the players of a language.
+// cast is the players of a language.
 type cast struct{ men, women []Player }
 
-// casts are the players of each language. No name is that of another player in any case.
+// casts are the players of each language. No form of a name is also a form of another player's
+// name.
 var casts = map[string]cast{
 	"de": western, "en": western, "es": western, "pt": western,
 	"ru": {
@@ -97,14 +100,15 @@ var western = cast{
 	},
 }
 
-// People returns everybody in the sentences of a language.
+// People returns all players of a language.
 func People(language string) []Player {
 	return slices.Concat(casts[language].men, casts[language].women)
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(?:\.([a-z]+))?\}`)
 
-// All returns the sentences of a language: each template once with first names and once with usernames.
+// All returns the sentences of a language: each template once with first names and once with
+// usernames.
 func All(language string) ([]Sentence, error) {
 	text, err := files.ReadFile(language + ".txt")
 	if err != nil {
@@ -139,7 +143,7 @@ func All(language string) ([]Sentence, error) {
 	return all, nil
 }
 
-// The points of a match, and its sets with the winner's points first.
+// The points of a match, and its sets with the winner's or the loser's points first.
 const (
 	winnersPoints, losersPoints, drawnPoints = 3, 1, 2
 	winnersSets, losersSets                  = "11:7 9:11 11:5 11:8", "7:11 11:9 5:11 8:11"
@@ -147,9 +151,10 @@ const (
 
 var sets = [][2]int{{11, 7}, {9, 11}, {11, 5}, {11, 8}}
 
-// fill puts people and numbers into the template. People without a gender in it change with the number of the template.
+// fill puts people and numbers into the template. The gender of people varies with the template's
+// number unless the placeholder sets it.
 func (s *Sentence) fill(language string, number int) error {
-	roles := make(map[string]string) // the names of the people in it
+	roles := make(map[string]string) // the names of the people, by role
 	var fault error
 	s.Text = placeholder.ReplaceAllStringFunc(s.Template, func(match string) string {
 		parts := placeholder.FindStringSubmatch(match)
@@ -202,7 +207,7 @@ func (s *Sentence) fill(language string, number int) error {
 	return nil
 }
 
-// orSingle returns the scores, or a single score if there are none: the sets count, not their total.
+// orSingle returns the scores, or a single one if there are none: sets count, not their total.
 func orSingle(scores [][2]int, single [2]int) [][2]int {
 	if scores == nil {
 		return [][2]int{single}
@@ -210,7 +215,7 @@ func orSingle(scores [][2]int, single [2]int) [][2]int {
 	return scores
 }
 
-// playerOf returns who plays a role, as in W, Lf or W2, and the role without the gender.
+// playerOf returns the player of a role, as in W, Lf or W2, and the role without the gender.
 func playerOf(name, language string, number int) (role string, player Player, ok bool) {
 	genders := [][]Player{casts[language].men, casts[language].women}
 	gender := number % 2
@@ -228,13 +233,14 @@ func playerOf(name, language string, number int) (role string, player Player, ok
 	if at < 0 {
 		return "", Player{}, false
 	}
-	if at%2 == 1 && role == name && len(role) == 1 { // so that a man plays a woman too
+	if at%2 == 1 && role == name && len(role) == 1 { // so that men also play women
 		gender = (number / 2) % 2
 	}
 	return role, genders[gender][at], true
 }
 
-// sideOf returns the names on a side: the sender, who has no name, is on a side whose first member is missing.
+// sideOf returns the names on a side. The sender has no name, so a missing first member is the
+// sender.
 func sideOf(roles map[string]string, first, second string) []string {
 	side := []string{roles[first]}
 	if name, ok := roles[second]; ok {
