@@ -69,8 +69,8 @@ func (w *workload) view(ctx context.Context, b *bench, ladder string) error {
 // prepare the plans.
 const unmeasuredViews = 20
 
-// measureView measures the time between a question and its answer. No person asks a question about
-// himself or herself.
+// measureView measures the time between a question and its answer. Questions about a person
+// come from other members.
 func (w *workload) measureView(ctx context.Context, b *bench, name, text string) error {
 	people := w.people[0][2 : len(w.people[0])-1]
 	waits := make([]time.Duration, 0, b.sizes.views)

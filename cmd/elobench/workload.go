@@ -38,7 +38,7 @@ type matchRef struct {
 	number int
 }
 
-// newWorkload starts a simulated Telegram with groups of people each.
+// newWorkload starts a simulated Telegram with this many groups, each with this many people.
 func newWorkload(groups, people int) (*workload, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// evening is when people play on the earlier days of the scene, after midnight UTC.
+	// evening is the time of day, in UTC, at which people play on the earlier days of the scene.
 	evening = 19 * time.Hour
 	// pause is how long the members wait before they ask how they did.
 	pause = 3 * time.Minute

@@ -106,8 +106,7 @@ func report(err error) int {
 	var usage *kong.ParseError
 	text, code := err.Error(), exitFailure
 	switch {
-	// Without the parser's error around it, which names an unrelated flag.
-	case errors.As(err, &config):
+	case errors.As(err, &config): // without the parser's error, which names an unrelated flag
 		text, code = config.Error(), exitConfiguration
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
 		text, code = secretLike.ReplaceAllString(text, "***"), exitConfiguration

@@ -24,7 +24,7 @@ const (
 	// timersInParallel is how many timers fire concurrently, so that one that waits for its group
 	// does not delay all others.
 	timersInParallel = 4
-	// seasonRest is how many times as long as the end of a season took the bot pauses after it.
+	// seasonRest is the pause after the end of a season, as a multiple of the time that it took.
 	// Many seasons end at the same instant, and results go first.
 	seasonRest = 9
 	// timerTimeout limits each attempt to read or fire timers.

@@ -14,8 +14,8 @@
 //
 // It simulates:
 //   - updates, by getUpdates with its rules of confirmation, and by a webhook: the updates of a
-//     chat are delivered one at a time in order, and in parallel with the button presses of a user; a
-//     delivery is retried until the response is 2xx;
+//     chat are delivered one at a time in order, and in parallel with the button presses of a user;
+//     a delivery is retried until the response is 2xx;
 //   - groups, forums, basic groups and private chats: members who join, leave, are promoted or
 //     renamed; a bot that is added and removed; new titles, pinned messages, the upgrade to a
 //     supergroup;

@@ -195,7 +195,7 @@ func migrateUp(address string, files fs.FS) (err error) {
 func dropStale(ctx context.Context, conn *pgx.Conn, now time.Time) {
 	rows, _ := conn.Query(ctx, `
 		SELECT datname FROM pg_database d WHERE datname ~ $1 AND datname < $2
-		AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)`, // DROP would wait for seconds
+		AND NOT EXISTS (SELECT FROM pg_stat_activity a WHERE a.datid = d.oid)`, // DROP would wait
 		"^"+namePrefix+"[0-9]{14}_", databaseName(now.Add(-staleAge), ""))
 	// The tests do not depend on this, so errors are ignored.
 	names, _ := pgx.CollectRows(rows, pgx.RowTo[string])
