@@ -6,37 +6,44 @@ import (
 	"time"
 )
 
-// Celebration is what is special about a match: the first that applies, in the order of the kinds.
+// Celebration is what is special about a match: the first kind that applies, in the order of the
+// kinds.
 type Celebration struct {
 	Kind CelebrationKind
-	// Players are the winners of an upset, and otherwise one player.
+	// Players are the winners of an upset, otherwise one player.
 	Players []PlayerID
-	// Number is by how much the beaten side of an upset was rated higher, the rating of a personal
-	// best, or the wins of a streak.
+	// Number is the rating difference of an upset, the rating of a personal best, or the number of
+	// wins in a streak.
 	Number int
 }
 
 // CelebrationKind is a kind of celebration.
 type CelebrationKind string
 
-// The kinds of celebrations.
+// The kinds, in order.
 const (
-	NewNumberOne  CelebrationKind = "number_one" // the player has passed everybody else in the ranking
-	UpsetOfMonth  CelebrationKind = "upset"      // the largest upset of the calendar month in the time zone of the group
-	PersonalBest  CelebrationKind = "best"       // the player's rating was lower than the best one, and is higher now
-	WinningStreak CelebrationKind = "streak"     // the player's wins in a row are a multiple of streakStep
+	// NewNumberOne means that the player has passed all others in the ranking.
+	NewNumberOne CelebrationKind = "number_one"
+	// UpsetOfMonth is the largest upset of the calendar month, in the group's time zone.
+	UpsetOfMonth CelebrationKind = "upset"
+	// PersonalBest means that the player's rating was below their best one, and is above it now.
+	PersonalBest CelebrationKind = "best"
+	// WinningStreak means that the player's wins in a row are a multiple of streakStep.
+	WinningStreak CelebrationKind = "streak"
 )
 
 const (
-	// MinPlaces is how many players need the matches for a place before anybody has one. Until
-	// then, nobody is number one either.
+	// MinPlaces is how many players need enough matches for a place before any player has one.
+	// Until then, there is no number one either.
 	MinPlaces = 3
 
 	// MinUpset is the smallest upset that is stored and celebrated.
 	MinUpset = 100
 
-	MaxLeaders     = 64 // hardly ever do all of so many play in one message
-	matchesToABest = 10 // in a player's first matches, a personal best is nothing special
+	// MaxLeaders is more than the number of players in nearly any message.
+	MaxLeaders = 64
+	// matchesToABest is the number of first matches in which a personal best is nothing special.
+	matchesToABest = 10
 	streakStep     = 5
 )
 
@@ -52,16 +59,16 @@ type Leader struct {
 	Elo      int
 }
 
-// Leaders are players at the top of a ranking, the highest rating first.
+// Leaders are players at the top of a ranking, highest rating first.
 type Leaders struct {
 	LeaderQuery
 	Found        []Leader
 	PlaceMatches int // the rule of the ladder
 }
 
-// Celebrate returns what is special about each of the matches of one message, nil for nothing.
-// largest is the largest upset of the month before, 0 if there is none. Two instances that record
-// matches of a ladder within milliseconds may both celebrate what is true of one of them.
+// Celebrate returns what is special about each match of a message, nil for nothing. largest is the
+// largest upset of the month before this message, 0 if there is none. Two instances that record
+// matches of a ladder within milliseconds may both celebrate what is true for only one of them.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)
@@ -78,9 +85,9 @@ func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	return all
 }
 
-// newNumberOne returns who is celebrated as the new number one, and the index of the match in which
-// that player passed everybody else, -1 if nobody did. The player stays the number one in all later
-// matches of the message.
+// newNumberOne returns the player to celebrate as the new number one, and the index of the match in
+// which they passed all others. The index is -1 if there is no such player. The player must still
+// be the number one after the last match of the message.
 func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
 	f := fieldOf(matches, leaders)
 	passed = -1
@@ -103,10 +110,10 @@ func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed i
 	return player, passed
 }
 
-// field is the part of a ranking that decides who is its number one.
+// field is the part of a ranking that determines its number one.
 type field struct {
-	places       map[PlayerID]place // of all who play in the message
-	others       []Leader           // the first of all others
+	places       map[PlayerID]place // of all players of the message
+	others       []Leader           // the first of all other players
 	placeMatches int                // the rule of the ladder
 }
 
@@ -132,8 +139,8 @@ func fieldOf(matches []*Played, leaders Leaders) field {
 	return f
 }
 
-// mayInclude reports whether a player is in the ranking, or may be because not all of the ranking
-// was read.
+// mayInclude reports whether a player is in the ranking, or may be because only a part of the
+// ranking was read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -143,14 +150,15 @@ func (l Leaders) mayInclude(s Standing) bool {
 	return slices.ContainsFunc(l.Found, found) || read > 0 && read == l.Limit && s.Elo <= l.Found[read-1].Elo
 }
 
-// update changes the field to what it is after a match.
+// update updates the field with a match.
 func (f field) update(m *Played) {
 	for _, p := range m.Players {
 		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= f.placeMatches && p.After.LeftAt.IsZero()}
 	}
 }
 
-// highest returns the highest rating in the ranking apart from a player's, and how many there are.
+// highest returns the highest rating in the ranking without a player, and the number of players
+// left.
 func (f field) highest(except PlayerID) (elo, count int) {
 	elo, count = -1, len(f.others)
 	if count > 0 {
@@ -171,8 +179,8 @@ func (f field) isFirst(player PlayerID) bool {
 	return p.ranked && p.elo >= highest
 }
 
-// numberOne returns who of the message is alone at the top of the ranking, 0 if nobody is or the
-// ranking is too short.
+// numberOne returns the player of the message who is alone at the top of the ranking, 0 if there is
+// none or the ranking is too short.
 func (f field) numberOne() PlayerID {
 	for player, p := range f.places {
 		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= MinPlaces {
@@ -182,8 +190,8 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset reports whether a match, given by its index, is a larger upset than all others of
-// the month.
+// isLargestUpset reports whether the match with index i is a larger upset than all others of the
+// month.
 func isLargestUpset(matches []*Played, i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {
@@ -197,9 +205,9 @@ func isLargestUpset(matches []*Played, i, largest int) bool {
 	return true
 }
 
-// Upset returns by how much the average rating of the losers exceeded that of the winners, rounded
-// to a whole number. It is 0 if nobody won against the odds. sides are the ratings of the players
-// of sides A and B before the match.
+// Upset returns the difference between the average rating of the losers and of the winners, rounded
+// to a whole number. It is 0 if the winners were not rated lower. sides are the ratings of the
+// players of sides A and B before the match.
 func Upset(s Score, sides [2][]int) int {
 	winners, losers := sides[0], sides[1]
 	switch {
@@ -208,7 +216,7 @@ func Upset(s Score, sides [2][]int) int {
 	case s.A < s.B:
 		winners, losers = losers, winners
 	}
-	// in integers, so that what is exactly a half is rounded up
+	// Use integers, so that an exact half is rounded up.
 	difference, size := 0, len(winners)*len(losers)
 	for _, rating := range losers {
 		difference += rating * len(winners)
@@ -222,7 +230,7 @@ func Upset(s Score, sides [2][]int) int {
 	return (2*difference + size) / (2 * size)
 }
 
-// inCardOrder returns the players as the card lists them: the winners first.
+// inCardOrder returns the players in the order of the card: winners first.
 func (m *Played) inCardOrder() []MatchPlayer {
 	players := slices.Clone(m.Players)
 	slices.SortStableFunc(players, func(a, b MatchPlayer) int {
@@ -234,7 +242,6 @@ func (m *Played) inCardOrder() []MatchPlayer {
 	return players
 }
 
-// winners returns the players of the side that has won.
 func (m *Played) winners() (players []PlayerID) {
 	for _, p := range m.Players {
 		if m.A != m.B && (p.Side == 1) == (m.A > m.B) {
@@ -244,8 +251,8 @@ func (m *Played) winners() (players []PlayerID) {
 	return players
 }
 
-// personal returns what is special for the first player who has anything special: a personal best
-// before a streak.
+// personal returns the personal best of a player, or else the winning streak of a player. If
+// several players have one, it is the first in the order of the card.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

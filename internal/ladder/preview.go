@@ -2,7 +2,7 @@ package ladder
 
 import "elobot/internal/elo"
 
-// ExpectedScore returns the expected score of the first side, between 0 and 1.
+// ExpectedScore returns the expected score of side a, between 0 and 1.
 func ExpectedScore(a, b []Standing) float64 { return elo.ExpectedOf(ratingsOf(a), ratingsOf(b)) }
 
 func ratingsOf(side []Standing) []int {
@@ -13,8 +13,8 @@ func ratingsOf(side []Standing) []int {
 	return ratings
 }
 
-// Preview returns by how much a match with a score would change the ratings of the players of each
-// side, who need not be stored.
+// Preview returns how a match with this score would change the rating of each player. The players
+// need not be stored.
 func (r RatingRules) Preview(score Score, sides [2][]Standing) (changes [2][]int) {
 	m := Match{RatingRules: r, Result: Result{Score: score}}
 	var standings []*Standing

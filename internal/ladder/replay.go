@@ -9,7 +9,7 @@ import (
 )
 
 // ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be
-// replayed. Verify says where.
+// replayed. Verify shows where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
 // Match is a stored match of a ladder.
@@ -24,12 +24,13 @@ type Match struct {
 	Parts    []Part // side 1 first
 }
 
-// History holds the matches of a ladder from some match to the last one.
+// History holds the matches of a season from some match to the last one.
 type History struct {
-	Matches   []Match        // in the order of their numbers, undone ones too
+	Matches   []Match        // ordered by number, including undone ones
 	Standings []RankedPlayer // the current standings of all their players
 	Season    SeasonID
-	Over      int // the number of the season if it is over, which the service adds; 0 if it goes on
+	// Over is the number of the season if it is over, 0 if it is current. The service sets it.
+	Over int
 }
 
 // RankedPlayer is a standing, with what is needed to verify whose it is.
@@ -39,24 +40,29 @@ type RankedPlayer struct {
 	// Merged reports whether the player was merged into another one. Such a player must not have a
 	// standing.
 	Merged bool
-	// Elsewhere is true for an unclaimed player of another group. Such a player must not have a
-	// standing either.
+	// Elsewhere reports whether the player is an unclaimed player of another group. Such a player
+	// must not have a standing either.
 	Elsewhere bool
 }
 
 // Rewrite holds the changes that a replay makes to the history and the standings.
 type Rewrite struct {
-	Season     SeasonID
-	Reason     Reason
-	Players    []ReplacedPlayer // their entries pass to those who take their places, before others replace them
-	Superseded []OldEntry       // current entries that no longer apply
-	Entries    []NewEntry       // entries that replace them
+	Season SeasonID
+	Reason Reason
+	// Players are replaced first: their entries pass to the new players, before Entries replace
+	// them.
+	Players    []ReplacedPlayer
+	Superseded []OldEntry // current entries that no longer apply
+	Entries    []NewEntry // their replacements
 	Upsets     []ChangedUpset
-	Standings  []Standing // sorted by id, each with the version that was read; those without an id are new
-	Unplayed   []PlayerID // who has not played a match any more: only the store knows when they last played
+	// Standings are sorted by id. Each has the version that was read; those without an id are new.
+	Standings []Standing
+	// Unplayed are players who no longer play in a match. Only the store knows when they last
+	// played.
+	Unplayed []PlayerID
 }
 
-// ReplacedPlayer takes the place of another player in a match.
+// ReplacedPlayer is a player in a match who is replaced by another one.
 type ReplacedPlayer struct {
 	Match MatchID  `json:"match_id"`
 	From  PlayerID `json:"from_id"`
@@ -72,7 +78,6 @@ type ChangedUpset struct {
 // Reason is why the history was rewritten.
 type Reason string
 
-// The reasons.
 const (
 	ByUndo    Reason = "undo"
 	ByRestore Reason = "restore"
@@ -96,8 +101,8 @@ type NewEntry struct {
 	Entry
 }
 
-// addDifferences adds the changes to the rewrite that make the history entries of a match equal to
-// entries, and its upset.
+// addDifferences adds the changes that make the stored entries and the upset of a match equal to
+// the given ones.
 func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	if m.Upset != upset {
 		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})
@@ -130,8 +135,8 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 }
 
 // Initial returns the standings before the first match of the history, by player. LastPlayed stays
-// as it is, because the time before cannot be calculated backwards; if the replay leaves matches
-// out, the store corrects it.
+// as it is, because it cannot be calculated backwards. If the replay leaves out matches, the store
+// corrects it.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
@@ -169,7 +174,7 @@ func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	return h.ReplayFrom(standings, reason, change)
 }
 
-// ReplayFrom is replay from the given initial standings.
+// ReplayFrom is Replay from the given initial standings.
 func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Rewrite, error) {
 	w := Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {
@@ -205,7 +210,7 @@ func (m Match) Entries() []Entry {
 // Has reports whether a player plays in the match.
 func (m Match) Has(player PlayerID) bool { return m.PartOf(player) != nil }
 
-// PartOf returns the part of a player in the match, nil if there is none.
+// PartOf returns a player's part in the match, nil if there is none.
 func (m Match) PartOf(player PlayerID) *Part {
 	at := slices.IndexFunc(m.Parts, func(p Part) bool { return p.Player == player })
 	if at < 0 {
@@ -214,7 +219,7 @@ func (m Match) PartOf(player PlayerID) *Part {
 	return &m.Parts[at]
 }
 
-// IsComplete reports whether both sides of the match have players, and all of them entries.
+// IsComplete reports whether both sides of the match have players, and each player has an entry.
 func (m Match) IsComplete() bool {
 	hasNoEntry := func(p Part) bool { return p.Entry == nil }
 	return m.hasBothSides() && !slices.ContainsFunc(m.Parts, hasNoEntry)

@@ -9,23 +9,24 @@ import (
 	"elobot/internal/elo"
 )
 
-// NoPoints stands in a Score for the points of a side where nobody counted any. The winner then has
-// 0, and after a draw both have NoPoints.
+// NoPoints stands for the points of a side in a Score without points. The winner then has 0, and
+// after a draw both sides have NoPoints.
 const NoPoints = -1
 
-// Half stands in the points of both sides of a Score for half a point more: after two wins and a
-// draw, 2½:½ is {Half+2, Half}. A drawn game gives half a point to each, so points with halves
-// compare and differ as whole ones do. The database, buttons and notices have it so too.
+// Half is added to the points of both sides in a Score with half points. After two wins and a draw,
+// 2½:½ is {Half+2, Half}. A drawn game gives half a point to each side, so scores with halves
+// compare and differ like whole ones. The database, buttons and notices use the same form.
 const Half = 1000
 
-// Score is the score of a match or of one set, from 0 to 999 for each side, with Half added to both
-// or to none. That of a match may be a Win, a Loss or a Draw of side A without points.
+// Score is the score of a match or of a set, from 0 to 999 for each side, with Half added to both
+// sides or to none. The score of a match may also be a Win, a Loss or a Draw of side A without
+// points.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
 
-// The scores without points.
+// Scores without points.
 var (
 	Win  = Score{0, NoPoints}
 	Loss = Score{NoPoints, 0}
@@ -35,7 +36,7 @@ var (
 // DrawnGame is the score of a drawn game in a series.
 var DrawnGame = Score{Half, Half}
 
-// HasPoints reports whether the score is more than who has won.
+// HasPoints reports whether the score is more than who won.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
 
 // IsValid reports whether a match can have the score.
@@ -46,10 +47,10 @@ func (s Score) IsValid() bool {
 // Most returns the larger number of whole points.
 func (s Score) Most() int { return max(s.A, s.B) % Half }
 
-// IsGame reports whether the score can be that of a game in a series: somebody won it, or nobody.
+// IsGame reports whether the score can be that of a single game in a series: a win or a draw.
 func (s Score) IsGame() bool { return s == DrawnGame || s.A+s.B == 1 }
 
-// String returns the score as commands have it.
+// String returns the score in the form used in commands.
 func (s Score) String() string {
 	if s == Draw {
 		return "="
@@ -64,12 +65,13 @@ func typedPoints(n int) string {
 	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + "½"
 }
 
-// Result is the result of a match. In a match played in sets, the score counts the sets that each
-// side won.
+// Result is the result of a match. In a match played in sets, the score counts the sets won by each
+// side.
 type Result struct {
 	Score
-	Sets  []Score // the points of each set; none, or at least two
-	Games string  // the games of a match that ended early, as typed; they matter only without a score
+	Sets []Score // the points of each set; none, or at least two
+	// Games are the games of a match that ended early, as typed. They matter only without a score.
+	Games string
 }
 
 // ResultOf returns the result for reported scores. A single score is the score of the match;
@@ -98,8 +100,8 @@ func ResultOf(scores []Score) Result {
 // Equal reports whether two results have the same score and sets.
 func (r Result) Equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
 
-// IsSame reports whether two results may be of the same match: one without points is that of
-// everybody with the same winner, and sets matter only if both have some.
+// IsSame reports whether two results may be from the same match. A result without points matches
+// any result with the same winner. Sets matter only if both results have some.
 func (r Result) IsSame(o Result) bool {
 	haveSets := len(r.Sets) > 0 && len(o.Sets) > 0
 	return r.HasPoints() != o.HasPoints() && cmp.Compare(r.A, r.B) == cmp.Compare(o.A, o.B) ||
@@ -115,7 +117,7 @@ func (r Result) Swapped() Result {
 	return s
 }
 
-// From returns the score from the view of a side, 1 or 2: its points are those of A.
+// From returns the score with the points of a side, 1 or 2, as A.
 func (s Score) From(side int) Score {
 	if side == 2 {
 		return Score{s.B, s.A}

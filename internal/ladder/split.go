@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// The numbers of players that a Split divides.
+// The numbers of players that can be split.
 const (
 	MinSplit = 4
 	MaxSplit = 20
 )
 
-// Split is a way to divide players into two teams whose sizes differ by at most one: bit i is set if the i-th player is in the first team,
-// which has the first player.
+// Split is a way to divide players into two teams whose sizes differ by at most one. Bit i is set
+// if the i-th player, from 0, is in the first team. The first player always is.
 type Split uint32
 
-// Has is true if the i-th player is in the first team.
+// Has reports whether the i-th player is in the first team.
 func (s Split) Has(i int) bool { return s>>i&1 == 1 }
 
 // Divide returns the two teams.
@@ -31,27 +31,29 @@ func Divide[P any](s Split, players []P) (teams [2][]P) {
 	return teams
 }
 
-// SplitOf reads a Split of so many players from a number.
+// SplitOf returns the Split with a number. ok is false if the number is no Split of that many
+// players.
 func SplitOf(number, players int) (s Split, ok bool) {
 	size := bits.OnesCount32(uint32(number))
 	valid := players >= MinSplit && players <= MaxSplit && number > 0 && number>>players == 0 && number&1 == 1
 	return Split(number), valid && (size == players/2 || size == players-players/2)
 }
 
-// Splits returns how many ways there are to divide players.
+// Splits returns the number of ways to divide players.
 func Splits(players int) int {
 	ways := 1 // to choose the smaller team
 	for i := range players / 2 {
 		ways = ways * (players - i) / (i + 1)
 	}
-	if players%2 == 0 { // each way comes twice, with the teams exchanged
+	if players%2 == 0 { // each way counts twice, with the teams exchanged
 		return ways / 2
 	}
 	return ways
 }
 
-// EvenSplit returns the k-th most even way to divide players with these ratings, from 1: by the difference of the teams' average ratings,
-// and ties by the number of the Split. It compares all ways. The number of ratings must be from MinSplit to MaxSplit, and k from 1 to
+// EvenSplit returns the k-th most even way to divide players with these ratings, from 1. The ways
+// are ordered by the difference of the teams' average ratings, and ties by the number of the Split.
+// It compares all ways. The number of ratings must be from MinSplit to MaxSplit, and k from 1 to
 // Splits.
 func EvenSplit(ratings []int, k int) Split {
 	type way struct {
@@ -74,7 +76,7 @@ func EvenSplit(ratings []int, k int) Split {
 				sum += r
 			}
 		}
-		// both averages, times the sizes of both teams: whole numbers compare exactly
+		// Multiply both averages by both team sizes, because whole numbers compare exactly.
 		difference := sum*(players-size) - (total-sum)*size
 		all = append(all, way{max(difference, -difference), split})
 	}

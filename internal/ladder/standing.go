@@ -7,26 +7,26 @@ import (
 	"elobot/internal/elo"
 )
 
-// RatingRules are the rules that decide how a match changes ratings. A match keeps those that it
-// was played under.
+// RatingRules determine how a match changes ratings. A match keeps the rules under which it was
+// played.
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin reports whether the margin of victory multiplies K by elo.MarginFactor of the score.
-	// In a match in sets, the score counts sets.
+	// Margin reports whether K is multiplied by elo.MarginFactor of the score. In a match played in
+	// sets, the score counts sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
 // Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets
-// newcomers reach their level sooner. Their opponents keep their own K, so the changes of such a
-// match need not add up to zero.
+// newcomers reach their level sooner. Opponents keep their own K, so the rating changes of such a
+// match may not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
-	Matches int `json:"provisional_matches"` // how many matches
+	Matches int `json:"provisional_matches"` // number of first matches
 }
 
-// kAfter returns the K-factor of a player who has played that many matches in the ladder before.
-// Undone matches do not count.
+// kAfter returns the K-factor of a player who has played this many matches in the ladder. Undone
+// matches do not count.
 func (r RatingRules) kAfter(played int) int {
 	if played < r.Provisional.Matches {
 		return r.Provisional.K
@@ -35,7 +35,7 @@ func (r RatingRules) kAfter(played int) int {
 }
 
 // Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and
-// elo.Max. In JSON, its fields have the names of the columns.
+// elo.Max. The JSON names are the column names.
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
@@ -43,18 +43,19 @@ type Standing struct {
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
-	Version  int64      `json:"version"` // changes with every write; a write needs the version that was read
+	// Version changes with every write. A write needs the version that was read.
+	Version int64 `json:"version"`
 	Counters
 	Streak  int `json:"streak"`         // wins in a row, or losses in a row as a negative number
 	Longest int `json:"longest_streak"` // the most wins in a row
 	// LastPlayed is when the last match that counts was played, zero for never.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show
-	// players who left.
+	// players who have left.
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
-// Initial returns the standing as it was before its first match.
+// Initial returns the standing before its first match.
 func (s Standing) Initial() Standing {
 	return Standing{
 		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
@@ -72,7 +73,7 @@ func (s Standing) PresentAt(at time.Time) Standing {
 }
 
 // MergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's,
-// else the later one.
+// otherwise the later one.
 func (s Standing) MergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
@@ -84,7 +85,7 @@ func (s Standing) MergedLeftAt(o Standing) time.Time {
 	}
 }
 
-// Differs reports whether two standings differ. Equal times may be in different zones.
+// Differs reports whether two standings differ. Equal times in different zones do not.
 func (s Standing) Differs(o Standing) bool {
 	if s.LastPlayed.Equal(o.LastPlayed) {
 		o.LastPlayed = s.LastPlayed
@@ -95,8 +96,8 @@ func (s Standing) Differs(o Standing) bool {
 	return s != o
 }
 
-// after returns the standing after a match with the given score and rating change. at is when it
-// was played: matches may be reported later than others that were played after them.
+// after returns the standing after a match with the given score and rating change. at is when the
+// match was played: matches may be reported in another order.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -123,15 +124,15 @@ type Part struct {
 	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
 }
 
-// Entry is a history entry: how a match changed a standing. In JSON, its fields have the names of
-// the columns.
+// Entry is a history entry: how a match changed a standing. The JSON names are the column names.
 type Entry struct {
 	ID     HistoryID `json:"-"`
 	Before int       `json:"elo_before"`
 	After  int       `json:"elo_after"`
-	K      int       `json:"k_factor"` // the player's K-factor in the match, without the margin of victory
-	// BestBefore, StreakBefore and LongestBefore belong to the standing before the match. A replay
-	// that begins with this match needs them, because they cannot be calculated backwards.
+	// K is the player's K-factor in the match, without the margin of victory.
+	K int `json:"k_factor"`
+	// BestBefore, StreakBefore and LongestBefore are from the standing before the match. A replay
+	// that starts with this match needs them, because they cannot be calculated backwards.
 	BestBefore    int `json:"best_before"`
 	StreakBefore  int `json:"streak_before"`
 	LongestBefore int `json:"longest_before"`
@@ -149,18 +150,18 @@ func (e Entry) String() string {
 		e.Before, e.After, e.K, e.BestBefore, e.StreakBefore, e.LongestBefore)
 }
 
-// Played is what a new match changes.
+// Played is a new match with the changes it makes.
 type Played struct {
 	RatingRules
 	Result
 	PlayedAt time.Time
-	// Upset is by how much the average rating of the losers exceeded that of the winners, if that
-	// is MinUpset or more; otherwise 0.
+	// Upset is the difference between the average ratings of the losers and the winners if it is
+	// MinUpset or more, otherwise 0.
 	Upset   int
 	Players []MatchPlayer
 }
 
-// MatchPlayer is one player of a new match, with the standings before and after it.
+// MatchPlayer is a player of a new match, with the standings before and after it.
 type MatchPlayer struct {
 	Side   int // 1 is A, 2 is B
 	K      int // the player's K-factor in the match

@@ -3,13 +3,13 @@ package ladder
 // playerHistory sums up the history entries of a player.
 type playerHistory struct {
 	entries int
-	first   int // the rating before the first of them
+	first   int // the rating before the first entry
 	changes int // the sum of all rating changes
 }
 
 // Start returns the standings before the first match of a whole season. The start rating is the
-// stored one, unless the history of the player begins with another rating and adds up to the
-// current one from there.
+// stored one, unless the player's history begins with another rating and adds up from there to the
+// current one.
 func (h History) Start() Table {
 	histories := make(map[PlayerID]playerHistory, len(h.Standings))
 	for _, m := range h.Matches {

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/elo"
 )
 
-// Counters say how many matches there were, and how they ended.
+// Counters count matches by outcome.
 type Counters struct {
 	Played int `json:"played"`
 	Won    int `json:"won"`
@@ -27,20 +27,19 @@ func (c *Counters) count(score elo.Score, n int) {
 	}
 }
 
-// Tally is what a player did in matches, perhaps only those against another player, or together
-// with another one.
+// Tally is a player's achievements in matches. They may be all matches, or only those against or
+// with another player.
 type Tally struct {
 	Counters
-	// For and Against are the half points of the player's side and of the other one, in matches
-	// that have a score.
+	// For and Against are the half points of the player's side and of the other side, in matches
+	// with points.
 	For, Against int
-	Gained       int // by how much the player's rating changed
-	// Surplus is by how much the player's side scored more than expected, in ten-thousandths of a
-	// win.
+	Gained       int // the sum of the player's rating changes
+	// Surplus is how much more than expected the player's side scored, in ten-thousandths of a win.
 	Surplus int
 }
 
-// add counts a match of the player, in which both sides have players and all have entries.
+// add counts a complete match of the player.
 func (t *Tally) add(m *Match, own Part, surplus int) {
 	t.count(m.of(own.Side), 1)
 	if m.HasPoints() {
@@ -52,7 +51,7 @@ func (t *Tally) add(m *Match, own Part, surplus int) {
 	t.Surplus += surplus
 }
 
-// halves returns the number of half points that points in a Score mean.
+// halves returns the number of half points in the points of a Score.
 func halves(points int) int { return 2*(points%Half) + points/Half }
 
 // Peak is the largest value of a kind, and the first match that reached it; nil for none.
@@ -68,18 +67,18 @@ func (p *Peak) reach(value int, m *Match) {
 	}
 }
 
-// Summary is what a player did in matches. The zero value is that of none.
+// Summary is a player's achievements in matches. The zero value is for no matches.
 type Summary struct {
 	Tally
 	Best      Peak // the highest rating after a match
 	Streak    Peak // the most wins in a row that a match completed
-	Upset     Peak // the largest upset that the player's side won
+	Upset     Peak // the largest upset won by the player's side
 	Opponents map[PlayerID]*Tally
 	Partners  map[PlayerID]*Tally
 }
 
-// Add counts a later match, in which the player has a part. The match is complete, and the summary
-// keeps it.
+// Add counts a later match, in which the player has the part own. The match must be complete, and
+// the summary retains it.
 func (s *Summary) Add(m *Match, own Part) {
 	if s.Opponents == nil {
 		s.Opponents, s.Partners = make(map[PlayerID]*Tally), make(map[PlayerID]*Tally)
@@ -108,7 +107,7 @@ func (s *Summary) Add(m *Match, own Part) {
 	}
 }
 
-// surplus returns by how much a side scored more than expected, in ten-thousandths of a win.
+// surplus returns how much more than expected a side scored, in ten-thousandths of a win.
 func (m *Match) surplus(side int) int {
 	const win = 10_000
 	var ratings [2][]int
@@ -122,8 +121,8 @@ func (m *Match) surplus(side int) int {
 	return of
 }
 
-// SummaryOf returns what a player did in those of the matches that they have a part in. The matches
-// are complete, and in the order of their numbers.
+// SummaryOf returns a player's achievements in their matches among the given ones. The matches must
+// be complete and ordered by number.
 func SummaryOf(player PlayerID, matches []Match) Summary {
 	var s Summary
 	for i := range matches {
@@ -134,8 +133,8 @@ func SummaryOf(player PlayerID, matches []Match) Summary {
 	return s
 }
 
-// SummariesOf returns what each player did in matches, which are complete, and in the order of
-// their numbers.
+// SummariesOf returns each player's achievements in the matches, which must be complete and ordered
+// by number.
 func SummariesOf(matches []Match) map[PlayerID]*Summary {
 	all := make(map[PlayerID]*Summary)
 	for i := range matches {
