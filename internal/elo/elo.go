@@ -1,16 +1,17 @@
 // Package elo calculates Elo ratings. It knows nothing about players, ladders or storage.
 //
-// The formulas come from Arpad Elo, "The Rating of Chessplayers, Past and Present" (1978), with the logistic curve and
-// the divisor of 400 of US Chess (http://www.glicko.net/ratings/rating.system.pdf) and of the World
-// Football Elo Ratings (https://eloratings.net/about). FIDE has a table of the normal curve
-// instead, with two decimals, that differs by up to 0.018
-// (https://handbook.fide.com/chapter/B022024, 8.1.2):
+// The formulas come from Arpad Elo, "The Rating of Chessplayers, Past and Present" (1978), with the
+// logistic curve and the divisor of 400 of US Chess
+// (http://www.glicko.net/ratings/rating.system.pdf) and of the World Football Elo Ratings
+// (https://eloratings.net/about). FIDE instead uses a table of the normal curve with two decimals,
+// which differs by up to 0.018 (https://handbook.fide.com/chapter/B022024, 8.1.2):
 //
 //	expected score   E = 1 / (1 + 10^((Rb−Ra)/400))
 //	change           round(K·G·(S−E)), and at least 1 if the match was decided
 //
-// G is 1, or [MarginFactor] if the margin of victory counts. The minimum of a point is elobot's own: without it, a favourite would gain
-// nothing from a win against somebody rated far lower, and the underdog could try for free.
+// G is 1, or [MarginFactor] if the margin of victory counts. The minimum of one point is elobot's
+// own rule. Without it, a favorite would gain nothing from a win against a player rated far lower,
+// and the underdog could try for free.
 package elo
 
 import "math"
@@ -24,14 +25,14 @@ const (
 // Score is the outcome of a match from one side's point of view.
 type Score float64
 
-// The three scores of a match.
+// The three outcomes.
 const (
 	Loss Score = 0
 	Draw Score = 0.5
 	Win  Score = 1
 )
 
-// ScoreOf returns the score of a side that made own points (or goals, or games) against other.
+// ScoreOf returns the outcome for a side that made own points, goals or games against other.
 func ScoreOf(own, other int) Score {
 	switch {
 	case own > other:
@@ -48,15 +49,16 @@ func Expected(a, b float64) float64 {
 	return 1 / (1 + math.Pow(10, (b-a)/400))
 }
 
-// ExpectedOf returns the expected score of side a against side b. A side is rated at the average of its members.
+// ExpectedOf returns the expected score of side a against side b. The rating of a side is the
+// average of its members.
 func ExpectedOf(a, b []int) float64 { return Expected(average(a), average(b)) }
 
 // MaxMarginFactor is the limit of MarginFactor. It is reached at a difference of five.
 const MaxMarginFactor = 2
 
-// MarginFactor returns the factor G by which the margin of a victory multiplies K, from 1 to MaxMarginFactor. a and b
-// are the score of the match: points, goals or sets. It is the goal difference index of the World Football Elo Ratings
-// (https://eloratings.net/about), which has no limit:
+// MarginFactor returns the factor G, from 1 to MaxMarginFactor, by which the margin of victory
+// multiplies K. a and b are the score of the match: points, goals or sets. G is the goal difference
+// index of the World Football Elo Ratings (https://eloratings.net/about), which has no limit:
 //
 //	difference   0 or 1   2     3      4       N ≥ 3
 //	G            1        1.5   1.75   1.875   (11+N)/8
@@ -71,12 +73,14 @@ func MarginFactor(a, b int) float64 {
 	}
 }
 
-// Change returns how the rating of a member of side a changes when a scores s against side b. k is the member's K, times G if the margin of
-// victory counts; it must be positive. Neither side may be empty. A side is rated at the average of its members.
+// Change returns the rating change of a member of side a when a scores s against side b. k is the
+// member's K, times G if the margin of victory counts; it must be positive. Neither side may be
+// empty. The rating of a side is the average of its members.
 //
-// For each k, a member of b changes by the opposite of what a member of a does. After a win or a loss that is at least 1. The change is
-// limited by what every member of the match can gain or lose, so that all ratings stay between Min and Max. If all members have the same K
-// and the sides are of equal size, the sum of their ratings therefore stays the same.
+// For the same k, the change of a member of b is the opposite of the change of a member of a. After
+// a win or a loss, it is at least 1. It is limited to what every member of the match can gain or
+// lose, so that all ratings stay between Min and Max. If all members have the same K and the sides
+// are of equal size, the sum of their ratings therefore stays the same.
 func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
 	if s == Loss || s == Draw && average(a) > average(b) {
@@ -85,8 +89,8 @@ func Change(k float64, a, b []int, s Score) int {
 	return gain(k, a, b, s)
 }
 
-// gain returns how many points a gainer wins, or a loser loses, when the gainers score s. The result is not negative if the gainers score
-// at least as expected.
+// gain returns how many points each gainer wins and each loser loses when the gainers score s. It
+// is not negative if the gainers score at least as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
 	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
 	if s == Win {
