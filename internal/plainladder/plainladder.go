@@ -1,5 +1,5 @@
-// Package plainladder plays a whole ladder from its start, in the plainest way. It is what tests compare the bot's ladders with, so it
-// shares nothing with the code that it judges. Only tests import it.
+// Package plainladder plays a whole ladder from its start, in the plainest way. Tests compare the
+// bot's ladders with it, so it shares no code with them. Only tests import it.
 package plainladder
 
 import (
@@ -18,42 +18,43 @@ type Match struct {
 
 // Rules are the rules that rate a match.
 type Rules struct {
-	K                  int // 0 for 32
-	ProvisionalK       int
-	ProvisionalMatches int // fewer matches of a player count with ProvisionalK
+	K            int // 0 for 32
+	ProvisionalK int
+	// A player's first ProvisionalMatches matches count with ProvisionalK.
+	ProvisionalMatches int
 	Margin             bool
 }
 
-// Standing is what all matches of a player lead to.
+// Standing is the result of all matches of a player.
 type Standing struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
 	Longest                                            int
 }
 
-// Standings are those of all players of a ladder, by name.
+// Standings are the standings of all players of a ladder, by name.
 type Standings map[string]Standing
 
-// Entry is how a match changes a standing.
+// Entry is how a match changes a standing. Best, Streak and Longest are from before the match.
 type Entry struct {
 	Number                         int
 	Who                            string
-	Before, After, K, Best, Streak int // Best, Streak and Longest are those before the match
+	Before, After, K, Best, Streak int
 	Longest                        int
 }
 
-// Ladder is what all matches of a ladder lead to.
+// Ladder is the result of all matches of a ladder.
 type Ladder struct {
 	Standings  Standings
-	Entries    []Entry              // of each match the players of side A first
-	Upsets     map[int]int          // of the matches that have one, by number
+	Entries    []Entry              // in each match, the players of side A come first
+	Upsets     map[int]int          // by match number, for matches with an upset
 	LastPlayed map[string]time.Time // by player
 }
 
-// leastUpset is the least number of points that makes an upset.
+// leastUpset is the smallest rating difference of an upset.
 const leastUpset = 100
 
-// Play plays matches in their order. Players without a start rating start with 1500.
+// Play plays matches in order. Players without a start rating start at 1500.
 func Play(starts map[string]int, matches []Match) Ladder {
 	l := Ladder{Standings: make(Standings), Upsets: make(map[int]int), LastPlayed: make(map[string]time.Time)}
 	for who, start := range starts {
@@ -107,7 +108,7 @@ func (l *Ladder) play(m Match) {
 		for _, who := range names {
 			before, k := l.Standings[who], m.kOf(l.Standings[who].Played)
 			points := int(math.Round(float64(k) * m.goalIndex() * surplus))
-			if m.ScoreA != m.ScoreB && points == 0 { // a decided match always moves something
+			if m.ScoreA != m.ScoreB && points == 0 { // a decided match always changes ratings
 				points = 1
 			}
 			points = min(room, points)
@@ -131,8 +132,8 @@ func (r Rules) kOf(played int) int {
 	return r.K
 }
 
-// goalIndex is what eloratings.net says: half more for two goals, three quarters for three, and then an eighth for each. But it is never
-// more than 2.
+// goalIndex is the index of eloratings.net, limited to 2: half more for two goals, three quarters
+// more for three, and an eighth more for each further goal.
 func (m Match) goalIndex() float64 {
 	goals := max(m.ScoreA-m.ScoreB, m.ScoreB-m.ScoreA)
 	if !m.Margin || goals < 2 {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Begin returns the rating with which a player begins the season after one that they ended with a standing: the start rating, or half-way
-// back to it.
+// Begin returns the rating with which a player begins the season after one that they ended with the
+// given standing: the start rating, or halfway back to it.
 func Begin(before Standing, start int, halfway bool) int {
 	if !halfway || before.Played == 0 {
 		return start
@@ -15,23 +15,23 @@ func Begin(before Standing, start int, halfway bool) int {
 	return start + int(math.Trunc(float64(before.Elo-start)/2))
 }
 
-// Season is how a season stands or has ended.
+// Season is a current season or one that is over.
 type Season struct {
 	Number       int
 	Over         bool
-	PlaceMatches int        // so many matches give a place
+	PlaceMatches int        // number of matches needed for a place
 	Standings    []Standing // in the order in which the players entered
-	Left         []string   // who has left the group: they are not in the table as long as the season goes on
+	Left         []string   // players who left the group; the table of a current season omits them
 	Upsets       map[int]int
 }
 
 // TableRow is a player in the table of a season.
 type TableRow struct {
 	Who                          string
-	Place, Elo, Won, Drawn, Lost int // Place 0 for none
+	Place, Elo, Won, Drawn, Lost int // Place is 0 for none
 }
 
-// Best is the most of something, and who has it.
+// Best is the largest value of a kind, and the player who has it.
 type Best struct {
 	Who   string
 	Value int
@@ -39,20 +39,21 @@ type Best struct {
 
 // Table is the table of a season.
 type Table struct {
-	Rows           []TableRow // those with places first
+	Rows           []TableRow // players with places first
 	Medals         bool
-	Played, Streak Best // of several, of the one who is rated highest; zero for none
-	Upset, By      int  // the number of the match, and how much
+	Played, Streak Best // in a tie, the player with the highest rating; zero for none
+	Upset, By      int  // the number of the match, and the rating difference
 }
 
 const (
-	// leastMedals is how many must have played for medals, and how many must have played enough for only those to have places.
+	// leastMedals is how many players must have played for medals. It is also how many must have
+	// played enough before places require that.
 	leastMedals = 3
-	// leastStreak is how many wins in a row are told.
+	// leastStreak is the smallest number of wins in a row to show.
 	leastStreak = 2
 )
 
-// Table makes the table.
+// Table returns the table.
 func (s Season) Table() (t Table) {
 	var played []Standing
 	for _, p := range s.Standings {
@@ -102,7 +103,7 @@ type Career struct {
 	Titles, Seasons, Won, Drawn, Lost, Best, BestIn int
 }
 
-// Careers are those of all who have played.
+// Careers returns the careers of all who have played.
 func Careers(seasons []Season) map[string]Career {
 	all := make(map[string]Career)
 	for _, s := range seasons {
