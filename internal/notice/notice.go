@@ -1,4 +1,5 @@
-// Package notice registers the kinds of notices. A notice is a fact that a chat is to be notified of, before it is put into words.
+// Package notice registers the kinds of notices. A notice is a fact to notify a chat of, before it
+// is put into words.
 package notice
 
 import (
@@ -9,22 +10,21 @@ import (
 	"time"
 )
 
-// Notice is a value of a registered type. It is stored as JSON until it is sent: fields may be added, but no field may change its name or
-// its meaning.
+// Notice is a value of a registered type. It is stored as JSON until it is sent. Fields may be
+// added, but no field may change its name or meaning.
 type Notice any
 
 // Purpose is the reason to send a notice.
 type Purpose string
 
-// The purposes.
 const (
 	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
 	Answer       Purpose = "answer"       // the answer to a question, which can be asked again
-	Notification Purpose = "notification" // something that nobody asked for
+	Notification Purpose = "notification" // something without a request
 )
 
-// Lifetime returns how long after the command a notice is still worth sending: 24 hours, as long as Telegram keeps the command, but only 10
-// minutes for the answer to a question.
+// Lifetime returns how long after the command a notice is worth sending. It is 24 hours, as long as
+// Telegram keeps the command, but only 10 minutes for the answer to a question.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -36,13 +36,14 @@ func (p Purpose) Lifetime() time.Duration {
 type Kind struct {
 	Name    string  // in the store
 	Purpose Purpose // unless the notice itself is Fleeting
-	// Alone says that the notice is always a message of its own, because it has buttons or needs more than a line. All others are merged
-	// with what waits in the same chat.
+	// Alone reports whether the notice is always a message of its own, because it has buttons or
+	// needs more than a line. Other notices are merged with those waiting in the same chat.
 	Alone   bool
-	Refuses bool // it says why a command did nothing
+	Refuses bool // the notice says why a command did nothing
 }
 
-// Fleeting is a notice that may be worth as little as an answer, although others of its kind have another purpose.
+// Fleeting is a notice that may have only the value of an answer, although others of its kind have
+// another purpose.
 type Fleeting interface{ Fleeting() bool }
 
 var (
@@ -50,7 +51,8 @@ var (
 	types = map[string]reflect.Type{} // by the names of their kinds
 )
 
-// Register registers a type of notices, as a package is initialized. It panics if the type or the name is registered already.
+// Register registers a type of notices while a package is initialized. It panics if the type or the
+// name is registered already.
 func Register[N any](k Kind) Kind {
 	t := reflect.TypeFor[N]()
 	if registered, ok := kinds[t]; ok {
@@ -78,5 +80,5 @@ func KindOf(n Notice) Kind {
 // Type returns the type of the notices of a kind, nil if no such kind is registered.
 func Type(kind string) reflect.Type { return types[kind] }
 
-// Names returns the names of all registered kinds, in no order.
+// Names returns the names of all registered kinds, in no particular order.
 func Names() []string { return slices.Collect(maps.Keys(types)) }
