@@ -11,8 +11,8 @@ import (
 // score, or both. If the wizard is closed or does not ask the sender, the message is not a command.
 type ReplyToWizard struct {
 	Wizard PromptRef
-	// Opponent is the person whose score the replied-to message asks for, as a Choice of the
-	// wizard; negative for none.
+	// Opponent is the person against whom the replied-to message asks for the score, as a Choice of
+	// the wizard; negative for none.
 	Opponent Choice
 }
 
