@@ -19,11 +19,11 @@ func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service 
 	return ranking.NewService(store, answerer, Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
 
-// IsAdmin says whether a sender is an admin.
+// IsAdmin reports whether a sender is an admin.
 type IsAdmin func(context.Context) (bool, error)
 
-// Admins are those for whom the context of the call says so: nobody, unless it comes from
-// WithAdmin.
+// Admins asks the context of the call who is an admin: no sender is, unless the context comes
+// from WithAdmin.
 type Admins struct{}
 
 type adminKey struct{}
@@ -85,7 +85,7 @@ func (w *World) Undo(t *testing.T, key string, sender command.Person, n int) {
 	}
 }
 
-// Restore takes the undo of the match with that number back.
+// Restore undoes the undo of the match with that number.
 func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.RestoreMatch{Amendment: Number(n)}))

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// MaxWait bounds every wait of a test; no wait takes that long unless something is wrong.
+// MaxWait limits every wait of a test. No wait takes that long unless something is wrong.
 const MaxWait = time.Minute
 
 // Open returns a pool of a few connections, whose configuration adjust may change.
@@ -128,7 +128,7 @@ func Start(f func() error) <-chan error {
 	return result
 }
 
-// Blocked is whether a session in this database waits for a lock.
+// Blocked is the condition that a session in this database waits for a lock.
 const Blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`
 
@@ -153,7 +153,8 @@ func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	}
 }
 
-// ShortWait returns a database with another pool, whose statements wait for a lock for a thirtieth of the usual time.
+// ShortWait returns a database with another pool, whose statements wait for a lock for a thirtieth
+// of the usual time.
 func ShortWait(t *testing.T, d *pgtest.Database) *pgtest.Database {
 	t.Helper()
 	return &pgtest.Database{URL: d.URL, Pool: Open(t, d.URL, func(c *pgxpool.Config) {

@@ -65,8 +65,8 @@ func (r *Recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQue
 // TraceBatchEnd implements pgx.BatchTracer.
 func (r *Recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// Plans returns the server's plans for the statement: for these arguments, and the generic one that a prepared statement gets after some
-// uses.
+// Plans returns the server's plans for the statement: for these arguments, and the generic one that
+// a prepared statement gets after some uses.
 func Plans(t *testing.T, pool *pgxpool.Pool, s Statement) map[string]string {
 	t.Helper()
 	specific := strings.Join(Values[string](t, pool, "EXPLAIN "+s.SQL, s.Args...), "\n")
@@ -102,8 +102,8 @@ var (
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// Scanned returns the tables that a plan reads completely, possibly by way of an index. Reading only the first row of an index does not
-// count.
+// Scanned returns the tables that a plan reads completely, possibly by way of an index. Reading
+// only the first row of an index does not count.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
@@ -120,9 +120,10 @@ func Scanned(plan string) (tables []string) {
 	return tables
 }
 
-// years fills the database with 160 groups of 60 players, with 50 matches in each and their notices, with 16,000 private chats, and with
-// 3,800 groups that have players and no matches. 3,000 notices wait in ten chats. Each group has had another id. One player in seven is
-// unclaimed. In match n of a ladder, the player who joined it as number n+1 beats number n+2 and reports it.
+// years fills the database with 160 groups of 60 players, with 50 matches in each and their
+// notices, with 16,000 private chats, and with 3,800 groups that have players and no matches. 3,000
+// notices wait in ten chats. Each group has had another id. One player in seven is unclaimed. In
+// match n of a ladder, the player who joined it as number n+1 beats number n+2 and reports it.
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 160) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
@@ -172,7 +173,8 @@ var filled struct {
 	url string
 }
 
-// NewYears returns two pools for a database of its own with years of use in it; the first one records its statements.
+// NewYears returns two pools for a database of its own with years of use in it; the first one
+// records its statements.
 func NewYears(t *testing.T, rec *Recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.Copy(t, fill(t))
@@ -195,8 +197,8 @@ func fill(t *testing.T) string {
 	return filled.url
 }
 
-// FillFast runs SQL that inserts very many rows, and checks their foreign keys all at once afterwards. Checking row by row takes twice as
-// long.
+// FillFast runs SQL that inserts very many rows, and checks their foreign keys all at once
+// afterwards. Checking row by row takes twice as long.
 func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()
 	const foreignKeys = `
@@ -215,8 +217,9 @@ type Explained struct {
 	Want int // number of statements, -1 for any
 }
 
-// MustNotScan runs the commands, one after the other. Their statements must use indexes in the database of plain, and as planned for a new
-// database too: sessions keep such a plan while its tables grow.
+// MustNotScan runs the commands, one after the other. Their statements must use indexes in the
+// database of plain, and also as planned for a new database: sessions keep such a plan while
+// its tables grow.
 func MustNotScan(t *testing.T, plain *pgxpool.Pool, rec *Recorder, commands []Explained) {
 	t.Helper()
 	empty := Open(t, pgtest.New(t), func(c *pgxpool.Config) {

@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and 3, 2 and 4. Those of the group are in
-// different topics. The test has the lease, with epoch 1.
+// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and
+// 3, 2 and 4. The group's notices are in different topics. The test has the lease, with epoch 1.
 type Mail struct {
 	*pgoutbox.Store
 	Pool *pgxpool.Pool
@@ -25,7 +25,7 @@ type Mail struct {
 // TheLease makes the test the leader.
 const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('leader', 'test', 1, now() + interval '1 hour')`
 
-// NewMail returns an outbox as described at Mail.
+// NewMail returns an outbox as Mail describes it.
 func NewMail(t *testing.T) Mail {
 	t.Helper()
 	return NewMailIn(t, pgtest.Borrow(t).Pool)
@@ -56,7 +56,7 @@ func newEmptyMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 // MailIn is the outbox in a database.
 func MailIn(pool *pgxpool.Pool) Mail { return Mail{pgoutbox.NewStore(pool), pool} }
 
-// Bounds are those of most tests.
+// Bounds are the bounds of most tests.
 var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
 
 // Chat is the lane of a chat.
@@ -103,7 +103,7 @@ func (m Mail) MustSummarize(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane)
 	return s
 }
 
-// Take returns what a chat has to send, nil for nothing.
+// Take returns the next message of a chat, nil for nothing.
 func (m Mail) Take(t *testing.T, id outbox.ChatID) *outbox.Message {
 	t.Helper()
 	return m.Turn(t, Chat(id)).Message
@@ -148,7 +148,7 @@ func Failed(m outbox.Message, kind outbox.FailureKind) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Kind: kind, Err: errors.New("why")}}
 }
 
-// MustWait checks which chats have something to send that need not wait any longer.
+// MustWait checks which chats have something to send now.
 func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	t.Helper()
 	backlogs, err := m.Waiting(t.Context(), Bounds)

@@ -14,10 +14,12 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// Pair is a server with a synchronous standby. Whatever the primary confirms is on the disks of both.
+// Pair is a server with a synchronous standby. Everything that the primary confirms is on
+// the disks of both.
 type Pair struct{ Primary, Standby *pgtemp.Server }
 
-// standbyScript makes $1, the folder of a server that is stopped, that of a primary, and $2 that of its standby at the address $3.
+// standbyScript makes the folder $1 of a stopped server the folder of a primary, and $2 the folder
+// of its standby at the address $3.
 const standbyScript = `
 echo 'host replication all all scram-sha-256' >>"$1/data/pg_hba.conf"
 cp -Rp "$1" "$2"
@@ -25,8 +27,8 @@ echo "synchronous_standby_names = '*'" >>"$1/data/postgresql.auto.conf"
 cp -p "$2/data/PG_VERSION" "$2/data/standby.signal"
 echo "primary_conninfo = '$3'" >>"$2/data/postgresql.auto.conf"`
 
-// StartPair starts a primary and its standby, which stop when the test ends. The standby begins as a copy of the primary's files, made
-// while the primary is stopped.
+// StartPair starts a primary and its standby, which stop when the test ends. The standby begins as
+// a copy of the primary's files, made while the primary is stopped.
 func StartPair(t *testing.T) Pair {
 	t.Helper()
 	home, err := os.MkdirTemp("/tmp", "elobot-pair-") //nolint:usetesting // other users cannot enter t.TempDir of root

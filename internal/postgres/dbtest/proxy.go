@@ -21,7 +21,8 @@ import (
 type Proxy struct {
 	URL    string      // where clients connect
 	Refuse atomic.Bool // cut each connection at once
-	// Syncs counts the messages after which the client waits for an answer: Sync and simple queries.
+	// Syncs counts the messages after which the client waits for an answer: Sync and
+	// simple queries.
 	Syncs atomic.Int64
 
 	target *pgx.ConnConfig
@@ -63,7 +64,8 @@ func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	return p
 }
 
-// OnMessage calls watch for each message of the client before it is forwarded; if watch returns true, the connection is cut instead.
+// OnMessage calls watch for each message of the client before it is forwarded; if watch returns
+// true, the connection is cut instead.
 func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +170,8 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 		}
 		if header[0] == 'Z' { // the end of an answer
 			p.mu.Lock()
-			message = append(bytes.Clone(p.notice), message...) // in one piece, so that the client may read both at once
+			// in one piece, so that the client may read both at once
+			message = append(bytes.Clone(p.notice), message...)
 			p.mu.Unlock()
 		}
 		if _, err := client.Write(message); err != nil {

@@ -21,7 +21,7 @@ import (
 // Ignore is for stores without a dispatcher.
 func Ignore(outbox.Lane) {}
 
-// The chat that most tests play in, and who is there. Zoe has no username.
+// The chat that most tests play in, and its members. Zoe has no username.
 var (
 	Club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
 	Alice = command.Person{ID: 1, Username: "alice", Name: "Alice"}
@@ -30,7 +30,7 @@ var (
 	Zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
-// AsNew is the change that inserts a person. A person with an id is seen in the chat then.
+// AsNew is the change that inserts a person. A person with an id is then seen in the chat.
 func AsNew(p command.Person) ranking.PlayerChange {
 	change := ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
 	if p.ID != 0 {
@@ -43,8 +43,9 @@ func AsNew(p command.Person) ranking.PlayerChange {
 type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
-	Wakes atomic.Int64 // how often the store has called committed since the people are known
-	// Messages is how often it did so for a lane of messages
+	// Wakes counts how often the store has called committed since the people are known.
+	Wakes atomic.Int64
+	// Messages counts the calls for a lane of messages.
 	Messages atomic.Int64
 }
 
@@ -103,7 +104,7 @@ func (w *World) Upsert(t *testing.T, changes ...ranking.PlayerChange) {
 	Must(t, Upsert(t.Context(), w.Store, Club, changes))
 }
 
-// Read reads what the club knows of these people.
+// Read reads the club's facts about these people.
 func (w *World) Read(t *testing.T, people ...command.Person) *ranking.Snapshot {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "unused", Chat: Club, Needs: ranking.Needs{People: people}})
@@ -111,7 +112,8 @@ func (w *World) Read(t *testing.T, people ...command.Person) *ranking.Snapshot {
 	return snap
 }
 
-// Match returns the changes by which the first person of the snapshot beats the second, 16 points either way.
+// Match returns the changes by which the first person of the snapshot beats the second, 16
+// points either way.
 func Match(snap *ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
 		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID,
@@ -184,7 +186,7 @@ func (w *World) Contents(t *testing.T) map[string][]string {
 // Upgraded is the club as a supergroup.
 var Upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
 
-// ID returns the id of the player of that name.
+// ID returns the id of the player with that name.
 func (w *World) ID(t *testing.T, name string) ladder.PlayerID {
 	t.Helper()
 	return Value[ladder.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)

@@ -27,7 +27,8 @@ func (s *Store) HavePlayed(ctx context.Context, in ladder.ID, players []ladder.P
 	return played, s.send(ctx, &batch)
 }
 
-// Ratings implements stats.Store. The matches are found by their time, so that those before the period are not read.
+// Ratings implements stats.Store. It finds the matches by their time, so that it does not read
+// those before the period.
 func (s *Store) Ratings(
 	ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time,
 ) (stats.Ratings, error) {
@@ -88,7 +89,8 @@ func (s *Store) Ratings(
 	return r, nil
 }
 
-// collectRatings adds the ratings after matches to those of their players. It returns the seasons that begin among them.
+// collectRatings adds the ratings after matches to the series of their players. It returns the
+// seasons that begin among them.
 func collectRatings(
 	rows pgx.Rows, seasons map[ladder.SeasonID]stats.SeasonStart, series map[ladder.PlayerID][]stats.Rating,
 ) (begun []stats.SeasonStart, err error) {

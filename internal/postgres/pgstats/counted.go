@@ -11,10 +11,10 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueCounted reads those of some matches that count in thisLadder, in the order of their numbers,
-// each with what a [ladder.Summary] needs. ids is a query for their ids as match_id, and season is
-// a condition for the matches m. It leaves out a match that is not complete, which elobot verify
-// reports. The subqueries are fenced, so that no plan reads a whole table.
+// queueCounted reads the counted matches of thisLadder among some matches, in the order of their
+// numbers, each with what a [ladder.Summary] needs. ids is a query for their ids as match_id, and
+// season is a condition for the matches m. It leaves out a match that is not complete, which elobot
+// verify reports. The subqueries are fenced, so that no plan reads a whole table.
 func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string, args ...any) {
 	sql := `
 		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, p.player_id AS player, p.side,
@@ -33,7 +33,7 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 		ScoreA, ScoreB, Upset int
 		Player                ladder.PlayerID
 		Side                  int
-		ladder.Entry          // without an id if there is none
+		ladder.Entry          // has no id if there is none
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		parts, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[partRow])
@@ -66,7 +66,7 @@ const ofAnySeason = `true`
 const ofPlayer = `
 		    SELECT match_id FROM match_players WHERE player_id = ` + thisOne
 
-// ofPair are those of them in which otherOne was an opponent.
+// ofPair are the matches of thisOne in which otherOne was an opponent.
 const ofPair = `
 		    SELECT one.match_id FROM match_players one
 		    WHERE one.player_id = ` + thisOne + `

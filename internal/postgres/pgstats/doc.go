@@ -1,2 +1,3 @@
-// Package pgstats reads what the questions of internal/stats ask for. It never writes, so that it can use sessions that cannot.
+// Package pgstats reads the data for the questions of internal/stats. It never writes, so that it
+// can use sessions that cannot.
 package pgstats

@@ -29,7 +29,8 @@ func (s *Store) Matches(
 			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, in, player)
 	}
 	if !at.Since.IsZero() {
-		if player == 0 { // found by their time, so that others are not read
+		if player == 0 {
+			// found by their time, so that no others are read
 			matches = `
 			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
 			    WHERE true`
@@ -38,7 +39,7 @@ func (s *Store) Matches(
 		}
 		args = append(args, at.Since, at.Until)
 	}
-	var first, turned []stats.MatchRow // the newest first
+	var first, turned []stats.MatchRow // newest first
 	newest := matches + ` ORDER BY ` + key + ` DESC LIMIT ` + pageLimit
 	queueMatchRows(&batch, &first, newest, changesOf, args...)
 	switch {
@@ -63,17 +64,18 @@ func (s *Store) Matches(
 	return n, nil
 }
 
-// pageLimit is how many matches are read for a page: one more than it shows, which says whether there is another page.
+// pageLimit is how many matches are read for a page: one more than it shows, to find out whether
+// there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
 
-// maxPage is the last page that can be asked for by its number: the database reads all matches before it.
+// maxPage limits the number of a requested page: the database reads all matches before it.
 const maxPage = 1000
 
 // noPlayer stands for no player, so that no rating changes are read.
 const noPlayer = `NULL::bigint`
 
-// page returns what a page shows, given the rows of the first page and of the one that is turned to, and whether there are newer and older
-// matches.
+// page returns the rows of a page, and whether there are newer and older matches. first are the
+// rows of the first page, and turned those of the requested one.
 func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRow, newer, older bool) {
 	hasMore := func(rows []stats.MatchRow) bool { return len(rows) > stats.PageRows }
 	switch {
@@ -86,7 +88,8 @@ func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRo
 	}
 }
 
-// queueMatchRows reads the matches whose ids the SQL query matches returns, with the rating changes of a player.
+// queueMatchRows reads the matches whose ids the SQL query matches returns, with the rating
+// changes of a player.
 func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
 		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
@@ -112,8 +115,8 @@ type readMatch struct {
 	Undone, Swapped      bool
 	SideA, SideB         []ladder.PlayerID
 	Fixed                bool
-	OldScoreA, OldScoreB int  // if it was fixed
-	Change               *int // of the rating
+	OldScoreA, OldScoreB int  // before the last fix, if there is one
+	Change               *int // of the player's rating; nil if there is none
 }
 
 func (m readMatch) row() stats.MatchRow {

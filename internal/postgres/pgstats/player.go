@@ -12,7 +12,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// thisOne is the player with the id $2, or the one that this player was merged into: the id may be that of an old button.
+// thisOne is the player with the id $2, or the one that this player was merged into: the id may
+// come from an old button.
 const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::bigint)`
 
 // Player implements stats.Store.
@@ -25,7 +26,7 @@ func (s *Store) Player(
 	return h, s.send(ctx, &batch)
 }
 
-// queuePlayer reads a standing and its place. Without a standing, nothing is set.
+// queuePlayer reads a standing and its place. Without a standing, it sets nothing.
 func queuePlayer(batch *pgx.Batch, in ladder.ID, player ladder.PlayerID, now time.Time, h *stats.PlayerHistory) {
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",

@@ -15,20 +15,22 @@ import (
 	"elobot/internal/stats"
 )
 
-// activeSince is when whoever is in the ranking of thisLadder has played at the earliest, if now is $3.
+// activeSince is the cutoff of the ranking of thisLadder at the time $3: players whose last match
+// is older are hidden.
 var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM ladders WHERE id = ` + thisLadder + `)`
 
-// isListed is the condition that the ranking has the standing o: a member who has played since activeSince.
+// isListed is the condition that the standing o is in the ranking: a member whose last match is
+// after activeSince.
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
-// hasPlace is the condition that the standing o has a place in a ranking where so many matches give one, provided that minPlaces have: a
-// member who is no newcomer and has played since then.
+// hasPlace is the condition that the standing o has a place in a ranking, provided that minPlaces
+// have one: a member who has played so many matches, the last of them after since.
 func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places is a query for how many have a place in the ranking of a season, how many of them have a higher rating than the standing s, and
-// whether that has a place.
+// places is a query for the number of places in the ranking of a season, how many of them have a
+// higher rating than the standing s, and whether s has a place.
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better, bool_or(o.id = ` + s + `.id) AS shows
@@ -41,7 +43,7 @@ const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadd
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// comparedDays is how many days ago the places are from with which those of the rows are compared.
+// comparedDays is the age in days of the places with which the places of a page are compared.
 const comparedDays = 7
 
 // rankedRow is a row of a ranking as it is read.
@@ -69,7 +71,7 @@ func (s *Store) Ranking(
 	}
 	week := ranking.LaterDay(now, -comparedDays)
 	if q.All {
-		now = time.Time{} // everybody has played later
+		now = time.Time{} // no player is hidden
 	}
 	page := stats.RankingPage{All: q.All}
 	var shown []rankedRow
@@ -99,11 +101,12 @@ func (s *Store) Ranking(
 	return page, nil
 }
 
-// fill adds the rows to a page. own is the asker's row, or nil. before has the places of a week ago.
+// fill adds the rows to a page. own is the asker's row, or nil. before has the places of a week
+// ago.
 func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map[ladder.PlayerID]int) {
 	first, _ := page.Bounds()
 	for i, r := range shown {
-		switch { // the first row has its place
+		switch { // the first row already has its place
 		case i == 0 || r.Position == 0:
 		case r.Elo == shown[i-1].Elo:
 			r.Position = shown[i-1].Position
@@ -122,8 +125,9 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 	}
 }
 
-// queuePage counts the players in the ranking and those who are left out, and reads the rows of a page, or of the last page if there are
-// fewer; the first row with its place. Equal ratings share a place, and are in the order in which the players joined the ladder.
+// queuePage counts the listed and the hidden players of the ranking, and reads the rows of a page,
+// or of the last page if there are fewer; the first row with its place. Equal ratings share a
+// place, and are in the order in which the players joined the ladder.
 func queuePage(
 	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
@@ -167,7 +171,7 @@ func queuePage(
 		if err != nil {
 			return fmt.Errorf("read the rows of a ranking: %w", err)
 		}
-		for _, r := range read { // one without a player if the page has none
+		for _, r := range read { // one row without a player if the page is empty
 			page.Total, page.Hidden, page.NoDraws = r.Total, r.Hidden, r.NoDraws
 			page.PlaceMatches, page.HideDays, page.Season, page.Unplaced = r.PlaceMatches, r.HideDays, r.Season, r.Unplaced
 			if r.Player != 0 {
@@ -178,7 +182,7 @@ func queuePage(
 	})
 }
 
-// queueOwn reads the row of a member of the group. Who has not played yet is a newcomer.
+// queueOwn reads the row of a member of the group. A member who has not played yet is a newcomer.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
@@ -189,8 +193,9 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, in, who, now)
 }
 
-// queuePlaces reads the places at the beginning of a day, those of who has a place now and had one then, none if these are too few. A
-// player's rating then is that before the first match since.
+// queuePlaces reads the places at the beginning of a day, among the players who have a place now
+// and had one then; none if these are too few. A player's rating then is the rating before the
+// first match since.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (

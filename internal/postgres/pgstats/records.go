@@ -36,9 +36,9 @@ func (s *Store) Records(ctx context.Context, in ladder.ID, since time.Time) (sta
 	return n, nil
 }
 
-// holders returns a query for the first match in which a standing of the ladder reached the highest value of a column. reached is the
-// condition that the history entry h of the match m does. Of those who have reached it in the same match, it is the one with the smallest
-// id.
+// holders returns a query for the first match in which a standing of the ladder reached the highest
+// value of a column. reached is the condition that the history entry h of the match m reached it.
+// If several players reached it in the same match, the query returns the one with the smallest id.
 func holders(column, reached string) string {
 	return `
 		WITH top AS MATERIALIZED (
@@ -58,7 +58,7 @@ func holders(column, reached string) string {
 		ORDER BY m.number, top.player_id LIMIT 1`
 }
 
-// Neither a rating with which somebody began nor a single win is a record.
+// Neither a player's first rating nor a single win is a record.
 var (
 	highestRating = holders(`CASE WHEN best_elo > start_elo THEN best_elo END`, `h.elo_after = top.value`)
 	longestStreak = holders(fmt.Sprintf(`CASE WHEN longest_streak >= %d THEN longest_streak END`, stats.MinStreak),
@@ -75,7 +75,7 @@ func queueRecord(batch *pgx.Batch, in ladder.ID, sql string, to **stats.Record) 
 	}, sql, in)
 }
 
-// queueMostMatches reads who has played most.
+// queueMostMatches reads the player who has played most.
 func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	const sql = `
 		SELECT player_id, sum(played) AS played FROM group_players WHERE season_id = ` + anySeason + ` AND played > 0
@@ -86,7 +86,8 @@ func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	}, sql, in)
 }
 
-// queueLargestUpset reads the largest upset of some matches, by the winner with the smallest id. of is a condition with the id $1.
+// queueLargestUpset reads the largest upset among some matches, by the winner with the smallest id.
+// of is a condition with the id $1.
 func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
 	sql := `
 		SELECT m.number, m.played_at, m.upset,
@@ -102,7 +103,8 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 	}, sql, id)
 }
 
-// queueRivalry reads which two rivals, as stats.RivalryOf says, have played most since then.
+// queueRivalry reads which two rivals, in the sense of stats.RivalryOf, have played
+// most since then.
 func queueRivalry(batch *pgx.Batch, in ladder.ID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (

@@ -40,7 +40,7 @@ func (s *Store) SeasonEnd(ctx context.Context, id ladder.SeasonID) (n stats.Seas
 		       coalesce(s.place_matches, l.place_matches), l.id, ARRAY(SELECT thread_id FROM topics WHERE ladder_id = l.id ORDER BY thread_id)
 		FROM seasons s JOIN ladders l ON l.id = s.ladder_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE s.id = $1`
-	// who has left is out of the ranking, but stays in the final table
+	// players who have left are not in the ranking, but stay in the final table
 	const standings = `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, s.longest_streak, coalesce(next.start_elo, 0) AS next
 		FROM (SELECT * FROM group_players

@@ -10,18 +10,18 @@ import (
 	"elobot/internal/stats"
 )
 
-// Store reads what questions ask for. It implements stats.Store.
+// Store reads the data for questions. It implements stats.Store.
 type Store struct {
 	questions, commands *pgxpool.Pool
 }
 
 var _ stats.Store = (*Store)(nil)
 
-// NewStore returns a store that reads through questions. If no connection can be had there soon, because the server accepts no more, it
-// reads through commands. It waits while all of them are in use: many slow questions must not take those of commands.
+// NewStore returns a store that reads through questions. If no connection can be had there soon,
+// because the server accepts no more, it reads through commands. While all connections of questions
+// are in use, it waits: many slow questions must not take those of commands.
 func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
-// send runs a batch of queries.
 func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 	acquiring, cancel := context.WithTimeout(ctx, postgres.PingTimeout)
 	conn, err := s.questions.Acquire(acquiring)
@@ -38,13 +38,14 @@ func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
 	return postgres.Translate(conn.SendBatch(ctx, batch).Close())
 }
 
-// isBusy is true if all connections for questions are in use.
+// isBusy reports whether all connections for questions are in use.
 func (s *Store) isBusy() bool {
 	stat := s.questions.Stat()
 	return stat.AcquiredConns() == stat.MaxConns()
 }
 
-// The ladder that a question is about, its season that goes on, the condition for any of its seasons, and its chat.
+// The ladder that a question is about, its current season, the condition for any of its
+// seasons, and its chat.
 const (
 	thisLadder = `$1::bigint`
 	thisSeason = `(SELECT season_id FROM ladders WHERE id = $1)`
@@ -66,7 +67,7 @@ func queueAll[T any](batch *pgx.Batch, to *[]T, read pgx.RowToFunc[T], sql strin
 	})
 }
 
-// queueOne queues a query that returns one row, or none: then to is not set.
+// queueOne queues a query that returns one row or none. Without a row, to is not set.
 func queueOne[T any](batch *pgx.Batch, to **T, read pgx.RowToFunc[T], sql string, args ...any) {
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, read)

@@ -44,7 +44,8 @@ func (s *Store) Names(ctx context.Context, in ladder.ID, answer any) (names map[
 	return names, s.send(ctx, &batch)
 }
 
-// queueNames reads the names of the players that a payload names by their ids, as in the group of a ladder.
+// queueNames reads the names of the players whose ids a payload contains, as they are used in the
+// group of a ladder.
 func queueNames(batch *pgx.Batch, in ladder.ID, payload []byte, names *map[ladder.PlayerID]ranking.Name) {
 	batch.Queue(`
 		SELECT `+postgres.NamesOfPlayers+`
