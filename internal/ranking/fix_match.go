@@ -34,9 +34,8 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
-// AcceptFix is a press of the button of an offer to fix a match. The message with the offer is
-// replaced by the outcome, even if the match can no longer be fixed, because the button has no use
-// any more.
+// AcceptFix is a press of the button of an offer to fix a match. The outcome replaces the message
+// with the offer, even if the match can no longer be fixed, because the button has served.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {

@@ -370,8 +370,8 @@ type job struct {
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
 	keyless       bool // the key is not stored: the state shows whether anything is left to do
-	// silent reports whether nobody waits for the outcome. Failures and exceeded limits then get no
-	// answer; the caller retries.
+	// silent reports whether no sender waits for the outcome. Failures and exceeded limits then get
+	// no answer; the caller retries.
 	silent   bool
 	finds    bool // the job only finds the prompt to answer, and reads nothing about people
 	unlogged bool // the job is an event, whose outcome is not logged

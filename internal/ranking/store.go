@@ -534,7 +534,7 @@ type Restored struct{ Amended }
 type Fixed struct {
 	Amended
 	Old, New ladder.Result
-	CameBack // the players who are now in the match
+	CameBack // the new players of the match
 }
 
 // NewMatches are matches of one group to be recorded, in this order. There is at least one.
