@@ -176,7 +176,7 @@ func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratin
 // movementsLine returns the rating changes in one line.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns at most most rating changes. between separates them, and beside separates them from
+// moves returns up to most rating changes. between separates them, and beside separates them from
 // everything else.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {

@@ -120,8 +120,8 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	return paragraphs(head, lines, w.factLines(w.seasonFacts(n)))
 }
 
-// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or "🥇 Alice 1642 → 1571 ·
-// 12–3".
+// seasonRow returns the line of a player, as in "🥇 Alice 1642 · 12–3", or
+// "🥇 Alice 1642 → 1571 · 12–3".
 func (w words) seasonRow(n stats.SeasonTable, r stats.SeasonRow) string {
 	place := "•"
 	switch {

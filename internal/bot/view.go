@@ -23,7 +23,7 @@ type outgoing struct {
 	// line is the short form for a merged message; empty if its kind is always sent alone, or it is
 	// the message's only item.
 	line string
-	// answers reports whether the message addresses one person, whom it may not name.
+	// answers reports whether the message is for one person. It need not contain their name.
 	answers bool
 	// replyTo is the message that it replies to, 0 for none.
 	replyTo int64
@@ -58,7 +58,7 @@ type view[N any] struct {
 	buttons func(N, outbox.Item, words) [][]button
 	// ofLadder reports whether the notice has no title and begins with the name of its ladder.
 	ofLadder bool
-	// personal reports whether the notice addresses one person, whom it may not name.
+	// personal reports whether the notice is for one person. It need not contain their name.
 	personal bool
 }
 

@@ -92,8 +92,8 @@ func endsWithConsonant(word string) bool {
 	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
 }
 
-// declined returns the people whose folded name of one or two words is in an oblique case: "с
-// Димой", "у Дмитрия Козлова". If the declined form is also a name of its own, they are included
+// declined returns the people whose folded name of one or two words is in an oblique case:
+// "с Димой", "у Дмитрия Козлова". If the declined form is also a name of its own, they are included
 // only if a player has that name (isName), so that the bot asks who is meant.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")

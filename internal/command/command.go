@@ -26,7 +26,7 @@ const (
 // Command is a message that begins with a command for this bot.
 type Command struct {
 	Name    string // as typed, normalized by Name; never empty
-	Written string // like Name, but kept when an alias is replaced by its English command
+	Written string // the English name or alias; stays when Name becomes the command's main name
 	Args    string // the trimmed text after the command, with a placeholder for each mention
 	// the first words of the arguments, if WithoutWords has cut them because they name a ladder
 	Ladder    string

@@ -114,8 +114,8 @@
 //	match     = [ "#" ] 1 to 9 ASCII digits, not all of them zero
 //
 // A number at the beginning of a fix is a match number unless a colon or dash follows it. So
-// without a match number, each score needs a colon or dash that touches the number before it: "13
-// :3" may be match 13 with half a score.
+// without a match number, each score needs a colon or dash that touches the number before it:
+// "13 :3" may be match 13 with half a score.
 //
 //	/undo                                 the match is not given
 //	/undo match 42                        ReasonUnexpectedWord "match"

@@ -217,8 +217,8 @@ func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, 
 	return [][]ladder.Score{sets, scores}, DoubtTotal
 }
 
-// withoutAsides drops scores in brackets that may be those of a half-time or a tie-break: "5:3
-// (3:1)", "7:6 (7:4) 6:4".
+// withoutAsides drops scores in brackets that may be those of a half-time or a tie-break:
+// "5:3 (3:1)", "7:6 (7:4) 6:4".
 func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
 	var all []ladder.Score
 	numbers := l.scores.numbers
@@ -236,8 +236,8 @@ func isAside(s, of ladder.Score) bool {
 	return s.A <= of.A && s.B <= of.B || max(of.A, of.B) == 7 && min(of.A, of.B) == 6
 }
 
-// isBeforeSet reports whether a score may be the total of sets of which only one is given: "3:2,
-// 11:9 in the fifth".
+// isBeforeSet reports whether a score may be the total of sets of which only one is given:
+// "3:2, 11:9 in the fifth".
 func isBeforeSet(total, set ladder.Score) bool {
 	const mostSets = 4 // needed to win
 	return total.A != total.B && total.Most() <= mostSets && set.Most() > mostSets

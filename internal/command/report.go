@@ -60,8 +60,8 @@ func (p parser) parse(t text) (Report, error) {
 	return report, err
 }
 
-// table returns the match of two people whose set points are in columns: "@bob 6 4" above "@carol 3
-// 6".
+// table returns the match of two people whose set points are in columns: "@bob 6 4" above
+// "@carol 3 6".
 func table(lines []line) (m Match, ok bool) {
 	isRow := func(l line) bool {
 		all := l.scores.numbers
@@ -221,8 +221,8 @@ func (l *line) addPerson(p Person, w word, pauses, joins bool) {
 	l.people, l.names = append(l.people, p), l.names || isSender
 }
 
-// missesSender reports whether the sender has a teammate but is left out: "mit @carol gegen @bob
-// und @dave gewonnen".
+// missesSender reports whether the sender has a teammate but is left out:
+// "mit @carol gegen @bob und @dave gewonnen".
 func (l line) missesSender() bool {
 	isWith := func(p piece) bool { return p.meaning.isWith() && p.at == 0 }
 	isBetween := func(p piece) bool {

@@ -97,8 +97,8 @@ func separate(m Match) (each Reading) {
 	return each
 }
 
-// maybeEach reports whether the sender may have beaten each of two people, as in "@bob and @carol
-// 3:1".
+// maybeEach reports whether the sender may have beaten each of two people, as in
+// "@bob and @carol 3:1".
 func (p parser) maybeEach(l line) bool {
 	return len(l.joined) > 0 && len(l.people) == 2 && !l.hasClaim() && len(l.all(versus)) == 0 && p.senderPlays() &&
 		!slices.ContainsFunc(l.people, func(other Person) bool { return other.IsSame(p.sender) })
@@ -181,8 +181,8 @@ func (p parser) playsEach(r Report) bool {
 	})
 }
 
-// results reads each part of a line as a result, which may continue the previous one: "lost to @bob
-// 1:3 and @carol 2:3".
+// results reads each part of a line as a result, which may continue the previous one:
+// "lost to @bob 1:3 and @carol 2:3".
 func (p parser) results(l line, parts [][]word) (Report, error) {
 	var all []line
 	for _, words := range parts {

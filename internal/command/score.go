@@ -62,8 +62,8 @@ func (t *scoreText) add(word string, at int) error {
 	return nil
 }
 
-// withDraw returns ½:½ for a ½ that is a drawn game rather than the points of one side, as in "½ -
-// ½" or "½ 2½".
+// withDraw returns ½:½ for a ½ that is a drawn game rather than the points of one side, as in
+// "½ - ½" or "½ 2½".
 func (t *scoreText) withDraw(word, next string) string {
 	isOfSide := len(t.numbers)%2 != 0 || isSign(next) || next != half && isPoints(next)
 	if word == half && !isOfSide {

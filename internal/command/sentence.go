@@ -6,14 +6,14 @@ import (
 )
 
 // forms are the sentences that leave no doubt about who won, by the language of their verb, without
-// scores and fillers. In any other sentence the first person may just as well be the object: "a
-// @bob le ganó @carol", "den @bob hat @carol geschlagen".
+// scores and fillers. In any other sentence the first person may just as well be the object:
+// "a @bob le ganó @carol", "den @bob hat @carol geschlagen".
 //
-//	S        who did it: somebody named, a team, or "I"
-//	I        who did it: only "I"
-//	O        to whom: somebody named, a team, or "me"
-//	O*       to whom: somebody whose name is declined, or "me"
-//	me       to whom: only "me"
+//	S        the subject: a named person, a team, or "I"
+//	I        the subject: only "I"
+//	O        the object: a named person, a team, or "me"
+//	O*       the object: a person with a declined name, or "me"
+//	me       the object: only "me"
 //	win      a verb that stands alone ("won", "lost"), and won its participle
 //	beat     a verb that takes an object ("beat"), and beaten its participle
 //	victory  a noun

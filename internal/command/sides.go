@@ -37,15 +37,15 @@ func (l line) boundary() (at int, ok bool, err error) {
 	}
 }
 
-// isObjectFirst reports whether the versus belongs to the first of two people: "gegen @bob hat
-// @carol 3:1 gewonnen".
+// isObjectFirst reports whether the versus belongs to the first of two people:
+// "gegen @bob hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
 	return len(l.people) == 2 && len(l.joined) == 0 && l.all(versus)[0].at == 0 && len(claims) > 0 && claims[0].at > 0
 }
 
-// winnersOnly reports whether a line names several people as one side and no opponents: "@a y @b
-// ganaron 10:8".
+// winnersOnly reports whether a line names several people as one side and no opponents:
+// "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
 	return slices.ContainsFunc(l.claims(), func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }

@@ -284,8 +284,8 @@ var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys
 // namesToo are words of the vocabulary that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
-// countWords say how often; no name does. What they mean in a report is not clear: "beat @bob 3:1
-// twice".
+// countWords say how often; no name does. What they mean in a report is not clear:
+// "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {

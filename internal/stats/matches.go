@@ -61,8 +61,8 @@ type Paging struct {
 	Since, Until time.Time
 }
 
-// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and "/matches
-// @bob", which is like "/history @bob".
+// MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and
+// "/matches @bob", which is like "/history @bob".
 type MatchesCommand struct{ Match notice.Notice } // answers a sender who reports a result with it
 
 // isOfGroup reports whether a /matches asks for matches of the group, and for which.

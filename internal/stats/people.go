@@ -50,7 +50,7 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 // NameMe is the alias of /stats that is always about the sender.
 const NameMe = "me"
 
-// meantPeople returns at most most people the question is about: those named, or else the author of
+// meantPeople returns up to most people the question is about: those named, or else the author of
 // the message that it replies to, or else otherwise, if given.
 func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()

@@ -64,8 +64,8 @@ type Store interface {
 	// Names returns the names, in the group of a ladder, of the players whose ids an answer
 	// contains.
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
-	// LatestMatches returns those of the last most matches of a ladder that count in the current
-	// season, ordered by number.
+	// LatestMatches returns the matches of the current season among the last most matches of a
+	// ladder, ordered by number.
 	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
 }
 

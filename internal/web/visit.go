@@ -236,7 +236,7 @@ func (v *visit) Score(s [2]int) string {
 	}
 }
 
-// Letters returns the last results of a form, at most most, each as a letter with a CSS class.
+// Letters returns up to most of the last results of a form, each as a letter with a CSS class.
 func (v *visit) Letters(form string, most int) template.HTML {
 	var out strings.Builder
 	for _, r := range form[max(0, len(form)-most):] {
