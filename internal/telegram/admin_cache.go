@@ -17,9 +17,9 @@ import (
 const (
 	// adminsKept is how long a list of admins stays in the cache.
 	adminsKept = 5 * time.Minute
-	// adminsFresh is the maximum age of a list that may say that somebody is no admin.
+	// adminsFresh is the maximum age of a list that may deny that a person is an admin.
 	adminsFresh = 10 * time.Second
-	// maxAdminLists is how many lists are cached; a new one evicts the least recently used one.
+	// maxAdminLists is how many lists are cached. A new one evicts the least recently used one.
 	maxAdminLists = 10_000
 )
 
@@ -28,16 +28,17 @@ type AdminSource interface {
 	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error)
 }
 
-// AdminCache caches who is an admin of which chat. A cached list may be wrong about a new admin, so IsAdmin returns false only by a list
-// that is at most a few seconds old.
+// AdminCache caches the admins of each chat. A cached list may miss a new admin, so IsAdmin returns
+// false only by a list that is at most a few seconds old.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
 	flights singleflight.Group
 	lists   *lru.Cache[ranking.ExternalChatID, adminList]
 
-	mu  sync.Mutex
-	era int // increases with each Forget: a look-up that began before may have an old answer
+	mu sync.Mutex
+	// era increases with each Forget: a lookup that began before may have an outdated answer.
+	era int
 }
 
 type adminList struct {
@@ -56,12 +57,12 @@ func NewAdminCache(source AdminSource, now func() time.Time) *AdminCache {
 
 // IsAdmin implements ranking.Admins.
 func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, user ladder.UserID) (bool, error) {
-	l, _ := c.lists.Get(chat) // without a list, the zero one is too old
+	l, _ := c.lists.Get(chat) // without a list, the zero list is too old
 	is, age := slices.Contains(l.admins, user), c.now().Sub(l.at)
 	if age < adminsFresh || is && age < adminsKept {
 		return is, nil
 	}
-	// Several callers share the answer, so the look-up must not end with the context of the first one.
+	// Several callers share the answer, so the lookup must not end with the first caller's context.
 	shared := context.WithoutCancel(ctx)
 	c.mu.Lock()
 	era := c.era
@@ -76,7 +77,8 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops the cached list of a chat. The results of look-ups in progress are not cached, and later calls do not wait for them.
+// Forget drops the cached list of a chat. The results of lookups in progress are not cached, and
+// later calls do not wait for them.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -92,7 +94,7 @@ func (c *AdminCache) ForgetAll() {
 	c.era++
 }
 
-// ask looks up the admins of a chat. It caches them unless a list was forgotten since the era.
+// ask looks up the admins of a chat. It caches them unless a list was forgotten since era.
 func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ladder.UserID, error) {
 	begun := c.now()
 	admins, err := c.source.Admins(ctx, chat)

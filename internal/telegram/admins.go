@@ -15,8 +15,9 @@ import (
 // adminsTimeout is how long a command waits for the list of admins.
 const adminsTimeout = 2 * time.Second
 
-// Admins implements AdminSource. It requests the list of all admins, which Telegram returns to every member: requesting a single member is
-// guaranteed to work only for admins. It returns no admins for a chat that the bot may not ask about.
+// Admins implements AdminSource. It requests the list of all admins, which Telegram returns to
+// every member, because requesting a single member is guaranteed to work only for admins. It
+// returns no admins for a chat that the bot may not ask about.
 func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminsTimeout)
 	defer cancel()
@@ -29,7 +30,8 @@ func (c *Client) Admins(ctx context.Context, chat ranking.ExternalChatID) ([]lad
 	err := c.Call(ctx, "getChatAdministrators", &bot.GetChatAdministratorsParams{ChatID: int64(chat)}, &members)
 	if err != nil {
 		kind := Failure(err).Kind
-		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) { // it would be the same again
+		if kind == outbox.Forbidden || kind == outbox.Migrated || RefusesContent(err) {
+			// a retry would have the same outcome
 			return nil, nil
 		}
 		return nil, fmt.Errorf("get admins: %w", err)

@@ -1,4 +1,5 @@
-// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the kinds of errors, and the admins of a chat.
+// Package telegram is a client of the Bot API: requests, polling for updates, the webhook, the
+// kinds of errors, and the admins of a chat.
 package telegram
 
 import (
@@ -30,25 +31,27 @@ const DefaultURL = "https://api.telegram.org"
 // URL with the token to the other server as the referrer.
 type Client struct {
 	pool   *http.Transport
-	clock  *clock.Remote               // Telegram's
+	clock  *clock.Remote               // Telegram's clock
 	secret string                      // the secret part of the token
-	server string                      // its URL without the path, which may be a secret
+	server string                      // the server's URL without the path, which may be a secret
 	base   string                      // URL of a method without its name
-	begin  func(context.Context) error // called before each Call; nil: nothing is
+	begin  func(context.Context) error // called before each Call; nil: none
 }
 
 // Self is the bot's own account.
 type Self struct {
 	ID       int64
 	Username string
-	// JoinsGroups is false if nobody can add the bot to a group. ReadsAll is true if privacy mode is off.
+	// JoinsGroups is false if the bot cannot be added to groups. ReadsAll is true if
+	// privacy mode is off.
 	JoinsGroups, ReadsAll bool
 }
 
 // AddToGroupLink returns the link that adds the bot to a group.
 func (s Self) AddToGroupLink() string { return "https://t.me/" + s.Username + "?startgroup=true" }
 
-// NewClient returns a client for the bot with this token at a Bot API server. It makes no request yet.
+// NewClient returns a client for the bot with this token at a Bot API server. It makes
+// no request yet.
 func NewClient(token, serverURL string) (*Client, error) {
 	if strings.TrimSpace(token) == "" {
 		return nil, errors.New("make Bot API client: no token")
@@ -70,7 +73,7 @@ func NewClient(token, serverURL string) (*Client, error) {
 	}, nil
 }
 
-// Asking returns a client whose Call and Upload call begin before each request, and make none if that fails.
+// Asking returns a client whose Call calls begin before each request, and makes none if that fails.
 func (c *Client) Asking(begin func(context.Context) error) *Client {
 	asking := *c
 	asking.begin = begin
@@ -80,10 +83,12 @@ func (c *Client) Asking(begin func(context.Context) error) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { c.pool.CloseIdleConnections() }
 
-// Clock returns the time of Telegram's clock, which dates messages. ok is false until Telegram has answered a request.
+// Clock returns the time of Telegram's clock, which dates messages. ok is false until Telegram has
+// answered a request.
 func (c *Client) Clock() (now time.Time, ok bool) { return c.clock.Now() }
 
-// Now returns the time of Telegram's clock, or of the local clock until Telegram has answered a request.
+// Now returns the time of Telegram's clock, or of the local clock until Telegram has
+// answered a request.
 func (c *Client) Now() time.Time {
 	if now, ok := c.Clock(); ok {
 		return now
@@ -100,10 +105,9 @@ func (c *Client) GetMe(ctx context.Context) (Self, error) {
 	return Self{ID: me.ID, Username: me.Username, JoinsGroups: me.CanJoinGroups, ReadsAll: me.CanReadAllGroupMessages}, nil
 }
 
-// Scope is where a menu is shown, and who sees it.
+// Scope determines where a menu is shown, and to whom.
 type Scope string
 
-// The scopes of the bot's menus.
 const (
 	GroupMembers Scope = "all_group_chats"
 	GroupAdmins  Scope = "all_chat_administrators"
@@ -113,7 +117,7 @@ const (
 // Menu is the list of commands that Telegram shows in one scope.
 type Menu struct {
 	Scope    Scope
-	Language string // an ISO 639-1 code; empty for everybody whose language has no menu
+	Language string // an ISO 639-1 code; empty for all languages without a menu
 	Commands []models.BotCommand
 }
 
@@ -145,7 +149,8 @@ func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	return nil
 }
 
-// request calls a method that needs nothing but a valid token, and reads its result. Its errors say what the operator can do.
+// request calls a method that needs only a valid token, and reads its result. Its errors tell the
+// operator what to do.
 func (c *Client) request(ctx context.Context, method string, params, result any) error {
 	return c.explain(c.Call(ctx, method, params, result))
 }
@@ -184,13 +189,13 @@ var (
 	errNoResult = errors.New("no result")
 )
 
-// APIError is an error answer of the Bot API, or an answer that is not the Bot API's.
+// APIError is an error answer of the Bot API, or an answer that is not the Bot API's own.
 type APIError struct {
 	Method      string
 	Status      int    // HTTP status
 	Description string // empty when the answer is not the Bot API's own
 	RetryAfter  time.Duration
-	MigrateTo   int64 // new id of a group that has become a supergroup; else 0
+	MigrateTo   int64 // new id of a group that has become a supergroup, or 0
 }
 
 // Error implements error.
@@ -201,14 +206,14 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Method, e.Status, e.Description)
 }
 
-// ConnectionError is a request that got no answer.
+// ConnectionError means that a request got no answer.
 type ConnectionError struct {
 	Method    string
 	Connected bool // there was a connection, so the request may have arrived
 	Err       error
 }
 
-// Error implements error. The text never contains the URL, which has the token in it.
+// Error implements error. The text never contains the URL, which contains the token.
 func (e *ConnectionError) Error() string { return fmt.Sprintf("%s: no answer: %v", e.Method, e.Err) }
 
 // Unwrap returns the cause.
@@ -226,7 +231,7 @@ type answer struct {
 }
 
 // ask makes a request and decodes the result of a successful answer. Errors other than ErrOddResult
-// are of type *APIError or *ConnectionError: they say the status and whether the request may have
+// are of type *APIError or *ConnectionError: they tell the status and whether the request may have
 // arrived, and never contain the URL.
 func (c *Client) ask(req *http.Request, result any) error {
 	method := path.Base(req.URL.Path)
@@ -266,7 +271,8 @@ func (c *Client) ask(req *http.Request, result any) error {
 	return nil
 }
 
-// withoutSecret removes the token from an error. A server or a proxy may echo the request, and errors quote what they cannot parse.
+// withoutSecret removes the token from an error. A server or a proxy may echo the request, and
+// errors quote what they cannot parse.
 func (c *Client) withoutSecret(err error) error {
 	if text := err.Error(); c.masked(text) != text {
 		return errors.New(c.masked(text))
@@ -281,7 +287,7 @@ func (c *Client) masked(text string) string {
 	return strings.ReplaceAll(text, c.secret, "***")
 }
 
-// withoutURL removes the URL from an error of net/url: the URL contains the token.
+// withoutURL removes the URL, which contains the token, from an error of net/url.
 func withoutURL(err error) error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return u.Err

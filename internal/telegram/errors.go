@@ -12,14 +12,16 @@ import (
 	"elobot/internal/outbox"
 )
 
-// conflictWait is how long to wait when another program polls: an immediate request would only abort its poll, and its next one ours.
+// conflictWait is how long to wait when another program polls: an immediate request would only
+// abort its poll, and its next poll would abort ours.
 const conflictWait = 5 * time.Second
 
-// ErrTokenRefused means that Telegram knows no bot with this token. Its text says what to do.
+// ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the
+// operator what to do.
 var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: copy it from @BotFather into " +
 	"TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
 
-// explain says in the words of an operator what an error of a method means that needs nothing but a valid token.
+// explain explains to an operator an error of a method that needs only a valid token.
 func (c *Client) explain(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	switch kind := Failure(err).Kind; {
@@ -35,7 +37,8 @@ func (c *Client) explain(err error) error {
 	}
 }
 
-// ErrWebhookRefused means that the webhook cannot be set as it is configured. Its text says what to do.
+// ErrWebhookRefused means that the webhook cannot be set as it is configured. Its text tells the
+// operator what to do.
 var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_URL must be the bot's public address, at port 443, 80, " +
 	"88 or 8443, with a certificate that others trust")
 
@@ -45,14 +48,14 @@ func webhookError(err error) error {
 	switch {
 	case !isAnswer || !RefusesContent(err):
 		return err
-	case api.Says("resolve host", "name resolution"): // this may pass
+	case api.Says("resolve host", "name resolution"): // may be temporary
 		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
 	default:
 		return fmt.Errorf("%w (%w)", ErrWebhookRefused, err)
 	}
 }
 
-// ErrWebhookSet says why polling is impossible, and what to do.
+// ErrWebhookSet explains why polling is impossible, and what to do.
 var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: remove it with `elobot webhook delete`, " +
 	"or set WEBHOOK_URL to receive updates by webhook")
 
@@ -63,7 +66,8 @@ func pollError(err error) error {
 		return err
 	}
 	e := &intake.SourceError{Err: err, RetryAfter: api.RetryAfter, Fatal: errors.Is(err, ErrTokenRefused)}
-	if api.Description != "" && api.Status == http.StatusConflict { // the answer is the Bot API's own, not that of a proxy
+	if api.Description != "" && api.Status == http.StatusConflict {
+		// the answer is the Bot API's own, not a proxy's
 		if strings.Contains(strings.ToLower(api.Description), "webhook") {
 			e.Fatal = true
 			e.Err = fmt.Errorf("%w (%w)", ErrWebhookSet, err)
@@ -92,7 +96,7 @@ func Failure(err error) *outbox.Failure {
 	return f
 }
 
-// RefusesContent reports whether Telegram refused a request for what it contains, as far as one can
+// RefusesContent reports whether Telegram refused a request for its content, as far as one can
 // tell: it may accept a simpler form.
 func RefusesContent(err error) bool {
 	api, isAnswer := errors.AsType[*APIError](err)
@@ -137,7 +141,7 @@ func (e *APIError) kind() outbox.FailureKind {
 	}
 }
 
-// contentFaults are what Telegram says about a request that can never be accepted, whatever the
+// contentFaults are Telegram's descriptions of requests that it can never accept, whatever the
 // state of the chat and of Telegram.
 var contentFaults = []string{
 	"message is too long", "caption is too long", "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG",
@@ -151,18 +155,19 @@ var contentFaults = []string{
 }
 
 // loggedOut reports whether this server has ended its session of the bot, which then moves to
-// another one.
+// another server.
 func (e *APIError) loggedOut() bool {
 	return strings.Contains(strings.ToLower(e.Description), "logged out")
 }
 
-// Says is true if this is a bad request with one of these texts. Telegram offers no other way to distinguish such errors.
+// Says reports whether this is a bad request with one of these texts. Telegram offers no other way
+// to tell such errors apart.
 func (e *APIError) Says(texts ...string) bool {
 	says := func(text string) bool { return strings.Contains(e.Description, text) }
 	return e.Status == http.StatusBadRequest && slices.ContainsFunc(texts, says)
 }
 
-// IsTransient is true if the same request may succeed later.
+// IsTransient reports whether the same request may succeed later.
 func IsTransient(err error) bool {
 	switch Failure(err).Kind {
 	case outbox.RateLimited, outbox.Unreachable, outbox.Ambiguous:

@@ -10,9 +10,10 @@ import (
 	"elobot/internal/intake"
 )
 
-// readUpdates returns the updates of one answer. An update without a readable id must become a dead letter and be confirmed, or it would
-// block all updates behind it. Telegram numbers updates consecutively, so its id follows from its neighbor's. Without a neighbor
-// readUpdates fails, and a later poll tries again.
+// readUpdates returns the updates of one answer. An update without a readable id must become a dead
+// letter and be confirmed, or it would block all updates behind it. Telegram numbers updates
+// consecutively, so its id follows from its neighbor's. Without a neighbor readUpdates fails, and a
+// later poll tries again.
 func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, error) {
 	updates := make([]intake.Update, len(raws))
 	var lastErr error
@@ -36,14 +37,14 @@ func readUpdates(raws []json.RawMessage, read intake.Reader) ([]intake.Update, e
 	return updates, nil
 }
 
-// allowedUpdates are the kinds of updates that the bot receives. Every request sends them, because Telegram otherwise keeps the last
-// setting.
+// allowedUpdates are the kinds of updates that the bot receives. Every request contains them,
+// because Telegram would otherwise keep the last setting.
 var allowedUpdates = []string{"message", "edited_message", "callback_query", "my_chat_member", "chat_member"}
 
 // pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
 const pollMargin = 10 * time.Second
 
-// Updates polls as an intake.Source does, and decodes the updates with read.
+// Updates polls like an intake.Source, and decodes the updates with read.
 func (c *Client) Updates(
 	ctx context.Context, offset int64, wait time.Duration, read intake.Reader,
 ) ([]intake.Update, error) {
@@ -57,7 +58,7 @@ func (c *Client) Updates(
 	return readUpdates(raws, read)
 }
 
-// Confirm confirms updates as an intake.Source does.
+// Confirm confirms updates like an intake.Source.
 func (c *Client) Confirm(ctx context.Context, offset int64) error {
 	var ignored []json.RawMessage // these updates stay unconfirmed and are delivered again
 	return c.getUpdates(ctx, pollParams{Offset: offset, Limit: 1, Allowed: allowedUpdates}, &ignored)
@@ -66,7 +67,7 @@ func (c *Client) Confirm(ctx context.Context, offset int64) error {
 type pollParams struct {
 	Offset  int64    `json:"offset,omitempty"`
 	Limit   int      `json:"limit"`
-	Timeout int      `json:"timeout"` // seconds
+	Timeout int      `json:"timeout"` // in seconds
 	Allowed []string `json:"allowed_updates"`
 }
 

@@ -10,13 +10,13 @@ import (
 
 // File is a file to upload.
 type File struct {
-	Field   string // the parameter that it is the value of, or its name in attach://
+	Field   string // the parameter whose value it is, or its name in attach://
 	Name    string
 	Content []byte
 }
 
-// encode encodes parameters: as JSON, or together with files as a form. Texts are fields as they
-// are, all else is JSON.
+// encode encodes parameters: as JSON, or together with files as a form. In a form, texts are fields
+// as they are, and everything else is JSON.
 func encode(params any, files []File) (body []byte, contentType string, err error) {
 	encoded, err := json.Marshal(params)
 	if err != nil || len(files) == 0 {
@@ -30,8 +30,8 @@ func encode(params any, files []File) (body []byte, contentType string, err erro
 	w := multipart.NewWriter(&out)
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := string(fields[name])
-		_ = json.Unmarshal(fields[name], &text) // leaves what is no text as it is
-		_ = w.WriteField(name, text)            // memory never fails
+		_ = json.Unmarshal(fields[name], &text) // leaves other values as they are
+		_ = w.WriteField(name, text)            // writing to memory never fails
 	}
 	for _, file := range files {
 		part, _ := w.CreateFormFile(file.Field, file.Name)

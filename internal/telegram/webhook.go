@@ -16,11 +16,12 @@ import (
 // webhookConnections is how many updates Telegram may deliver at the same time.
 const webhookConnections = 40
 
-// fingerprintParameter is the part of the registered address that identifies the secret. Telegram returns the address and never the secret,
-// so that a changed secret would otherwise go unnoticed.
+// fingerprintParameter is the part of the registered address that identifies the secret. Telegram
+// returns the address but never the secret, so a changed secret would otherwise go unnoticed.
 const fingerprintParameter = "?secret_version="
 
-// Webhook is the address to which Telegram delivers updates, and the secret that it sends along.
+// Webhook is the address to which Telegram delivers updates, and the secret that it
+// sends with them.
 type Webhook struct {
 	URL    string // without a query
 	Secret string // 1 to 256 of A–Z, a–z, 0–9, _ and -
@@ -63,7 +64,8 @@ func (c *Client) Webhook(ctx context.Context, want Webhook) (WebhookState, error
 	return s, nil
 }
 
-// SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling is impossible while a webhook is set.
+// SetWebhook makes Telegram deliver updates to w from now on, including the pending ones. Polling
+// is impossible while a webhook is set.
 func (c *Client) SetWebhook(ctx context.Context, w Webhook) error {
 	err := c.request(ctx, "setWebhook", &bot.SetWebhookParams{
 		URL: c.registered(w), SecretToken: w.Secret, MaxConnections: webhookConnections, AllowedUpdates: allowedUpdates,
@@ -76,8 +78,8 @@ func (c *Client) DeleteWebhook(ctx context.Context) error {
 	return c.request(ctx, "deleteWebhook", &bot.DeleteWebhookParams{}, nil)
 }
 
-// registered returns the address of a webhook with the fingerprint of its secret. The fingerprint does not reveal the secret to anybody
-// without the bot's token.
+// registered returns the address of a webhook with the fingerprint of its secret. Without the bot's
+// token, the fingerprint does not reveal the secret.
 func (c *Client) registered(w Webhook) string {
 	mac := hmac.New(sha256.New, []byte(c.secret))
 	mac.Write([]byte(w.Secret))
