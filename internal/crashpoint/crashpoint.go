@@ -1,5 +1,6 @@
-// Package crashpoint names the points of the bot's work where a crash is most critical, so that tests can kill or stop the process there.
-// It does nothing in a program that is built without the tag crashpoints.
+// Package crashpoint names the points of the bot's work where a crash is most critical, so that
+// tests can kill or stop the process there. It does nothing in a program that is built without the
+// tag crashpoints.
 package crashpoint
 
 import "fmt"
@@ -7,14 +8,14 @@ import "fmt"
 // Point is a place in the code that the process passes again and again.
 type Point string
 
-// The points.
 const (
 	// Applying: the changes of a command are decided, and none has been written.
 	Applying Point = "applying"
-	// Batching: it is decided whether a result is written at once or waits to be written with
-	// others. Nothing has been written.
+	// Batching: a result is about to be written at once, or to wait to be written with others.
+	// Nothing has been written.
 	Batching Point = "batching"
-	// ApplyingTogether: the transaction with the changes of several results is on its way to the database, and may or may not commit.
+	// ApplyingTogether: the transaction with the changes of several results is on its way to the
+	// database, and may or may not commit.
 	ApplyingTogether Point = "applying together"
 	// Applied: the changes of a command have committed, but the caller does not know yet.
 	Applied Point = "applied"
@@ -26,21 +27,23 @@ const (
 	Requesting Point = "requesting"
 	// Requested: the answer to a request has arrived, but its result has not been written.
 	Requested Point = "requested"
-	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and after it is pinned then. The request is
-	// not over at any of them.
+	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and
+	// after it is then pinned. The request is not over at any of them.
 	Making  Point = "making"
 	Pinning Point = "pinning"
 	Pinned  Point = "pinned"
 	// Renewing and Renewed come before and after a renewal of the lease.
 	Renewing Point = "renewing"
 	Renewed  Point = "renewed"
-	// Migrating and Migrated come before and after a migration, which is marked as begun before Migrating.
+	// Migrating and Migrated come before and after a migration, which is marked as begun
+	// before Migrating.
 	Migrating Point = "migrating"
 	Migrated  Point = "migrated"
 )
 
-// Variable is the environment variable that names the file with the plan. A process appends a full stop and its process id to the file's
-// name before it carries out the plan, so that only one of several processes does.
+// Variable is the environment variable that names the file with the plan. A process appends a
+// period and its process id to the file's name before it carries out the plan, so that only one of
+// several processes does.
 const Variable = "ELOBOT_CRASHPOINT"
 
 // The actions of a plan.
@@ -49,12 +52,14 @@ const (
 	End = "end"
 	// Stop stops the process until it gets SIGCONT.
 	Stop = "stop"
-	// Meet makes the goroutines that reach the point wait there, until the nth has arrived and there is another plan.
+	// Meet makes the goroutines that reach the point wait there, until the nth has arrived and
+	// there is another plan.
 	Meet = "meet"
 )
 
-// Plan returns the content of a plan file: the action to take at the nth visit to a point, counted from when the file appears.
+// Plan returns the content of a plan file: the action to take at the nth visit to a point, counted
+// from when the file appears.
 func Plan(p Point, n int, what string) string { return fmt.Sprintf("%d %s %s", n, what, p) }
 
-// Poison in an update kills the process that handles it, as an update that needs too much memory would.
+// Poison in an update kills the process that handles it, like an update that needs too much memory.
 const Poison = "crashpoint"

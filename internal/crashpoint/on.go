@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// visits counts the visits to the point of the last plan. While the process ends or is stopped, no goroutine passes a point.
+// visits counts the visits to the point of the last plan. While the process ends or is stopped, no
+// goroutine passes a point.
 var visits struct {
 	sync.Mutex
 	plan string
@@ -61,7 +62,8 @@ func At(p Point) {
 	}
 }
 
-// await waits until the plan has been carried out, and lets other goroutines reach points until then.
+// await waits until the plan has been carried out, and lets other goroutines reach
+// points until then.
 func await(done <-chan struct{}) {
 	visits.Unlock()
 	defer visits.Lock()
@@ -80,7 +82,8 @@ func awaitPlan(path string) {
 	}
 }
 
-// stop stops the process until it gets SIGCONT. This goroutine goes no further, even if another thread handles the signal first.
+// stop stops the process until it gets SIGCONT. This goroutine does not continue before that, even
+// if another thread handles the signal first.
 func stop() {
 	goOn := make(chan os.Signal, 1)
 	signal.Notify(goOn, syscall.SIGCONT)

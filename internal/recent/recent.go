@@ -1,4 +1,4 @@
-// Package recent remembers for some time what has happened.
+// Package recent remembers recent keys for a while.
 package recent
 
 import (
@@ -7,15 +7,15 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// Set holds keys, each for some time. If there are too many, it forgets the one that was used least recently. It may be used by several
-// goroutines.
+// Set holds keys, each for some time. If there are too many, it forgets the least recently used
+// one. It is safe for concurrent use.
 type Set[K comparable] struct {
-	Now func() time.Time // whoever changes it does so before the first use
+	Now func() time.Time // set it before the first use
 
 	until *lru.Cache[K, time.Time]
 }
 
-// NewSet returns a set of at most so many keys, which must be at least one.
+// NewSet returns a set of at most size keys. size must be positive.
 func NewSet[K comparable](size int) *Set[K] {
 	until, err := lru.New[K, time.Time](size)
 	if err != nil { // only if the size is not positive
@@ -27,7 +27,7 @@ func NewSet[K comparable](size int) *Set[K] {
 // Add remembers a key from now on.
 func (s *Set[K]) Add(key K, kept time.Duration) { s.until.Add(key, s.Now().Add(kept)) }
 
-// Has is true if a key is remembered.
+// Has reports whether a key is remembered.
 func (s *Set[K]) Has(key K) bool {
 	until, ok := s.until.Get(key)
 	return ok && s.Now().Before(until)

@@ -1,4 +1,5 @@
-// Package release says which release of elobot this is. The linker sets its variables at build time (-ldflags -X).
+// Package release identifies this release of elobot. The linker sets its variables at build
+// time (-ldflags -X).
 package release
 
 import "cmp"
