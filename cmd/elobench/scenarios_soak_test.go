@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestScenarios runs all scenarios with tiny sizes. It checks that the measurements work, not how fast the bot is.
+// TestScenarios runs all scenarios with tiny sizes. It checks that the measurements work, not how
+// fast the bot is.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer

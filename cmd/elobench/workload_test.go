@@ -8,7 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestWorkload: results are numbered by group in the order of their reports, and answered by the messages that name or count them, once.
+// TestWorkload: results are numbered by group in the order of their reports, and answered by the
+// messages that name or count them, once.
 func TestWorkload(t *testing.T) {
 	t.Parallel()
 	w, err := newWorkload(2, 3)

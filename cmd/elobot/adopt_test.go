@@ -12,8 +12,8 @@ func anotherBot(t *testing.T) *botsim.Server {
 	return startTelegram(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
 }
 
-// playFromFirstMessage reports matches and undoes them by replies to messages. The ids of the messages begin at 1 for each bot: in a basic
-// group each bot counts messages by itself.
+// playFromFirstMessage reports matches and undoes them by replies to messages. The ids of the
+// messages begin at 1 for each bot: in a basic group each bot counts messages by itself.
 func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()
 	alice, bob := sim.User("alice"), sim.User("bob")
@@ -31,8 +31,9 @@ func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	awaitAnswers(t, group, 4)
 }
 
-// TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot is refused before it polls, serves or
-// sends anything, until it has adopted the database. Then no command confuses a message with one of the old bot that had the same id.
+// TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot
+// is refused before it polls, serves or sends anything, until it has adopted the database. Then no
+// command confuses a message with one of the old bot that had the same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := startTelegram(t), anotherBot(t)

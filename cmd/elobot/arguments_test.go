@@ -8,7 +8,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown arguments are refused, and errors do not print secrets pasted in the wrong place.
+// TestWrongArguments: unknown arguments are refused, and errors do not print secrets pasted in the
+// wrong place.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{

@@ -13,8 +13,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestQuestionAnsweredOnTwoInstances: both players answer the question about a duplicate at the same time, and each press reaches another
-// instance. Whatever they press, one press counts: the question is edited once, and the other one is answered that it comes too late.
+// TestQuestionAnsweredOnTwoInstances: both players answer the question about a duplicate at the
+// same time, and each press reaches another instance. Whatever they press, one press counts: the
+// question is edited once, and the other one is answered that it comes too late.
 func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

@@ -14,7 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// A blitz evening: in an hour, 12 people play 20 rounds at 6 tables, against opponents drawn by lot. A game has one of four results.
+// A blitz evening: in an hour, 12 people play 20 rounds at 6 tables, against opponents drawn by
+// lot. A game has one of four results.
 const (
 	blitzRounds    = 20
 	blitzTables    = 6
@@ -106,10 +107,11 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 	return -1
 }
 
-// TestBlitzEvenings: of the games of an evening with many equal results, all that are reported twice are asked about, and each game counts
-// once. The bot asks exactly as repeats says, and by that, less than 5 % of the other games of five evenings are asked about; one evening
-// alone may have more. Which of the two players reports a game is drawn too, which is the worst case: there are hardly any needless
-// questions if it is always the winner.
+// TestBlitzEvenings: of the games of an evening with many equal results, all that are reported
+// twice are asked about, and each game counts once. The bot asks exactly as repeats says, and by
+// that, less than 5 % of the other games of five evenings are asked about; one evening alone may
+// have more. Which of the two players reports a game is drawn too, which is the worst case: there
+// are hardly any needless questions if it is always the winner.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

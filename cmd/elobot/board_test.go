@@ -9,7 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// boardOf returns the message with the mark of a board; there must be exactly one. ok is false while there is not.
+// boardOf returns the message with the mark of a board; there must be exactly one. ok is false
+// while there is not.
 func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -20,7 +21,8 @@ func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	return board, n == 1
 }
 
-// awaitBoard waits until the group has one board that says all of this, and nothing waits. If pinned is true, it alone is pinned.
+// awaitBoard waits until the group has one board that says all of this, and nothing waits. If
+// pinned is true, it alone is pinned.
 func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string) botsim.Message {
 	b.t.Helper()
 	var board botsim.Message
@@ -146,7 +148,8 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 
-// testBoardRights: without the right to pin, the chat is told once. As soon as the bot gets it, the board is pinned.
+// testBoardRights: without the right to pin, the chat is told once. As soon as the bot gets it, the
+// board is pinned.
 func testBoardRights(t *testing.T, b *botFixture) {
 	group := b.group("Go")
 	b.ask(group, b.olga, "/board on")
@@ -203,7 +206,8 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 	})
 }
 
-// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent again there.
+// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent again
+// there.
 func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -214,7 +218,8 @@ func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// testBoardOfAGroupUpgradedEarly: the bot meets the supergroup before it learns that it is the same group.
+// testBoardOfAGroupUpgradedEarly: the bot meets the supergroup before it learns that it is the same
+// group.
 func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -227,8 +232,9 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// TestBoardUnderPressure: 40 results come in two seconds, while the limits of Telegram are ten times as fast as they are. No request exceeds
-// them, the board is not edited more often than it should be, and in the end it shows the ranking.
+// TestBoardUnderPressure: 40 results come in two seconds, while the limits of Telegram are ten
+// times as fast as they are. No request exceeds them, the board is not edited more often than it
+// should be, and in the end it shows the ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

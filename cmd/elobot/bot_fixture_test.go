@@ -13,8 +13,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// botFixture is a running bot with its simulator and database. Olga is the creator of every group, and therefore an admin. Starting a bot
-// takes longer than most tests do, so many of them share one.
+// botFixture is a running bot with its simulator and database. Olga is the creator of every group,
+// and therefore an admin. Starting a bot takes longer than most tests do, so many of them share
+// one.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server
@@ -169,7 +170,8 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// choose presses buttons of a message one after the other, each below what the one before has made of it. It returns the last answer.
+// choose presses buttons of a message one after the other, each below what the one before has made
+// of it. It returns the last answer.
 func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
 	b.t.Helper()
 	for _, data := range path {
@@ -187,8 +189,8 @@ func (b *botFixture) callbackAnswer(press string) string {
 	return visible(botsim.Message{Text: answer.Text})
 }
 
-// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of a card that is not marked yet would be
-// merged.
+// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of
+// a card that is not marked yet would be merged.
 func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {

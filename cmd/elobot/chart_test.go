@@ -36,7 +36,8 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are named. Its buttons turn it in place.
+// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are
+// named. Its buttons turn it in place.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -81,7 +82,8 @@ func testChartOfAPlayer(t *testing.T, b *botFixture) {
 	}
 }
 
-// testChartsRefused: where the bot may not send photos, it says so, and sends the next chart when it may.
+// testChartsRefused: where the bot may not send photos, it says so, and sends the next chart when
+// it may.
 func testChartsRefused(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
@@ -91,8 +93,8 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 	b.chart(group, b.alice, "/chart")
 }
 
-// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a possible duplicate. The card after it waits
-// for its turn.
+// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a
+// possible duplicate. The card after it waits for its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

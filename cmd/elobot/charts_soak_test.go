@@ -15,7 +15,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// chartedHistory gives the first 50 groups 20 more players each and 2,000 matches among them, in the last year.
+// chartedHistory gives the first 50 groups 20 more players each and 2,000 matches among them, in
+// the last year.
 const chartedHistory = `
 	CREATE TEMP TABLE charted AS SELECT g.id, l.id AS ladder, row_number() OVER (ORDER BY g.id) AS n FROM groups g JOIN ladders l ON l.group_id = g.id LIMIT 50;
 	INSERT INTO players (telegram_user_id, display_name) SELECT 5000000 + n * 100 + i, 'Player ' || i FROM charted, generate_series(1, 20) i;
@@ -33,8 +34,9 @@ const chartedHistory = `
 	    FROM match_players mp JOIN matches m ON m.id = mp.match_id WHERE m.number > 1000;
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 
-// TestChartsUnderLoad: fifty charts are asked for at once in fifty groups while 20 results a second come in. Nothing is lost, and nothing
-// comes twice. It logs how long cards take with and without charts, and how much memory the bot takes.
+// TestChartsUnderLoad: fifty charts are asked for at once in fifty groups while 20 results a second
+// come in. Nothing is lost, and nothing comes twice. It logs how long cards take with and without
+// charts, and how much memory the bot takes.
 func TestChartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -102,7 +104,8 @@ func TestChartsUnderLoad(t *testing.T) {
 	}
 }
 
-// cardTimes returns how long each of the messages waited for the message with its card, ascending. One message may have several cards.
+// cardTimes returns how long each of the messages waited for the message with its card, ascending.
+// One message may have several cards.
 func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration {
 	t.Helper()
 	var took []time.Duration
@@ -124,7 +127,8 @@ func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration
 	return took
 }
 
-// checkDeliveredOnce checks that so many results are recorded, that all notices are sent, and none perhaps twice.
+// checkDeliveredOnce checks that so many results are recorded, that all notices are sent, and none
+// perhaps twice.
 func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	t.Helper()
 	for sql, want := range map[string]int{

@@ -8,8 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name with their first own command in that
-// group, whichever it is. Commands elsewhere claim nothing: the username may have been somebody else's.
+// testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name
+// with their first own command in that group, whichever it is. Commands elsewhere claim nothing:
+// the username may have been somebody else's.
 func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestManyCleanStops stops the bot repeatedly at random moments while it sends a backlog to 80 groups and Telegram takes up to 4 s to
-// answer. No message is sent twice.
+// TestManyCleanStops stops the bot repeatedly at random moments while it sends a backlog to 80
+// groups and Telegram takes up to 4 s to answer. No message is sent twice.
 func TestManyCleanStops(t *testing.T) {
 	t.Parallel()
 	for _, latency := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
@@ -87,7 +87,8 @@ func awaitReady(t *testing.T, bot *process) *process {
 	return bot
 }
 
-// copies returns the number of messages of the bot with the same text as an earlier one in their chat.
+// copies returns the number of messages of the bot with the same text as an earlier one in their
+// chat.
 func copies(chats []*botsim.Chat) int {
 	n := 0
 	for _, chat := range chats {

@@ -26,8 +26,8 @@ func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	})
 }
 
-// TestCleanStop stops the bot during a slow request, while more notices are queued. The request completes, no other one begins, and after
-// the next start each message has exactly one answer.
+// TestCleanStop stops the bot during a slow request, while more notices are queued. The request
+// completes, no other one begins, and after the next start each message has exactly one answer.
 func TestCleanStop(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

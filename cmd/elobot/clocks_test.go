@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestClocksDiffer: Telegram's clock, which dates messages, is behind the clocks of the database and the bot, and then ahead of them. The
-// bot still answers questions and presses.
+// TestClocksDiffer: Telegram's clock, which dates messages, is behind the clocks of the database
+// and the bot, and then ahead of them. The bot still answers questions and presses.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -15,7 +15,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// duplicateKill is when the bot is killed: while it handles the second report of a game, or the press that answers its question.
+// duplicateKill is when the bot is killed: while it handles the second report of a game, or the
+// press that answers its question.
 type duplicateKill struct {
 	press bool
 	point crashpoint.Point
@@ -25,8 +26,9 @@ type duplicateKill struct {
 // handling lists the points that whatever is handled passes.
 var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
-// TestKilledAskingAboutAnotherGame kills the bot at each point of a question about a duplicate and of its answer. Of one game that both
-// players report there is one question, and then there are two matches. A message comes twice only if its request had been made.
+// TestKilledAskingAboutAnotherGame kills the bot at each point of a question about a duplicate and
+// of its answer. Of one game that both players report there is one question, and then there are two
+// matches. A message comes twice only if its request had been made.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
@@ -43,8 +45,8 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	k.finish()
 }
 
-// TestKilledAskingAboutTheSameGame kills the bot while it handles an answer that records nothing. TestKilledAskingAboutAnotherGame kills it
-// while it sends.
+// TestKilledAskingAboutTheSameGame kills the bot while it handles an answer that records nothing.
+// TestKilledAskingAboutAnotherGame kills it while it sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled. (Bob 1:3 @alice)", "cancelled")
@@ -72,7 +74,8 @@ func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
 	return k
 }
 
-// kill has both players report a game, and one answer the question. The bot is killed once in between.
+// kill has both players report a game, and one answer the question. The bot is killed once in
+// between.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
 	where := fmt.Sprintf("press %t, visit %d to %q", at.press, at.visit, at.point)
@@ -156,7 +159,8 @@ func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question
 	}
 }
 
-// checkPress checks that a press was answered, unless its answer came so late that Telegram would have refused it.
+// checkPress checks that a press was answered, unless its answer came so late that Telegram would
+// have refused it.
 func (k *duplicates) checkPress(where, press string) {
 	k.t.Helper()
 	k.checkToast(where, press, "")

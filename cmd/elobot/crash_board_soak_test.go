@@ -13,9 +13,10 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 200 results come in, with limits like those of Telegram, only faster. Meanwhile the board is deleted 21
-// times, and the bot is killed while it makes the next one. In the end one board is pinned and shows the ranking. Only a kill between the
-// send and the pin leaves a copy.
+// TestBoardKilledUnderPressure: 200 results come in, with limits like those of Telegram, only
+// faster. Meanwhile the board is deleted 21 times, and the bot is killed while it makes the next
+// one. In the end one board is pinned and shows the ranking. Only a kill between the send and the
+// pin leaves a copy.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
 	const results, kills = 10, 21 // results before each kill

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledWhileMade kills the bot while it makes a board: before and after the send, and before and after the pin. In the end one
-// board is pinned, and it is right. A message that was sent and not pinned cannot be found again: only then a copy is left.
+// TestBoardKilledWhileMade kills the bot while it makes a board: before and after the send, and
+// before and after the pin. In the end one board is pinned, and it is right. A message that was
+// sent and not pinned cannot be found again: only then a copy is left.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

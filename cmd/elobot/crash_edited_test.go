@@ -12,8 +12,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestKilledBetweenEdits edits refused messages three times each, and kills the bot while it handles each of the edits. Every message
-// records one match in the end, and each edit is answered.
+// TestKilledBetweenEdits edits refused messages three times each, and kills the bot while it
+// handles each of the edits. Every message records one match in the end, and each edit is answered.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}

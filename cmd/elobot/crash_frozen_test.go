@@ -15,9 +15,10 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFrozenAtEachPoint stops the leader at one point after the other, for longer than its lease. The other instance takes over. When the
-// stopped instance continues it does no harm: its unfinished writes are refused, and a message is sent twice only if both made its request.
-// Finally the leader is killed before a renewal, and the other instance takes over.
+// TestFrozenAtEachPoint stops the leader at one point after the other, for longer than its lease.
+// The other instance takes over. When the stopped instance continues it does no harm: its
+// unfinished writes are refused, and a message is sent twice only if both made its request. Finally
+// the leader is killed before a renewal, and the other instance takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

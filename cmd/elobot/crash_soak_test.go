@@ -54,8 +54,9 @@ type crash struct {
 	beforeCommit, beforeAcknowledgment, beforeMark int
 }
 
-// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must be recorded once and answered in order,
-// and the bot must have counted each second copy of an answer as a possible duplicate.
+// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must
+// be recorded once and answered in order, and the bot must have counted each second copy of an
+// answer as a possible duplicate.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	c := startCrash(t, crashGroups)
@@ -139,8 +140,8 @@ func (c *crash) joinAll() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// killsInARow is the number of kills after which the outbox is emptied once: a notice with more possible duplicates would be given up as
-// uncertain.
+// killsInARow is the number of kills after which the outbox is emptied once: a notice with more
+// possible duplicates would be given up as uncertain.
 const killsInARow = 4
 
 // sendAll runs a bot until everything is sent, and kills it.
@@ -281,7 +282,8 @@ func (c *crash) classify() {
 	}
 }
 
-// unmarked returns whether a message has arrived since the last call whose notice is still marked as sending.
+// unmarked returns whether a message has arrived since the last call whose notice is still marked
+// as sending.
 func (c *crash) unmarked() bool {
 	type sending struct {
 		ID, Chat int64
@@ -329,7 +331,8 @@ func (c *crash) check() {
 	}
 }
 
-// checkGroup compares the first copies of the cards with the expected ones, and returns the number of other copies.
+// checkGroup compares the first copies of the cards with the expected ones, and returns the number
+// of other copies.
 func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	next := len(c.people) // after the answers to /join
 	seen := make(map[int]bool)

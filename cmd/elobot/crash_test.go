@@ -17,7 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// killed is the fixture of a polling bot that is killed at one point after the other, while people play at three tables.
+// killed is the fixture of a polling bot that is killed at one point after the other, while people
+// play at three tables.
 type killed struct {
 	*crashes
 	alice, bob, carol botsim.User
@@ -32,9 +33,10 @@ type killed struct {
 // anyNumber says that the point does not determine the number.
 const anyNumber = -1
 
-// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported, undone and corrected. At each point the
-// expected commands have committed, been confirmed to Telegram and been answered. In the end everything has taken effect once, in order,
-// and has been answered; a message came twice only if its request had been made.
+// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported,
+// undone and corrected. At each point the expected commands have committed, been confirmed to
+// Telegram and been answered. In the end everything has taken effect once, in order, and has been
+// answered; a message came twice only if its request had been made.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -125,7 +127,8 @@ func (k *killed) results(b *table) {
 	b.undo(k.carol, n+2)
 }
 
-// presses presses the undo button of the last result that counts, twice. The second press comes too late.
+// presses presses the undo button of the last result that counts, twice. The second press comes too
+// late.
 func (k *killed) presses(b *table) {
 	n := len(b.matches)
 	for b.matches[n-1].undoneBy != "" {
@@ -150,7 +153,8 @@ func (k *killed) sending() sendingAtCrash {
 		FROM outbox WHERE state = 'sending'`)[0]
 }
 
-// kill runs commands until the bot is killed at a point, checks the state at that time, and starts the next bot.
+// kill runs commands until the bot is killed at a point, checks the state at that time, and starts
+// the next bot.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
@@ -229,7 +233,8 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging kills the bot before and after requests with several merged results. It returns their group and their number.
+// killMerging kills the bot before and after requests with several merged results. It returns their
+// group and their number.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5
@@ -245,7 +250,8 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
 		}
 		results += each
-		// The chat must stay frozen for long enough: the first request that is allowed must be the next one.
+		// The chat must stay frozen for long enough: the first request that is allowed must be the
+		// next one.
 		k.await("all results wait in a frozen chat", func() bool {
 			return count(k.t, k.pool, `
 				SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
@@ -269,9 +275,10 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating kills the bot before and after the first migration and the last one. The schema is the same as without crashes.
-// Then two bots start at the same time on a database whose migration was cut off: one of them finishes it. One of them leads, and when it
-// is killed after a renewal, the other one takes over.
+// TestKilledWhileMigrating kills the bot before and after the first migration and the last one. The
+// schema is the same as without crashes. Then two bots start at the same time on a database whose
+// migration was cut off: one of them finishes it. One of them leads, and when it is killed after a
+// renewal, the other one takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -304,8 +311,8 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that ends at the point of one of its migrations, counted from 1, and checks the version of the database,
-// and whether it is marked as dirty.
+// crashWhileMigrating starts a bot that ends at the point of one of its migrations, counted from 1,
+// and checks the version of the database, and whether it is marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want string) {
 	c.t.Helper()
 	c.at(at, migration, crashpoint.End)

@@ -10,8 +10,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has answered: before the end of the transaction and
-// after it. Then it freezes one there until another has taken over the lease. Each prompt ends once, as soon as there is a leader.
+// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has
+// answered: before the end of the transaction and after it. Then it freezes one there until another
+// has taken over the lease. Each prompt ends once, as soon as there is a leader.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -26,7 +27,8 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// ask has Olga asked by a bot that stops before her time is over, and returns the message that asks.
+	// ask has Olga asked by a bot that stops before her time is over, and returns the message that
+	// asks.
 	ask := func() int {
 		t.Helper()
 		n := len(group.BotMessages())

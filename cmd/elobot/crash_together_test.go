@@ -15,8 +15,8 @@ type conversation struct {
 	posted []botsim.Message
 }
 
-// Advisory locks that make transactions with results wait: aloneLock those with one result, togetherLock those with several, at the end of
-// their INSERT.
+// Advisory locks that make transactions with results wait: aloneLock those with one result,
+// togetherLock those with several, at the end of their INSERT.
 const (
 	aloneLock    = 1
 	togetherLock = 2
@@ -29,7 +29,8 @@ const (
 		CREATE TRIGGER wait AFTER INSERT ON matches REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait()`
 )
 
-// killTogether kills the bot in the middle of a transaction with results of several groups. It returns the groups.
+// killTogether kills the bot in the middle of a transaction with results of several groups. It
+// returns the groups.
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint kills one of two webhook instances at one point after the other, the leader or the other one. Telegram
-// redelivers the update, and the other instance handles and answers it. Everything is recorded once and answered in order.
+// TestFleetKilledAtEachPoint kills one of two webhook instances at one point after the other, the
+// leader or the other one. Telegram redelivers the update, and the other instance handles and
+// answers it. Everything is recorded once and answered in order.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

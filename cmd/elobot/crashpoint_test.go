@@ -50,7 +50,8 @@ func TestNoCrashPoints(t *testing.T) {
 	}
 }
 
-// crashes is the fixture of bots that crash: a database, a simulated Telegram, and the plan of the next crash.
+// crashes is the fixture of bots that crash: a database, a simulated Telegram, and the plan of the
+// next crash.
 type crashes struct {
 	t    *testing.T
 	sim  *botsim.Server
@@ -140,8 +141,8 @@ func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	return i
 }
 
-// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests have ended. It returns the index of the
-// bot.
+// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests
+// have ended. It returns the index of the bot.
 func (c *crashes) awaitCrash(bots ...*process) int {
 	c.t.Helper()
 	i := c.awaitCarriedOut(bots...)

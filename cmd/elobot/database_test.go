@@ -8,7 +8,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once, and not with an error.
+// TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once, and
+// not with an error.
 func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -25,8 +26,8 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither listens where Telegram delivers, for it
-// could not keep what it is given, nor calls Telegram.
+// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither
+// listens where Telegram delivers, for it could not keep what it is given, nor calls Telegram.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -66,8 +67,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestTransactionPoolingIsRefused: behind a pooler in transaction mode the bot ends at the start, with one sentence that says what it
-// needs.
+// TestTransactionPoolingIsRefused: behind a pooler in transaction mode the bot ends at the start,
+// with one sentence that says what it needs.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the answers before and after. The command is
-// answered when it is retried, however late.
+// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the
+// answers before and after. The command is answered when it is retried, however late.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
@@ -62,7 +62,8 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins with a command.
+// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins
+// with a command.
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows

@@ -47,7 +47,8 @@ func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 
 var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output, in which NOW stands for any time.
+// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output,
+// in which NOW stands for any time.
 func (l letters) must(args string, code int, stdout, stderr string) {
 	l.t.Helper()
 	gotCode, out, errs := l.elobot(strings.Fields(args)...)
@@ -110,7 +111,8 @@ func deadWithoutAny(l letters) {
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
-// testDeadNotice: a card that Telegram refuses becomes a dead letter, and the running bot sends it when it is retried.
+// testDeadNotice: a card that Telegram refuses becomes a dead letter, and the running bot sends it
+// when it is retried.
 func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
@@ -160,7 +162,8 @@ func checkHarmless(t *testing.T, text string) {
 	}
 }
 
-// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead letter does not revive a notice.
+// deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead
+// letter does not revive a notice.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -198,8 +201,8 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while the cause persists, and records and
-// answers the result once afterwards.
+// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while
+// the cause persists, and records and answers the result once afterwards.
 func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
@@ -253,8 +256,8 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	}
 }
 
-// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are handled, and none of them can control the
-// terminal.
+// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are
+// handled, and none of them can control the terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
 	sim := startTelegram(t)
@@ -339,7 +342,8 @@ func TestDeadWithoutDatabase(t *testing.T) {
 	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` creates its tables\n")
 }
 
-// deadInterrupted stops a retry that waits for a lock. That is neither a success nor a failed attempt at the update.
+// deadInterrupted stops a retry that waits for a lock. That is neither a success nor a failed
+// attempt at the update.
 func deadInterrupted(l letters) {
 	t := l.t
 	sim := startTelegram(t)

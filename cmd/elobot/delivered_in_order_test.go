@@ -21,8 +21,8 @@ func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 	return numbers
 }
 
-// checkDeliveredInOrder checks that the first n matches of a group were delivered, the first copies in order. It returns the number of
-// other copies.
+// checkDeliveredInOrder checks that the first n matches of a group were delivered, the first copies
+// in order. It returns the number of other copies.
 func checkDeliveredInOrder(t *testing.T, chat *botsim.Chat, n int) (copies int) {
 	t.Helper()
 	next := 1

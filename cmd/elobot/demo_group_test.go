@@ -94,7 +94,8 @@ func playedScene(t *testing.T, end time.Time) talk {
 	return k
 }
 
-// TestSceneAtAnyTime: the scene is the same but for its dates when a leap day ends while it is played, and right after a year has begun.
+// TestSceneAtAnyTime: the scene is the same but for its dates when a leap day ends while it is
+// played, and right after a year has begun.
 func TestSceneAtAnyTime(t *testing.T) {
 	t.Parallel()
 	for _, end := range []time.Time{
@@ -111,7 +112,8 @@ func TestSceneAtAnyTime(t *testing.T) {
 	}
 }
 
-// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot afterwards.
+// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot
+// afterwards.
 func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	k := playedScene(t, time.Now())
@@ -132,8 +134,9 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the buttons below the last message that has some, and sees the answer. If that undoes or restores the match,
-// the card is edited, and the next press is for its new button.
+// presses: anybody can press the buttons below the last message that has some, and sees the answer.
+// If that undoes or restores the match, the card is edited, and the next press is for its new
+// button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
@@ -145,8 +148,8 @@ func (k talk) presses() {
 		"You  /ranking", "won–drawn–lost")
 }
 
-// answers: any button of a message can be pressed, also those that a press has put there, and those that only copy. When a question has
-// lost its buttons, the numbers are for the message before it.
+// answers: any button of a message can be pressed, also those that a press has put there, and those
+// that only copy. When a question has lost its buttons, the numbers are for the message before it.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
@@ -160,8 +163,8 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a question is answered by a reply until it is closed, whatever was said since. Commands are about what the bot or a person said
-// last.
+// replies: a question is answered by a reply until it is closed, whatever was said since. Commands
+// are about what the bot or a person said last.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
@@ -172,7 +175,8 @@ func (k talk) replies() {
 		"There is no message of zed to reply to.")
 }
 
-// explains: whatever the bot does not answer is remarked, and so is half a command. Nothing after quit counts.
+// explains: whatever the bot does not answer is remarked, and so is half a command. Nothing after
+// quit counts.
 func (k talk) explains() {
 	k.t.Helper()
 	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
@@ -185,8 +189,8 @@ func (k talk) explains() {
 	}
 }
 
-// alternates: each answer follows its command even when all commands come at once, and commands that the bot ignores do not block the
-// others.
+// alternates: each answer follows its command even when all commands come at once, and commands
+// that the bot ignores do not block the others.
 func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0", "zoe: /unknown", "", "yan: /match @bobby 3:0", "no command", "  /ranking", "zoe : /match"),

@@ -14,7 +14,8 @@ import (
 	main "elobot/cmd/elobot"
 )
 
-// foreignSettings are variables for PostgreSQL's programs that refer to another server than the demo's.
+// foreignSettings are variables for PostgreSQL's programs that refer to another server than the
+// demo's.
 var foreignSettings = []string{
 	"PGHOST=/nonexistent", "PGPORT=1", "PGUSER=x", "PGPASSWORD=x", "PGDATABASE=x", "PGSERVICE=x", "PGSSLMODE=verify-full",
 	"PGSSLROOTCERT=/nonexistent", "PGOPTIONS=-cdefault_transaction_read_only=on", "PGTARGETSESSIONATTRS=read-only", "PGTZ=Foo",
@@ -80,8 +81,9 @@ func TestDemo(t *testing.T) {
 	eventually(t, "no process is left", func() bool { return len(processesNaming(t, place)) == 0 })
 }
 
-// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them accessible to every user: only the user who
-// runs the tests can access the folders of tests and of the built bot.
+// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them
+// accessible to every user: only the user who runs the tests can access the folders of tests and of
+// the built bot.
 func demoPlace(t *testing.T) string {
 	t.Helper()
 	place, err := os.MkdirTemp("", "elobot-demo-test-") //nolint:usetesting // see above
@@ -96,8 +98,8 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes that have the folder in their command line or, if readable, in their environment or as their
-// working directory.
+// processesNaming returns the processes that have the folder in their command line or, if readable,
+// in their environment or as their working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

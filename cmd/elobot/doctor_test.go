@@ -45,7 +45,8 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 	}
 }
 
-// TestDoctor: the doctor finds nothing in a healthy bot, and says what to do about everything that can be broken.
+// TestDoctor: the doctor finds nothing in a healthy bot, and says what to do about everything that
+// can be broken.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -151,7 +152,8 @@ func (p patient) inTheDatabase() {
 	p.exec(`DROP ROLE ` + role)
 }
 
-// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither makes a database nor misses one.
+// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither makes a database nor
+// misses one.
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
@@ -168,8 +170,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step, and reports nothing if it is broken
-// off.
+// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step,
+// and reports nothing if it is broken off.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

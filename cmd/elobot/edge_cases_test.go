@@ -12,7 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// waiting returns the unsent rows of the outbox, without the columns that change with every attempt.
+// waiting returns the unsent rows of the outbox, without the columns that change with every
+// attempt.
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
@@ -158,8 +159,9 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the same time. The presses arrive in order
-// by polling, or in any order by webhook. One of them undoes the match, once.
+// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the
+// same time. The presses arrive in order by polling, or in any order by webhook. One of them undoes
+// the match, once.
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -217,8 +219,9 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	}
 }
 
-// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do not affect the updates around them,
-// which are handled in order. Data that cannot be decoded becomes a dead letter with the reason.
+// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do
+// not affect the updates around them, which are handled in order. Data that cannot be decoded
+// becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var posted []botsim.Message
@@ -236,7 +239,8 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	// by polling, the number of an update that cannot be read follows from a neighbor: something must come behind the last one
+	// by polling, the number of an update that cannot be read follows from a neighbor: something
+	// must come behind the last one
 	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()

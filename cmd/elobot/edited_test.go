@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: editing a command records no second match. The bot offers a correction of the players or the score, and the button makes
-// it.
+// testEditedResult: editing a command records no second match. The bot offers a correction of the
+// players or the score, and the button makes it.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
@@ -46,7 +46,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 }
 
-// testEditedCommands: a message that was refused, or was no command, is handled again when it is edited, until it is not refused.
+// testEditedCommands: a message that was refused, or was no command, is handled again when it is
+// edited, until it is not refused.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0

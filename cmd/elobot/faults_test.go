@@ -26,7 +26,8 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
-// testServerErrorAfterTheEffect: a gateway between Telegram and the bot answers with an error, although the message was sent.
+// testServerErrorAfterTheEffect: a gateway between Telegram and the bot answers with an error,
+// although the message was sent.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))
@@ -48,8 +49,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The answer goes to the supergroup, and the
-// ranking continues there.
+// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The
+// answer goes to the supergroup, and the ranking continues there.
 func testUpgradedGroup(t *testing.T, b *botFixture) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
@@ -88,7 +89,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 	}
 }
 
-// TestTokenNeverShows makes methods fail in all ways, and searches everything that the bot writes for the token.
+// TestTokenNeverShows makes methods fail in all ways, and searches everything that the bot writes
+// for the token.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -143,7 +145,8 @@ func awaitFailure(t *testing.T, sim *botsim.Server, bot *process, method string)
 	})
 }
 
-// checkNoToken searches the output and every column that may quote an error or an update for the token.
+// checkNoToken searches the output and every column that may quote an error or an update for the
+// token.
 func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, secret, _ := strings.Cut(sim.Token(), ":")

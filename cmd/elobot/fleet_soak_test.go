@@ -27,8 +27,8 @@ var fleetKills = flag.Int("fleet.kills", 8, "how often TestFleetKilledAgainAndAg
 
 const fleetSize = 3
 
-// fleet is a number of webhook instances behind a load balancer that forwards to them in turn, without health checks: while one is down,
-// every third delivery fails.
+// fleet is a number of webhook instances behind a load balancer that forwards to them in turn,
+// without health checks: while one is down, every third delivery fails.
 type fleet struct {
 	*crash
 	url       string // of the load balancer
@@ -43,14 +43,14 @@ type instance struct {
 	process *process
 	url     string          // empty while it does not listen
 	inHand  map[string]bool // the keys of the commands that are being delivered
-	// forwarded is called before the next delivery is forwarded, and answered before its answer is passed on. If answered returns true, the
-	// answer is lost. Each may be nil.
+	// forwarded is called before the next delivery is forwarded, and answered before its answer is
+	// passed on. If answered returns true, the answer is lost. Each may be nil.
 	forwarded func()
 	answered  func() (lost bool)
 }
 
-// TestFleetKilledAgainAndAgain delivers updates to several instances, and kills one of them every second. Every result must be recorded
-// once, and answered in order.
+// TestFleetKilledAgainAndAgain delivers updates to several instances, and kills one of them every
+// second. Every result must be recorded once, and answered in order.
 func TestFleetKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	f := &fleet{crash: startCrash(t, crashGroups)}
@@ -178,7 +178,8 @@ func (at *instance) aim(forwarded func(), answered func() bool) {
 	at.forwarded, at.answered = forwarded, answered
 }
 
-// kill kills the instance, and returns the keys of the commands that were being delivered, and the time.
+// kill kills the instance, and returns the keys of the commands that were being delivered, and the
+// time.
 func (at *instance) kill() (inHand []string, when time.Time) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -190,7 +191,8 @@ func (at *instance) kill() (inHand []string, when time.Time) {
 	return inHand, time.Now()
 }
 
-// killOne kills an instance at one of four kinds of moments, in turn, and starts another one in its slot.
+// killOne kills an instance at one of four kinds of moments, in turn, and starts another one in its
+// slot.
 func (f *fleet) killOne(n int) {
 	i := f.random.IntN(fleetSize)
 	moment, killed := make(chan struct{}, 1), make(chan struct{})

@@ -26,7 +26,8 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// testAddedToAGroup: the bot sends one greeting that explains how to begin, in the language of the person who added it.
+// testAddedToAGroup: the bot sends one greeting that explains how to begin, in the language of the
+// person who added it.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
@@ -60,8 +61,9 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the bot was added to it. The supergroup
-// gets no second greeting, unless that update comes before the one about the migration.
+// testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the
+// bot was added to it. The supergroup gets no second greeting, unless that update comes before the
+// one about the migration.
 func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	before := count(t, b.pool, `SELECT count(*) FROM chats`)
@@ -115,7 +117,8 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues when it is back.
+// testRemovedFromAGroup: the bot sends nothing to a group that it was removed from, and continues
+// when it is back.
 func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	jana, karl := b.sim.User("jana"), b.sim.User("karl") // members of no other group
 	group := b.sim.Group("Chess", b.olga, jana, karl)
@@ -150,7 +153,8 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again, whether or not the bot is an admin.
+// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again,
+// whether or not the bot is an admin.
 func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")
@@ -246,7 +250,8 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAnswersInTopics: the bot answers in the topic of the command, and does not treat General as a topic.
+// testAnswersInTopics: the bot answers in the topic of the command, and does not treat General as a
+// topic.
 func testAnswersInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record at each commit who has written, and the process id of the lease holder at that time. The process id is
-// empty if the lease was released.
+// audit makes the database record at each commit who has written, and the process id of the lease
+// holder at that time. The process id is empty if the lease was released.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -37,10 +37,11 @@ const audit = `
 	    END LOOP;
 	END $$`
 
-// TestHandOver lets three instances lead in turn while results come in. The first is frozen during a request and continues when the second
-// leads. The second shuts down, so the first leads again. Then the first is killed, and the third takes over. Nobody writes without the
-// lease, everything is answered in order, and every duplicate was counted as possible. The default isolation level is one at which a
-// deposed leader could write.
+// TestHandOver lets three instances lead in turn while results come in. The first is frozen during
+// a request and continues when the second leads. The second shuts down, so the first leads again.
+// Then the first is killed, and the third takes over. Nobody writes without the lease, everything
+// is answered in order, and every duplicate was counted as possible. The default isolation level is
+// one at which a deposed leader could write.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHealthChecks: an instance is ready while the database answers and has this release's schema. The process stays healthy whatever
-// happens to the database.
+// TestHealthChecks: an instance is ready while the database answers and has this release's schema.
+// The process stays healthy whatever happens to the database.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -77,7 +77,8 @@ func TestHealthChecks(t *testing.T) {
 	health(1, "elobot: no answer: ")
 }
 
-// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive, and says what it waits for.
+// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive, and says what it
+// waits for.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

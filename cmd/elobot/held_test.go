@@ -15,7 +15,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// holdRows runs a statement that takes locks in another session, which keeps them until release is called or the test ends.
+// holdRows runs a statement that takes locks in another session, which keeps them until release is
+// called or the test ends.
 func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -65,7 +66,8 @@ func TestHeldUp(t *testing.T) {
 			SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, held.ID())
 	}
 
-	// for a short time: other groups are not affected, and the result is recorded when the row is free
+	// for a short time: other groups are not affected, and the result is recorded when the row is
+	// free
 	release := hold()
 	posted := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)

@@ -10,8 +10,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBurst reports 300 results in one group within a minute, while the simulator enforces Telegram's limits. The bot hits none of
-// them, and delivers all results: by number, or in a summary if more wait than allowed.
+// TestLargeBurst reports 300 results in one group within a minute, while the simulator enforces
+// Telegram's limits. The bot hits none of them, and delivers all results: by number, or in a
+// summary if more wait than allowed.
 func TestLargeBurst(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestBurst reports many results at once, while the simulator enforces Telegram's limits. The bot hits none of them, and delivers all
-// results: by number, or in a summary if more wait than allowed.
+// TestBurst reports many results at once, while the simulator enforces Telegram's limits. The bot
+// hits none of them, and delivers all results: by number, or in a summary if more wait than
+// allowed.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -64,8 +65,8 @@ var (
 	andMore  = regexp.MustCompile(`and (\d+) more`)
 )
 
-// deliveredResults returns the numbers of the matches in the messages, and how many more the summaries count. It checks that no number
-// occurs twice.
+// deliveredResults returns the numbers of the matches in the messages, and how many more the
+// summaries count. It checks that no number occurs twice.
 func deliveredResults(t *testing.T, messages []botsim.Message) (named map[int]bool, counted int) {
 	t.Helper()
 	named = make(map[int]bool)

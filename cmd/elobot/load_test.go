@@ -16,7 +16,8 @@ import (
 // cardNumber finds the number of a match on its card.
 var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// load reports one result in each of several groups at every tick until it is stopped. It skips groups with many unanswered results.
+// load reports one result in each of several groups at every tick until it is stopped. It skips
+// groups with many unanswered results.
 type load struct {
 	alice   botsim.User
 	groups  []*botsim.Chat
@@ -66,7 +67,8 @@ func (l *load) report(n int) {
 	}
 }
 
-// checkAll checks that all results were recorded once and answered in order, and returns the number of duplicate answers.
+// checkAll checks that all results were recorded once and answered in order, and returns the number
+// of duplicate answers.
 func (l *load) checkAll(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, url string) (copies int) {
 	t.Helper()
 	matches := 0

@@ -127,7 +127,8 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// plainEnvironment returns the settings to run the bot with the simulator and a database, and without a limit of results per person.
+// plainEnvironment returns the settings to run the bot with the simulator and a database, and
+// without a limit of results per person.
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
@@ -144,8 +145,9 @@ func environment(sim *botsim.Server, databaseURL string) []string {
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
-// takeOverSoon makes a bot take over soon after another one was killed. On a busy machine some requests take longer than half of so short a
-// lease; then they are cut off, and their messages may come twice.
+// takeOverSoon makes a bot take over soon after another one was killed. On a busy machine some
+// requests take longer than half of so short a lease; then they are cut off, and their messages may
+// come twice.
 func takeOverSoon(env []string) []string {
 	return append(env, "LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
@@ -264,8 +266,8 @@ func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 	return handled
 }
 
-// awaitSettled waits until all updates are handled and everything is sent to the group, apart from pages that have a newer one, and results
-// that a summary tells of.
+// awaitSettled waits until all updates are handled and everything is sent to the group, apart from
+// pages that have a newer one, and results that a summary tells of.
 func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) {
 	t.Helper()
 	eventually(t, "everything is handled and answered", func() bool {
@@ -276,15 +278,16 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 	})
 }
 
-// checkAnswered checks that exactly these messages of a group have been answered, in this order. A second copy of an answer must have been
-// counted as a possible duplicate. It returns the answers without the copies.
+// checkAnswered checks that exactly these messages of a group have been answered, in this order. A
+// second copy of an answer must have been counted as a possible duplicate. It returns the answers
+// without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)
 }
 
-// checkAnsweredAfter is checkAnswered after a crash of PostgreSQL, unless crashed is zero. Of an answer that came in the second before,
-// there may be one more copy that is not counted.
+// checkAnsweredAfter is checkAnswered after a crash of PostgreSQL, unless crashed is zero. Of an
+// answer that came in the second before, there may be one more copy that is not counted.
 func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

@@ -16,9 +16,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestKilledWhileTellingTogether kills the bot at random moments while results come in faster than Telegram's limits allow to send single
-// messages. All of them must be delivered, merged, in order and within the limits, and twice only if they were counted as possible
-// duplicates.
+// TestKilledWhileTellingTogether kills the bot at random moments while results come in faster than
+// Telegram's limits allow to send single messages. All of them must be delivered, merged, in order
+// and within the limits, and twice only if they were counted as possible duplicates.
 func TestKilledWhileTellingTogether(t *testing.T) {
 	t.Parallel()
 	const groups, results = 5, 8 // results for each kill
@@ -65,7 +65,8 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	verifyClean(t, url)
 }
 
-// runUntilSent starts the bot and kills it after one of its messages has arrived, or after 3 s. It returns whether any message has arrived.
+// runUntilSent starts the bot and kills it after one of its messages has arrived, or after 3 s. It
+// returns whether any message has arrived.
 func runUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.Rand) bool {
 	t.Helper()
 	var sent atomic.Int64

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestNoticesOfANewerRelease: an instance of a newer release wrote notices of a kind that the leader does not know. The leader sends
-// everything else in order, also after a restart. A leader that knows the kind sends the others then, once.
+// TestNoticesOfANewerRelease: an instance of a newer release wrote notices of a kind that the
+// leader does not know. The leader sends everything else in order, also after a restart. A leader
+// that knows the kind sends the others then, once.
 func TestNoticesOfANewerRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

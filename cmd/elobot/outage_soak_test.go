@@ -22,8 +22,9 @@ var outageFor = flag.Duration("outage.for", 5*time.Second, "how long the databas
 // complaint matches a warning or an error in the log.
 var complaint = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
 
-// TestDatabaseStopped stops PostgreSQL, as a crash does, while results come in. They wait at Telegram, nothing is given up, the log has a
-// few lines about it, and the bot recovers by itself when the database is back.
+// TestDatabaseStopped stops PostgreSQL, as a crash does, while results come in. They wait at
+// Telegram, nothing is given up, the log has a few lines about it, and the bot recovers by itself
+// when the database is back.
 func TestDatabaseStopped(t *testing.T) {
 	t.Parallel()
 	t.Run("polled", func(t *testing.T) {

@@ -74,8 +74,8 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks how many matches are in the database, at the address that a program gets from elobot database, that the server writes
-// them durably, and that it does not compile queries.
+// checkMatches checks how many matches are in the database, at the address that a program gets from
+// elobot database, that the server writes them durably, and that it does not compile queries.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
@@ -99,7 +99,8 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the process may be of one that has ended.
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the
+// process may be of one that has ended.
 func (h *ownHost) server() int {
 	h.t.Helper()
 	data := filepath.Join(h.folder, "elobot-data/data")
@@ -132,8 +133,9 @@ func (h *ownHost) killsServer() bool {
 	return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
-// TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of PostgreSQL and of the bot, commands
-// work beside the bot and without it, and nobody else can read the password or use the folder.
+// TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of
+// PostgreSQL and of the bot, commands work beside the bot and without it, and nobody else can read
+// the password or use the folder.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -186,9 +188,9 @@ func TestOwnDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started again, with a warning, and the log of
-// the one that ended is kept. Ctrl-C under a program on that database, however often, is for the program alone: SIGTERM ends it, if it wants
-// to end.
+// TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started
+// again, with a warning, and the log of the one that ended is kept. Ctrl-C under a program on that
+// database, however often, is for the program alone: SIGTERM ends it, if it wants to end.
 func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -220,8 +222,8 @@ func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	}
 }
 
-// TestDataDirOfOthers: a folder with other files is a wrong setting for all commands, listed with the others, and nothing is written into
-// it.
+// TestDataDirOfOthers: a folder with other files is a wrong setting for all commands, listed with
+// the others, and nothing is written into it.
 func TestDataDirOfOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -11,9 +11,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestThirtyPeopleAtOnce: thirty people turn pages, press other buttons and ask, and results come in between, while the group has to wait.
-// Then no request hits Telegram's limits, which are only faster here. Everything that was sent is answered once and in order, the cards
-// come before all pages, and each message shows what the last press on it asked for.
+// TestThirtyPeopleAtOnce: thirty people turn pages, press other buttons and ask, and results come
+// in between, while the group has to wait. Then no request hits Telegram's limits, which are only
+// faster here. Everything that was sent is answered once and in order, the cards come before all
+// pages, and each message shows what the last press on it asked for.
 func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTwoTurnOutToBeOne: a player known only by username turns out to be another player. Their results are merged, and their matches
-// against each other are undone.
+// testTwoTurnOutToBeOne: a player known only by username turns out to be another player. Their
+// results are merged, and their matches against each other are undone.
 func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, nora)

@@ -15,8 +15,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults reports random results in all forms in which a result can be written, and compares every card and every rating with the
-// oracle.
+// testManyResults reports random results in all forms in which a result can be written, and
+// compares every card and every rating with the oracle.
 func testManyResults(t *testing.T, b *botFixture) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
 	var people []botsim.User
@@ -160,8 +160,8 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 	}
 }
 
-// ranking returns the lines of the ranking: those of each rating together, sorted. Newcomers come after the others, unless fewer than three
-// players have a place.
+// ranking returns the lines of the ranking: those of each rating together, sorted. Newcomers come
+// after the others, unless fewer than three players have a place.
 func (o *oracle) ranking() (lines [][]string) {
 	played := func(name string) int { return o.record[name][0] + o.record[name][1] + o.record[name][2] }
 	isNew := func(name string) bool { return played(name) < 3 }

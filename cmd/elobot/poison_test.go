@@ -18,8 +18,8 @@ import (
 // mayCrash is how many attempts at one update may crash the process once attempts are recorded.
 const mayCrash = 8
 
-// poisoned is the fixture of a bot that is restarted whenever it crashes: groups in which results are reported, and an update in one of
-// them that crashes the bot.
+// poisoned is the fixture of a bot that is restarted whenever it crashes: groups in which results
+// are reported, and an update in one of them that crashes the bot.
 type poisoned struct {
 	*crashes
 	alice  botsim.User
@@ -124,8 +124,9 @@ func (p *poisoned) check() {
 	}
 }
 
-// TestPoisonousUpdateIsGivenUp polls an update that crashes the process, with others before and after it. The bot gives it up after a
-// limited number of starts, and handles the updates of other chats until then.
+// TestPoisonousUpdateIsGivenUp polls an update that crashes the process, with others before and
+// after it. The bot gives it up after a limited number of starts, and handles the updates of other
+// chats until then.
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
@@ -160,8 +161,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	verifyClean(t, p.url)
 }
 
-// TestPoisonousDeliveryIsGivenUp delivers an update that crashes the process to two instances in turn. Both are careful from their start
-// on, so it crashes them eight times in all.
+// TestPoisonousDeliveryIsGivenUp delivers an update that crashes the process to two instances in
+// turn. Both are careful from their start on, so it crashes them eight times in all.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

@@ -20,7 +20,8 @@ func dataOf(t *testing.T, m botsim.Message, label string) string {
 	return ""
 }
 
-// decide presses a button below a prompt, and returns what its message shows then. The buttons must be gone.
+// decide presses a button below a prompt, and returns what its message shows then. The buttons must
+// be gone.
 func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string) string {
 	b.t.Helper()
 	if toast := b.press(who, prompt, dataOf(b.t, prompt, label)); toast != "" {
@@ -35,8 +36,8 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 	return visible(now)
 }
 
-// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer, once. The message that asks shows what
-// was decided.
+// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer,
+// once. The message that asks shows what was decided.
 func testPrompts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)

@@ -7,8 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// testMalformedNotices queues malformed notices between those of a group. Each becomes a dead letter with its reason. Those of an unknown
-// kind wait for another release, and all others are sent.
+// testMalformedNotices queues malformed notices between those of a group. Each becomes a dead
+// letter with its reason. Those of an unknown kind wait for another release, and all others are
+// sent.
 func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")

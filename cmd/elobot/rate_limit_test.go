@@ -9,8 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTooMuchAtOnce: results beyond the limit per minute are not recorded but listed, and questions beyond the limit get one answer that
-// asks the sender to slow down. Other people are answered, and a backlog does not count as too much at once.
+// TestTooMuchAtOnce: results beyond the limit per minute are not recorded but listed, and questions
+// beyond the limit get one answer that asks the sender to slow down. Other people are answered, and
+// a backlog does not count as too much at once.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	const limit, results = 5, 9

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestart runs three bots one after another. The first is killed before it can confirm anything, the second is stopped, and the
-// third handles what has come in between.
+// TestAfterARestart runs three bots one after another. The first is killed before it can confirm
+// anything, the second is stopped, and the third handles what has come in between.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -102,8 +102,8 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the database only and sends to other chats.
-// Afterwards everything is sent in order.
+// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the
+// database only and sends to other chats. Afterwards everything is sent in order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
@@ -120,18 +120,21 @@ func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	}
 }
 
-// checkCare: a bot that starts after a crash handles updates one at a time, and one that starts after a clean stop does not.
+// checkCare: a bot that starts after a crash handles updates one at a time, and one that starts
+// after a clean stop does not.
 func checkCare(t *testing.T, afterKill, afterStop *process) {
 	t.Helper()
 	const care = "handling updates one at a time"
 	says(t, afterKill.output.String(), care, "the last process that polled did not stop cleanly")
-	// On a very slow machine a clean stop may fail to release the lease, which then looks like a crash.
+	// On a very slow machine a clean stop may fail to release the lease, which then looks like a
+	// crash.
 	if strings.Contains(afterStop.output.String(), care) && !strings.Contains(afterKill.output.String(), "failed to release the lease") {
 		t.Error("after a clean stop the bot handles updates one at a time")
 	}
 }
 
-// checkEditedOnce: editing a command records no second match, and repeating the edit makes no second offer.
+// checkEditedOnce: editing a command records no second match, and repeating the edit makes no
+// second offer.
 func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result botsim.Message, at time.Time) {
 	t.Helper()
 	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit, in another update
@@ -151,7 +154,8 @@ func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result bot
 	}
 }
 
-// numbers reports results in a group while Telegram's update ids restart at lower or higher numbers, as they do after a quiet week.
+// numbers reports results in a group while Telegram's update ids restart at lower or higher
+// numbers, as they do after a quiet week.
 type numbers struct {
 	*botFixture
 	group  *botsim.Chat

@@ -6,8 +6,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestore: what was reported after a backup is gone once that is restored, and its numbers come again, those of matches and those
-// of questions. The messages about it are still in the chat, and act on nothing else. Here the backup is of an empty database.
+// TestAfterARestore: what was reported after a backup is gone once that is restored, and its
+// numbers come again, those of matches and those of questions. The messages about it are still in
+// the chat, and act on nothing else. Here the backup is of an empty database.
 func TestAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

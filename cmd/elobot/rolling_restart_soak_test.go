@@ -42,9 +42,10 @@ func buildOlder(t *testing.T) string {
 	return built
 }
 
-// TestRollingUpgrade replaces two webhook instances one after the other by those of a newer release, while results and joins come in. While
-// an older one leads, notices that only the newer one knows are set aside. Results are answered in order all the time. After the upgrade
-// everything has been answered exactly once.
+// TestRollingUpgrade replaces two webhook instances one after the other by those of a newer
+// release, while results and joins come in. While an older one leads, notices that only the newer
+// one knows are set aside. Results are answered in order all the time. After the upgrade everything
+// has been answered exactly once.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	older := buildOlder(t)

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestConfiguration: all faults are reported together and without secrets before anything starts, whether they come from flags, the
-// environment or the file, and with them what may explain one.
+// TestConfiguration: all faults are reported together and without secrets before anything starts,
+// whether they come from flags, the environment or the file, and with them what may explain one.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -73,8 +73,8 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 }
 
-// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, whether the password is not escaped or the
-// server refuses it.
+// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL,
+// whether the password is not escaped or the server refuses it.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))
@@ -96,7 +96,8 @@ func TestNoUserInOutput(t *testing.T) {
 	}
 }
 
-// TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong place.
+// TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong
+// place.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
@@ -129,7 +130,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// cutPoll cuts off the answer to the poll that delivers the next update. The returned function returns that call.
+// cutPoll cuts off the answer to the poll that delivers the next update. The returned function
+// returns that call.
 func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	t.Helper()
 	// A meaningless update ends the current poll; the fault applies to the next one.

@@ -24,13 +24,15 @@ func TestMonth(t *testing.T) {
 	playFolder(t, "testdata/month", (*script).quiet)
 }
 
-// TestEvening plays an evening of a club that has a ladder for each of two games, and topics for both.
+// TestEvening plays an evening of a club that has a ladder for each of two games, and topics for
+// both.
 func TestEvening(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
-// TestNamedLadder plays what a group says that names its ladder in front, a word that means nothing else.
+// TestNamedLadder plays what a group says that names its ladder in front, a word that means nothing
+// else.
 func TestNamedLadder(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/named_ladder", (*script).says)
@@ -42,8 +44,9 @@ func TestYear(t *testing.T) {
 	playFolder(t, "testdata/year", (*script).says)
 }
 
-// playFolder plays the scripts of a folder, one for each language, and compares what the bot says. The files are both the scripts and the
-// transcripts: lines that begin with "|" are the bot's, and "~" stands before those of an edited message. -update writes them.
+// playFolder plays the scripts of a folder, one for each language, and compares what the bot says.
+// The files are both the scripts and the transcripts: lines that begin with "|" are the bot's, and
+// "~" stands before those of an edited message. -update writes them.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -277,8 +280,8 @@ func (s *script) allNews() {
 	}
 }
 
-// news notes what the bot has sent and edited in a chat since the last call, with the labels of buttons in brackets. Where people do not
-// speak now, it says in which topic.
+// news notes what the bot has sent and edited in a chat since the last call, with the labels of
+// buttons in brackets. Where people do not speak now, it says in which topic.
 func (s *script) news(chat *botsim.Chat) {
 	all := chat.BotMessages()
 	// answers first: messages of several lanes come in any order

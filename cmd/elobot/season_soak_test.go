@@ -28,9 +28,10 @@ const (
 	looksEvery = 30 * time.Second
 )
 
-// TestSeasonsEndAtOnce ends the seasons of 500 groups at the same instant, while results come in. The leader of two instances is killed ten
-// times, whenever it has ended some of them, and the next one goes on a minute later. Each season ends once, and its final table is
-// posted once, within Telegram's limits.
+// TestSeasonsEndAtOnce ends the seasons of 500 groups at the same instant, while results come in.
+// The leader of two instances is killed ten times, whenever it has ended some of them, and the next
+// one goes on a minute later. Each season ends once, and its final table is posted once, within
+// Telegram's limits.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startSeasons(t)
@@ -190,9 +191,9 @@ func (s *seasons) report(group *botsim.Chat, winner, loser int) {
 	group.Say(s.players[winner], fmt.Sprintf("/match %s %d:%d", mention(s.players[loser]), 3+s.posted%5, s.posted%3))
 }
 
-// reportMeanwhile reports as many results as the bots can record, from shortly before the leader looks for seasons to end, until it is
-// over. The leader leads since some time, and waits at least until they are due. It counts the results until the first end, and from then
-// on.
+// reportMeanwhile reports as many results as the bots can record, from shortly before the leader
+// looks for seasons to end, until it is over. The leader leads since some time, and waits at least
+// until they are due. It counts the results until the first end, and from then on.
 func (s *seasons) reportMeanwhile(since, due time.Time, over func() bool) {
 	s.t.Helper()
 	looks := since
@@ -236,7 +237,8 @@ func (r *recorded) add(other recorded) {
 	r.lasted += other.lasted
 }
 
-// check checks that each season ended once, that nothing is lost, and that nothing came twice unless that was counted as possible.
+// check checks that each season ended once, that nothing is lost, and that nothing came twice
+// unless that was counted as possible.
 func (s *seasons) check(ends time.Time) {
 	t := s.t
 	t.Helper()

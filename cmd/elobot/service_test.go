@@ -35,7 +35,8 @@ func (s service) restarts(t *testing.T, p *process) bool {
 		!slices.Contains(strings.Fields(s["RestartPreventExitStatus"][0]), strconv.Itoa(code))
 }
 
-// TestService: systemd restarts a bot that has crashed, and leaves one alone whose error comes back at every start.
+// TestService: systemd restarts a bot that has crashed, and leaves one alone whose error comes back
+// at every start.
 func TestService(t *testing.T) {
 	t.Parallel()
 	s := readService(t)

@@ -7,7 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testSettings: admins change the rules with the buttons of one message, which always shows the current rules.
+// testSettings: admins change the rules with the buttons of one message, which always shows the
+// current rules.
 func testSettings(t *testing.T, b *botFixture) {
 	group := b.group("Chess") // Olga created it
 	says(t, visible(b.ask(group, b.alice, "/settings")), "Only the group’s admins")
@@ -30,8 +31,8 @@ func testSettings(t *testing.T, b *botFixture) {
 	}
 }
 
-// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where Telegram refuses a table, the text comes
-// once.
+// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where
+// Telegram refuses a table, the text comes once.
 func testTables(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	for i := range 10 {
@@ -59,7 +60,8 @@ func testTables(t *testing.T, b *botFixture) {
 	}
 }
 
-// testTimeZone: an admin chooses a time zone by region and city, or types one, and from then on dates are those of that zone.
+// testTimeZone: an admin chooses a time zone by region and city, or types one, and from then on
+// dates are those of that zone.
 func testTimeZone(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// auditCommits makes the database record what each transaction changes, and whether its commit waits until it is on disk. Of chats and
-// timers, it records the columns.
+// auditCommits makes the database record what each transaction changes, and whether its commit
+// waits until it is on disk. Of chats and timers, it records the columns.
 const auditCommits = `
 	CREATE TABLE commits (waits boolean, what text);
 	CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -33,8 +33,9 @@ const auditCommits = `
 	    END LOOP;
 	END $$`
 
-// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except those in which the dispatcher records what
-// it takes and what has become of it. They change nothing that a command or the lease depends on.
+// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except
+// those in which the dispatcher records what it takes and what has become of it. They change
+// nothing that a command or the lease depends on.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// table is a group in which results are reported, undone and corrected, by commands and buttons. It also holds the expected matches and
-// answers.
+// table is a group in which results are reported, undone and corrected, by commands and buttons. It
+// also holds the expected matches and answers.
 type table struct {
 	t               *testing.T
 	sim             *botsim.Server
@@ -41,7 +41,8 @@ type reported struct {
 	changes  int // how often it was undone or fixed
 }
 
-// wantedAnswer is an expected answer: the message that it replies to, and the beginning of its text.
+// wantedAnswer is an expected answer: the message that it replies to, and the beginning of its
+// text.
 type wantedAnswer struct {
 	replyTo int
 	text    string
@@ -74,7 +75,8 @@ func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
 
-// press presses the button of a match's card, even if the button is gone. It returns false if there is no card yet.
+// press presses the button of a match's card, even if the button is gone. It returns false if there
+// is no card yet.
 func (b *table) press(sender botsim.User, number int) bool {
 	card, ok := b.card(number)
 	if !ok {
@@ -204,8 +206,8 @@ func (b *table) checkCallbackAnswers() {
 	}
 }
 
-// checkAnswers compares the first copies of all answers with the expected ones, in order. Other copies must have been counted as possible
-// duplicates.
+// checkAnswers compares the first copies of all answers with the expected ones, in order. Other
+// copies must have been counted as possible duplicates.
 func (b *table) checkAnswers() {
 	b.t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

@@ -33,8 +33,8 @@ func TestTranscriptStyles(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfButtons: an edit looks different from a message, the buttons are numbered over all rows, and a callback answer is plain
-// text.
+// TestTranscriptOfButtons: an edit looks different from a message, the buttons are numbered over
+// all rows, and a callback answer is plain text.
 func TestTranscriptOfButtons(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -171,7 +171,8 @@ func TestTypedMessages(t *testing.T) {
 	}
 }
 
-// TestNothingToAnswer: a press without any button and a reply without any message print a remark, and the bot gets no update.
+// TestNothingToAnswer: a press without any button and a reply without any message print a remark,
+// and the bot gets no update.
 func TestNothingToAnswer(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)

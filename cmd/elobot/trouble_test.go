@@ -54,9 +54,9 @@ func (d *troubles) goesOn() {
 	})
 }
 
-// TestDatabaseTroubles: the database is read-only for a while, and sessions that begin then stay read-only. Then it crashes and comes back.
-// Then it stalls while the bot is stopped. Results that are reported during a fault wait, the bot recovers by itself, and nothing is lost
-// or duplicated.
+// TestDatabaseTroubles: the database is read-only for a while, and sessions that begin then stay
+// read-only. Then it crashes and comes back. Then it stalls while the bot is stopped. Results that
+// are reported during a fault wait, the bot recovers by itself, and nothing is lost or duplicated.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

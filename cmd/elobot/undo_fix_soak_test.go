@@ -14,15 +14,17 @@ const (
 	amendmentGroups   = 3
 )
 
-// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and corrected.
+// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and
+// corrected.
 type amendmentCrash struct {
 	*crash
 	tables   []*table
 	commands int
 }
 
-// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected, by commands and buttons. Everything must
-// take effect once, in order, and be answered. The ratings must be those of the matches that count.
+// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected,
+// by commands and buttons. Everything must take effect once, in order, and be answered. The ratings
+// must be those of the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}
@@ -55,7 +57,8 @@ func TestKilledWhileAmending(t *testing.T) {
 	verifyClean(t, c.url)
 }
 
-// dealCards reports a match at each table and waits for its card, so that there are buttons to press from the beginning.
+// dealCards reports a match at each table and waits for its card, so that there are buttons to
+// press from the beginning.
 func (c *amendmentCrash) dealCards() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for _, b := range c.tables {
@@ -95,7 +98,8 @@ func (c *amendmentCrash) command(b *table) {
 	}
 }
 
-// unasked returns the sender, or a player of the match in place of an admin who has not played it: admins are asked to confirm.
+// unasked returns the sender, or a player of the match in place of an admin who has not played it:
+// admins are asked to confirm.
 func (b *table) unasked(sender botsim.User, number int) botsim.User {
 	if number > len(b.matches) {
 		return sender

@@ -19,7 +19,8 @@ func undoButton(t *testing.T, card botsim.Message) string {
 	return card.Buttons[0][0].CallbackData
 }
 
-// checkStruck waits until a card has been edited that many times, and checks that it is the card of an undone match.
+// checkStruck waits until a card has been edited that many times, and checks that it is the card of
+// an undone match.
 func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
@@ -30,7 +31,8 @@ func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits in
 	checkUndone(t, now, why)
 }
 
-// checkUndone checks that a message reads as the card of an undone match. What a merge undid cannot be restored.
+// checkUndone checks that a message reads as the card of an undone match. What a merge undid cannot
+// be restored.
 func checkUndone(t *testing.T, card botsim.Message, why string) {
 	t.Helper()
 	says(t, visible(card), why)
@@ -57,7 +59,8 @@ func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 	}
 }
 
-// testUndoButton: the button undoes the match once, for people who may undo it. Others get a callback answer only.
+// testUndoButton: the button undoes the match once, for people who may undo it. Others get a
+// callback answer only.
 func testUndoButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -81,8 +84,8 @@ func testUndoButton(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the command. One of them undoes the match, and
-// the bot tells the others that it is already undone.
+// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the
+// command. One of them undoes the match, and the bot tells the others that it is already undone.
 func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	edits := b.sim.CallCount("editMessageText")
 	var groups []*botsim.Chat
@@ -116,7 +119,8 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	}
 }
 
-// testRestoreButton: the button of an undone card takes the undo back, for the person who undid it. The card then is as before.
+// testRestoreButton: the button of an undone card takes the undo back, for the person who undid it.
+// The card then is as before.
 func testRestoreButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.bob, "/match @alice 1:3") // so that the next card names no new players, and everybody as they are called
@@ -172,8 +176,8 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	}
 }
 
-// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that reported it, and as the sender's last
-// one.
+// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that
+// reported it, and as the sender's last one.
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
@@ -222,7 +226,8 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testFixedTwice: the card shows the score before the last correction, and a fix with the current score is refused.
+// testFixedTwice: the card shows the score before the last correction, and a fix with the current
+// score is refused.
 func testFixedTwice(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
 	b.seen(group, b.bob)
@@ -246,7 +251,8 @@ func testFixedTwice(t *testing.T, b *botFixture) {
 	}
 }
 
-// testWhoMayAmend: members who neither played nor reported a match may undo or fix it only as admins, even anonymous ones.
+// testWhoMayAmend: members who neither played nor reported a match may undo or fix it only as
+// admins, even anonymous ones.
 func testWhoMayAmend(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot()) // so that it gets updates about new admins
@@ -279,7 +285,8 @@ func testWhoMayAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAdminsUnknown: while Telegram does not say who is an admin, the bot asks people to try again instead of guessing.
+// testAdminsUnknown: while Telegram does not say who is an admin, the bot asks people to try again
+// instead of guessing.
 func testAdminsUnknown(t *testing.T, b *botFixture) {
 	type trial struct {
 		group  *botsim.Chat

@@ -8,8 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testFirstReportAfterAChangeOfUsername: the bot updates the profiles of the people in a message before it looks up the usernames in it. So
-// the old username of the sender, or of the person replied to, now means somebody else.
+// testFirstReportAfterAChangeOfUsername: the bot updates the profiles of the people in a message
+// before it looks up the usernames in it. So the old username of the sender, or of the person
+// replied to, now means somebody else.
 func testFirstReportAfterAChangeOfUsername(t *testing.T, b *botFixture) {
 	for name, report := range map[string]func(group *botsim.Chat, who botsim.User, was string) botsim.Message{
 		"ulf": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {

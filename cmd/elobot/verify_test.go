@@ -31,7 +31,8 @@ func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout,
 	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// mustVerify runs `elobot verify`, and checks its exit code and output, in which the names of groups stand for their ids.
+// mustVerify runs `elobot verify`, and checks its exit code and output, in which the names of
+// groups stand for their ids.
 func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	for i, a := range args {
@@ -161,7 +162,8 @@ Verifying again:
 	b.mustVerify(t, 0, "Verified 1 group with 4 matches: no differences.\n", "", "--group=CHESS")
 }
 
-// testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after the repair.
+// testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after
+// the repair.
 func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
@@ -191,7 +193,8 @@ Verified 2 groups with 5 matches: no differences.
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
 }
 
-// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is, and the rest is repaired.
+// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is,
+// and the rest is repaired.
 func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
@@ -226,7 +229,8 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 	b.mustVerify(t, 1, again, sayDiffers)
 }
 
-// testVerifyWhatCannotBeCalculated: if a match lacks players, the ratings cannot be calculated, and nothing is changed.
+// testVerifyWhatCannotBeCalculated: if a match lacks players, the ratings cannot be calculated, and
+// nothing is changed.
 func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE match_players SET side = 2 WHERE match_id = 2")
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
@@ -246,7 +250,8 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 	}
 }
 
-// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match makes all later ones differ.
+// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match
+// makes all later ones differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
@@ -296,7 +301,8 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 	}
 }
 
-// testVerifyInterrupted stops a verification that waits for a table. That must not look like a success.
+// testVerifyInterrupted stops a verification that waits for a table. That must not look like a
+// success.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

@@ -77,8 +77,9 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 	return link[1]
 }
 
-// TestWebBoard: admins turn the web board of their group on, and everybody gets its link. It shows each match at once, on all instances,
-// whichever of them has recorded it. A new link cuts all viewers off.
+// TestWebBoard: admins turn the web board of their group on, and everybody gets its link. It shows
+// each match at once, on all instances, whichever of them has recorded it. A new link cuts all
+// viewers off.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

@@ -21,7 +21,8 @@ import (
 
 const webhookSecret = "s3cret-_0123456789"
 
-// entrance is the public address of a bot. It forwards everything to the address at which the bot currently listens.
+// entrance is the public address of a bot. It forwards everything to the address at which the bot
+// currently listens.
 type entrance struct {
 	*httptest.Server
 	bot atomic.Pointer[url.URL]
@@ -86,7 +87,8 @@ func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []b
 		id, message, time.Now().Unix(), group.ID(), alice.ID)
 }
 
-// TestWebhook switches a bot from polling to a webhook, inspects the webhook as an operator does, and switches back.
+// TestWebhook switches a bot from polling to a webhook, inspects the webhook as an operator does,
+// and switches back.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -203,8 +205,8 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing of them is stored. Each update of Telegram that
-// cannot be decoded becomes a dead letter with the reason.
+// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing of them is
+// stored. Each update of Telegram that cannot be decoded becomes a dead letter with the reason.
 func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)

@@ -144,7 +144,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge measures merging several results into one message; 64 with long names do not all fit.
+// BenchmarkMerge measures merging several results into one message; 64 with long names do not all
+// fit.
 func BenchmarkMerge(b *testing.B) {
 	w := wordsFor("")
 	for _, count := range []int{1, 10, 64} {

@@ -39,8 +39,9 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	p.checkRequests(t, since, "editMessageText")
 }
 
-// TestBoardsThatShowTheirContentAreSkipped: the fingerprint is that of what is shown. It is not trusted after a request with an unknown
-// outcome, and once an hour an edit makes sure that a message that is not pinned still exists.
+// TestBoardsThatShowTheirContentAreSkipped: the fingerprint is that of what is shown. It is not
+// trusted after a request with an unknown outcome, and once an hour an edit makes sure that a
+// message that is not pinned still exists.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -97,7 +98,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPinsOfBoards: a board is pinned when it is made or when it is to be, and not when somebody has unpinned it.
+// TestPinsOfBoards: a board is pinned when it is made or when it is to be, and not when somebody
+// has unpinned it.
 func TestPinsOfBoards(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -144,7 +146,8 @@ func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	p.checkRequests(t, since, "getChat", "unpinChatMessage", "editMessageText")
 }
 
-// TestCopiesOfBoards: of two boards, the older one is a copy, whichever is known. It is unpinned and logged, unless it is gone.
+// TestCopiesOfBoards: of two boards, the older one is a copy, whichever is known. It is unpinned
+// and logged, unless it is gone.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -203,8 +206,8 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 	}
 }
 
-// TestEndsOfBoards: the message says when it was true for the last time, loses its button, is unpinned, and can be taken for a board no
-// more.
+// TestEndsOfBoards: the message says when it was true for the last time, loses its button, is
+// unpinned, and can be taken for a board no more.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

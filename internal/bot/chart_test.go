@@ -30,7 +30,8 @@ func dot(chart.Chart) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// newCharts is newPost with charts of the given ratings, which are drawn quickly, and counts how many are drawn.
+// newCharts is newPost with charts of the given ratings, which are drawn quickly, and counts how
+// many are drawn.
 func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 	t.Helper()
 	p, drawn = newPost(t), new(atomic.Int32)
@@ -99,7 +100,8 @@ func TestSendChart(t *testing.T) {
 	}
 }
 
-// TestNoPhotos: where the bot may not send photos it says so, and then sends charts as soon as it may.
+// TestNoPhotos: where the bot may not send photos it says so, and then sends charts as soon as it
+// may.
 func TestNoPhotos(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -120,7 +122,8 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsThatFail: what Telegram does with an upload has the same outcome as with any other request, and then the chart can be sent.
+// TestChartsThatFail: what Telegram does with an upload has the same outcome as with any other
+// request, and then the chart can be sent.
 func TestChartsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -145,7 +148,8 @@ func TestChartsThatFail(t *testing.T) {
 	}
 }
 
-// TestChartsThatCannotBeMade: what cannot be read is tried again, what cannot be drawn is not. Nothing is sent.
+// TestChartsThatCannotBeMade: what cannot be read is tried again, what cannot be drawn is not.
+// Nothing is sent.
 func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)
@@ -165,7 +169,8 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: the others wait for their turn, and are tried again if that takes too long.
+// TestFewDrawingsAtOnce: the others wait for their turn, and are tried again if that takes too
+// long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -254,7 +259,8 @@ func TestChartData(t *testing.T) {
 	}
 }
 
-// TestChartCommand: who is meant is read as in other questions. The buttons of a chart turn it, and that of a player's page posts one.
+// TestChartCommand: who is meant is read as in other questions. The buttons of a chart turn it, and
+// that of a player's page posts one.
 func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -75,7 +75,8 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// TestExamplesMention: Telegram marks no mention that is too short, so the examples that people may copy have none.
+// TestExamplesMention: Telegram marks no mention that is too short, so the examples that people may
+// copy have none.
 func TestExamplesMention(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../catalog/*.toml")
@@ -94,7 +95,8 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names are unique, all texts exist, and the menus are short and respect Telegram's limits.
+// TestCommandTable: names are unique, all texts exist, and the menus are short and respect
+// Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -160,7 +160,8 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestNoticeOfADeadLetterFails: a letter whose notice fails is stored alone, unless the database is unavailable.
+// TestNoticeOfADeadLetterFails: a letter whose notice fails is stored alone, unless the database is
+// unavailable.
 func TestNoticeOfADeadLetterFails(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)

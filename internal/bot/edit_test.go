@@ -346,7 +346,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor covers the full circle: from the card over its button to the call of the service.
+// TestTheButtonSaysWhatThePressAsksFor covers the full circle: from the card over its button to the
+// call of the service.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

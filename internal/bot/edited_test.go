@@ -25,7 +25,8 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
-// TestEditedMatch: an edited /match is passed on as a command. The service decides whether it is a correction.
+// TestEditedMatch: an edited /match is passed on as a command. The service decides whether it is a
+// correction.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -158,7 +159,8 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	}
 }
 
-// TestPressOfAnOffer: the button says which match it means, and the scores in the order of its card.
+// TestPressOfAnOffer: the button says which match it means, and the scores in the order of its
+// card.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -192,7 +194,8 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.expect("in a private chat", unknownButton)
 }
 
-// TestFixData: the data of an offer is read as it is written. The scores of seven sets fit, in either order.
+// TestFixData: the data of an offer is read as it is written. The scores of seven sets fit, in
+// either order.
 func TestFixData(t *testing.T) {
 	t.Parallel()
 	card := cardButton{number: 999_999, changes: 9, tag: "Aa0_-zZ9"}

@@ -57,7 +57,8 @@ func (f *fakeViews) Ratings(_ context.Context, n stats.Chart, _ time.Time) (stat
 	return r, f.err
 }
 
-// board returns an update of the group's board, which shows this rating; target is its assumed message id.
+// board returns an update of the group's board, which shows this rating; target is its assumed
+// message id.
 func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	t.Helper()
 	p.views.board = stats.Board{RankingPage: page(elo), On: true}
@@ -182,7 +183,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	p.checkRequests(t, 0, "getChat", "sendMessage")
 }
 
-// TestEnsureLeavesOtherPinnedMessages: other messages may look the same, but lack the mark of the bot.
+// TestEnsureLeavesOtherPinnedMessages: other messages may look the same, but lack the mark of the
+// bot.
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
@@ -247,7 +249,8 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails. Only a missing right is a reason not to try again.
+// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails. Only a missing right is a
+// reason not to try again.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -286,7 +289,8 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	}
 }
 
-// TestWhatIsPinnedCannotBeRead: unused fields may have any type; if a needed one is unreadable, a new message is sent.
+// TestWhatIsPinnedCannotBeRead: unused fields may have any type; if a needed one is unreadable, a
+// new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{

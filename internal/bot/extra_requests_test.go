@@ -19,7 +19,8 @@ func (p *post) refuse(method, description string) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Description: description, Times: 1})
 }
 
-// TestEveryRequestIsAskedFor: whatever Telegram refuses, the sender asks before each request, and makes none that it may not begin.
+// TestEveryRequestIsAskedFor: whatever Telegram refuses, the sender asks before each request, and
+// makes none that it may not begin.
 func TestEveryRequestIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found", "Bad Request: can't parse entities", "Bad Request: of tomorrow"
@@ -164,8 +165,9 @@ func (w *waiting) Advance(_ context.Context, _ int64, results []outbox.Result, l
 	return turns, nil
 }
 
-// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses, and the text in its place, are two requests for the total limit. Of three
-// that two chats want to make at once, two are made; the third is made when the limit allows it.
+// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses, and the text in its place, are two
+// requests for the total limit. Of three that two chats want to make at once, two are made; the
+// third is made when the limit allows it.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -41,7 +41,8 @@ const (
 	someChannel    = `{"id":-1001,"type":"channel","title":"News"}`
 )
 
-// handleRaw passes an update to a router and returns the calls of the service, and the chats whose members changed.
+// handleRaw passes an update to a router and returns the calls of the service, and the chats whose
+// members changed.
 func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.ExternalChatID) {
 	t.Helper()
 	rankings := &fakeRankings{}
@@ -140,7 +141,8 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a command has everybody whom its message shows with an id, apart from the sender.
+// TestPeopleWhoAreShown: the origin of a command has everybody whom its message shows with an id,
+// apart from the sender.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
 	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`, `{"id":3,"first_name":"Carol"}`
@@ -230,7 +232,8 @@ func TestLanguageTag(t *testing.T) {
 	}
 }
 
-// TestGroupLifeThroughTheSimulator handles what Telegram sends when a group changes, in the same order.
+// TestGroupLifeThroughTheSimulator handles what Telegram sends when a group changes, in the same
+// order.
 func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -273,7 +276,8 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 	}
 }
 
-// TestAdminsAreAskedAnew: a change of members drops the cached admins, for a promotion and a demotion.
+// TestAdminsAreAskedAnew: a change of members drops the cached admins, for a promotion and a
+// demotion.
 func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

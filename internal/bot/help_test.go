@@ -8,8 +8,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestHelpPages: the buttons below the help in a group lead from the first page to each topic, from there to each of its commands that has
-// a help, and back. Everything that /help lists is on the page of one topic.
+// TestHelpPages: the buttons below the help in a group lead from the first page to each topic, from
+// there to each of its commands that has a help, and back. Everything that /help lists is on the
+// page of one topic.
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")

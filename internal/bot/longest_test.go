@@ -55,7 +55,8 @@ func longestMatches(a, b int, raw string) map[string]notice.Notice {
 	}
 }
 
-// inEachLanguage runs a test for each language with a function that sends a notice to a group in it. That checks the length of the message.
+// inEachLanguage runs a test for each language with a function that sends a notice to a group in
+// it. That checks the length of the message.
 func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(notice.Notice) botsim.Message)) {
 	t.Helper()
 	for _, language := range catalog.All() {
@@ -74,7 +75,8 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 	}
 }
 
-// TestTheLongestMatchFits: larger sides are not listed in full, so the largest match need not have the longest text.
+// TestTheLongestMatchFits: larger sides are not listed in full, so the largest match need not have
+// the longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchFits)

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/catalog"
 )
 
-// TestTheMenus: Telegram is told the menus of members, of admins and of private chats in each language. docs/commands.md has their
-// commands.
+// TestTheMenus: Telegram is told the menus of members, of admins and of private chats in each
+// language. docs/commands.md has their commands.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

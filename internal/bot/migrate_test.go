@@ -10,8 +10,8 @@ import (
 	"elobot/internal/intake"
 )
 
-// TestMigration: a group becomes a supergroup. Messages in both chats and updates about the bot's membership say so, in any order and
-// between commands.
+// TestMigration: a group becomes a supergroup. Messages in both chats and updates about the bot's
+// membership say so, in any order and between commands.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

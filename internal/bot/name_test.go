@@ -277,8 +277,8 @@ func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) { checkName(t, raw) })
 }
 
-// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands, tags and links as Telegram does, and
-// must find none in the names.
+// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands,
+// tags and links as Telegram does, and must find none in the names.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -344,7 +344,8 @@ var longestNames = []string{
 	strings.Repeat("&", 64),
 }
 
-// TestTheLongestRankingFits: twenty of the longest names with the longest marks, the asker's row and a title.
+// TestTheLongestRankingFits: twenty of the longest names with the longest marks, the asker's row
+// and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -367,7 +368,8 @@ func TestTheLongestRankingFits(t *testing.T) {
 	}
 }
 
-// TestSimulatorSeesLinksInNames shows that the tests above can fail: without showText, the simulator marks the same names.
+// TestSimulatorSeesLinksInNames shows that the tests above can fail: without showText, the
+// simulator marks the same names.
 func TestSimulatorSeesLinksInNames(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"@bob", "/start", "#tag", "$USD", "t.me/x", "https://evil.example", "a@b.com"} {
@@ -388,7 +390,8 @@ func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: an invisible word does not vanish from the answer that quotes it.
+// TestUnprintableWordsAreQuotedByTheirCodePoints: an invisible word does not vanish from the answer
+// that quotes it.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
@@ -412,7 +415,8 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	}
 }
 
-// TestNamesAreFilledIn: wherever a notice names a player by the id, the rendered text has the name and the mark.
+// TestNamesAreFilledIn: wherever a notice names a player by the id, the rendered text has the name
+// and the mark.
 func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	id := func(n ladder.PlayerID) ranking.Name { return ranking.Name{Player: n} }

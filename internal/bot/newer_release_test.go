@@ -6,8 +6,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestUnknownKinds: what this release cannot render is set aside without a request. A merged message ends before it; one that may have
-// arrived is set aside as a whole.
+// TestUnknownKinds: what this release cannot render is set aside without a request. A merged
+// message ends before it; one that may have arrived is set aside as a whole.
 func TestUnknownKinds(t *testing.T) {
 	t.Parallel()
 	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}

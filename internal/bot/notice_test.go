@@ -8,7 +8,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPurposes: the outcome of a command is not an answer to a question. Answers expire, outcomes do not.
+// TestPurposes: the outcome of a command is not an answer to a question. Answers expire, outcomes
+// do not.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[notice.Purpose][]notice.Notice{

@@ -16,7 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsAboutPeople: players are meant by name, by mention or by a reply, and nobody is guessed.
+// TestQuestionsAboutPeople: players are meant by name, by mention or by a reply, and nobody is
+// guessed.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{
@@ -56,7 +57,8 @@ func TestQuestionsAboutPeople(t *testing.T) {
 	}
 }
 
-// TestUnclearNamesGoOn: a button below the question who is meant goes on with what was asked, and asks about the next unclear name.
+// TestUnclearNamesGoOn: a button below the question who is meant goes on with what was asked, and
+// asks about the next unclear name.
 func TestUnclearNamesGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,7 +90,8 @@ func TestUnclearNamesGoOn(t *testing.T) {
 	}
 }
 
-// TestButtonsOfPlayers: the buttons of a page show another one in its message, for anybody who presses them.
+// TestButtonsOfPlayers: the buttons of a page show another one in its message, for anybody who
+// presses them.
 func TestButtonsOfPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

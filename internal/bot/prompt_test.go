@@ -7,7 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestPressPrompt: the press names the prompt, so it may be below any copy of the message that asks.
+// TestPressPrompt: the press names the prompt, so it may be below any copy of the message that
+// asks.
 func TestPressPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -32,7 +33,8 @@ func TestPressPrompt(t *testing.T) {
 	}
 }
 
-// TestForgedPrompts: data that the bot does not produce is rejected, and so is all data below other messages.
+// TestForgedPrompts: data that the bot does not produce is rejected, and so is all data below other
+// messages.
 func TestForgedPrompts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -55,8 +55,8 @@ func mustRender(t testing.TB, n notice.Notice) outgoing {
 	return out
 }
 
-// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator parses HTML as Telegram does. The HTML
-// must be strictly valid, and names must stay plain text.
+// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator
+// parses HTML as Telegram does. The HTML must be strictly valid, and names must stay plain text.
 func throughSimulator(t testing.TB, n notice.Notice) botsim.Message {
 	t.Helper()
 	sim, client := startSimulator(t)
@@ -96,8 +96,8 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 	return m
 }
 
-// checkNames finds the names of a text by their isolates. Formatting such as bold may cover a whole name, but entities that Telegram
-// detects by itself must not touch one.
+// checkNames finds the names of a text by their isolates. Formatting such as bold may cover a whole
+// name, but entities that Telegram detects by itself must not touch one.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))

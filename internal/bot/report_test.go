@@ -56,8 +56,9 @@ func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group, whatever small talk there is. A player
-// who is called like such a word can be meant all the same, if nothing else makes sense.
+// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group,
+// whatever small talk there is. A player who is called like such a word can be meant all the same,
+// if nothing else makes sense.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -86,7 +87,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard, by whoever it asks, is an answer; to any other message it is none.
+// TestWizardReplies: a reply to a wizard, by whoever it asks, is an answer; to any other message it
+// is none.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -135,7 +137,8 @@ func TestWizardReplies(t *testing.T) {
 // promptNine is a prompt as its buttons name it.
 var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 
-// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player yet, and may share a name with players.
+// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player yet, and may share
+// a name with players.
 func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -104,7 +104,8 @@ func points(scores []ladder.Score) string {
 	return strings.Join(all, " ")
 }
 
-// which describes a match: "#42", "#42 Aa0_-zZ9" with the tag of a button, "message 7 or m:-100:7", or "last".
+// which describes a match: "#42", "#42 Aa0_-zZ9" with the tag of a button, "message 7 or m:-100:7",
+// or "last".
 func which(ref ranking.MatchRef) string {
 	switch {
 	case ref == ranking.MatchRef{}:
@@ -125,7 +126,8 @@ func team(people []command.Person) string {
 	return strings.Join(all, "+")
 }
 
-// who describes a person as "Name@username#id", without unknown parts, and with a "?" if it may be a bot.
+// who describes a person as "Name@username#id", without unknown parts, and with a "?" if it may be
+// a bot.
 func who(p command.Person) string {
 	s := strings.ReplaceAll(p.Name, " ", "_")
 	if p.Username != "" {
@@ -159,8 +161,8 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-// asked returns what the service gives to who answers a question: who is in the group, if the command
-// may name them.
+// asked returns what the service gives to who answers a question: who is in the group, if the
+// command may name them.
 func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	a := ranking.Asked{Origin: o}
 	for _, p := range f.everybody(o) {
@@ -999,8 +1001,9 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such updates may arrive although the bot does not
-// allow them, if they happened before its first request.
+// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such
+// updates may arrive although the bot does not allow them, if they happened before its first
+// request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1063,7 +1066,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the library's types reject the whole update.
+// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the
+// library's types reject the whole update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -424,7 +424,8 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 	}
 }
 
-// TestSimplified: if Telegram rejects the reply, topic or markup of a message, it is sent again without it.
+// TestSimplified: if Telegram rejects the reply, topic or markup of a message, it is sent again
+// without it.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{
@@ -489,7 +490,8 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 	}
 }
 
-// TestTheGeneralTopicIsNeverNamed: Telegram rejects the number of the general topic, 1. Old rows may contain it.
+// TestTheGeneralTopicIsNeverNamed: Telegram rejects the number of the general topic, 1. Old rows
+// may contain it.
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -70,8 +70,8 @@ func TestPressSetting(t *testing.T) {
 	}
 }
 
-// TestSettingButtons: buttons lead to all values and back, there are never more than eight, and of the values of a setting, only the
-// current one is marked.
+// TestSettingButtons: buttons lead to all values and back, there are never more than eight, and of
+// the values of a setting, only the current one is marked.
 func TestSettingButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}
@@ -118,7 +118,8 @@ func TestSettingsCommand(t *testing.T) {
 	w.expect("/settings", "settings")
 }
 
-// TestSettingValue: a value that is a word is shown in words if there are some. No setting has such a value so far.
+// TestSettingValue: a value that is a word is shown in words if there are some. No setting has such
+// a value so far.
 func TestSettingValue(t *testing.T) {
 	t.Parallel()
 	if got := wordsFor("").settingValue("dark", "charts"); got != "dark charts" {

@@ -270,7 +270,8 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasNoRoomCounts: if lines have grown since, the results that do not fit are counted.
+// TestAnEditThatHasNoRoomCounts: if lines have grown since, the results that do not fit are
+// counted.
 func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	t.Parallel()
 	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
@@ -352,7 +353,8 @@ func (r *receipts) Send(ctx context.Context, m outbox.Message, begin outbox.Begi
 	return r.last, err
 }
 
-// TestTheContextEndsBetweenTwoTries: the rejected message was not sent, but the second try may have been.
+// TestTheContextEndsBetweenTwoTries: the rejected message was not sent, but the second try may have
+// been.
 func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
 	for description, covered := range map[string]int{

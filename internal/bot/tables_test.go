@@ -50,8 +50,8 @@ func TestSendTable(t *testing.T) {
 	}
 }
 
-// TestTableRefused: where Telegram refuses a table, the text follows at once and exactly once. That is remembered for a day: for the chat,
-// or for all chats if the server does not know the method.
+// TestTableRefused: where Telegram refuses a table, the text follows at once and exactly once. That
+// is remembered for a day: for the chat, or for all chats if the server does not know the method.
 func TestTableRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -100,7 +100,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: if the request fails for another reason, no text follows what may have been sent, and nothing is remembered.
+// TestTableNotAtFault: if the request fails for another reason, no text follows what may have been
+// sent, and nothing is remembered.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

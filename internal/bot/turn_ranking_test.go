@@ -67,7 +67,8 @@ func TestStartSeason(t *testing.T) {
 	}
 }
 
-// TestForgedPages: data that the bot does not produce is rejected, and so is all data below other messages.
+// TestForgedPages: data that the bot does not produce is rejected, and so is all data below other
+// messages.
 func TestForgedPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -120,7 +121,8 @@ func pageOf57(number int) stats.RankingPage {
 	return n
 }
 
-// TestPagesEditTheirMessage: a page replaces text and buttons of its message. There are no dead buttons.
+// TestPagesEditTheirMessage: a page replaces text and buttons of its message. There are no dead
+// buttons.
 func TestPagesEditTheirMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -90,7 +90,8 @@ func TestUndoAndFixInAPrivateChat(t *testing.T) {
 	}
 }
 
-// TestUndoInReplyToAButton: the button below a card says which match is meant, if the card is this bot's own.
+// TestUndoInReplyToAButton: the button below a card says which match is meant, if the card is this
+// bot's own.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,7 +130,8 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service distinguishes. A number takes precedence.
+// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service
+// distinguishes. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

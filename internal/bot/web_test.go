@@ -10,8 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestWebButton: a ranking has a button that opens the web board, if Telegram accepts its address. If Telegram rejects it nevertheless, the
-// message comes without it.
+// TestWebButton: a ranking has a button that opens the web board, if Telegram accepts its address.
+// If Telegram rejects it nevertheless, the message comes without it.
 func TestWebButton(t *testing.T) {
 	t.Parallel()
 	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}
@@ -74,7 +74,8 @@ func TestWebLinkIsSent(t *testing.T) {
 	}
 }
 
-// TestBoardWithWebButton: the message of a board changes when the web board is turned on or has another link, and then only.
+// TestBoardWithWebButton: the message of a board changes when the web board is turned on or has
+// another link, and then only.
 func TestBoardWithWebButton(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

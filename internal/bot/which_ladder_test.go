@@ -26,8 +26,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// club is a group whose default ladder is chess. Topic 20 is bound to zorb, and topic 30 to darts, which is archived. Of each of them Alice
-// and Bob have played a match, with the numbers 1 to 3. Everybody is an admin.
+// club is a group whose default ladder is chess. Topic 20 is bound to zorb, and topic 30 to darts,
+// which is archived. Of each of them Alice and Bob have played a match, with the numbers 1 to 3.
+// Everybody is an admin.
 type club struct {
 	t      *testing.T
 	pool   *pgxpool.Pool
@@ -179,8 +180,9 @@ func (c *club) handle(update fields) (s answers) {
 	return s
 }
 
-// TestWhichLadder sends each command of the table in General, in the topic of another ladder, with the name of that ladder, in reply to the
-// report of a match of that ladder, and in the topic of an archived one. Its answer must be about the right ladder.
+// TestWhichLadder sends each command of the table in General, in the topic of another ladder, with
+// the name of that ladder, in reply to the report of a match of that ladder, and in the topic of an
+// archived one. Its answer must be about the right ladder.
 func TestWhichLadder(t *testing.T) {
 	t.Parallel()
 	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }
@@ -265,8 +267,8 @@ func payloads(s answers) string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhichLadderOfAButton presses the buttons below answers about zorb in General, where chess applies: what they lead to is about zorb too.
-// Each callback of the table must be among them.
+// TestWhichLadderOfAButton presses the buttons below answers about zorb in General, where chess
+// applies: what they lead to is about zorb too. Each callback of the table must be among them.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
 	ofGroup := []string{helpCode, ladderCode, renameCode}

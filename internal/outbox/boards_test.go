@@ -16,8 +16,8 @@ func (m *memory) addBoard(chat ChatID) int64 {
 	return m.put(row{chat: chat, action: Ensure, purpose: notice.Notification, target: 7, known: "another"})
 }
 
-// A board waits until its chat has nothing else to send, also while a message waits for the limits or after a failure, and it leaves half
-// of what the limits allow to messages.
+// A board waits until its chat has nothing else to send, also while a message waits for the limits
+// or after a failure, and it leaves half of what the limits allow to messages.
 func TestBoardsGoLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 	})
 }
 
-// What the sender says about a message whose content only it knows is persisted and counted: its fingerprint, and that nothing was sent. A
-// request that only looked counts against the limits.
+// What the sender says about a message whose content only it knows is persisted and counted: its
+// fingerprint, and that nothing was sent. A request that only looked counts against the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// A chat is touched when something is added to it or sent to it, but not by its boards, which would never come to rest. When they begin is
-// reported too, and not for anything else.
+// A chat is touched when something is added to it or sent to it, but not by its boards, which would
+// never come to rest. When they begin is reported too, and not for anything else.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -123,7 +123,8 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// Answers to buttons are sent one by one in each chat, in order, with chats in parallel up to the limit.
+// Answers to buttons are sent one by one in each chat, in order, with chats in parallel up to the
+// limit.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inForms returns a messenger that accepts only the last of several forms of the first item. Each request lasts a while.
+// inForms returns a messenger that accepts only the last of several forms of the first item. Each
+// request lasts a while.
 func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	t.Helper()
 	m := newMessenger(t, answersAfter(lasts))
@@ -22,8 +23,9 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// Every request for a message counts. An extra one waits for the total limit, before other chats, and for nothing else; the next message of
-// the chat waits for all of them. Each request has the full timeout.
+// Every request for a message counts. An extra one waits for the total limit, before other chats,
+// and for nothing else; the next message of the chat waits for all of them. Each request has the
+// full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +89,8 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 	}
 }
 
-// While the circuit is open, an extra request waits as a lane does, and probes when the pause is over.
+// While the circuit is open, an extra request waits as a lane does, and probes when the pause is
+// over.
 func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,9 +126,10 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	})
 }
 
-// A sender may need long before its first request, such as for a picture. The request has the full timeout nevertheless. It waits until the
-// lease lasts long enough for it. It does not begin if the dispatcher stops meanwhile, if the lease is not renewed, or if the sender needs
-// longer than a request may take.
+// A sender may need long before its first request, such as for a picture. The request has the full
+// timeout nevertheless. It waits until the lease lasts long enough for it. It does not begin if the
+// dispatcher stops meanwhile, if the lease is not renewed, or if the sender needs longer than a
+// request may take.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second

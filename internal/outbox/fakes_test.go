@@ -172,7 +172,8 @@ func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// scripted answers the requests for an item with its errors in order, then succeeds. errPanic makes the sender panic.
+// scripted answers the requests for an item with its errors in order, then succeeds. errPanic makes
+// the sender panic.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
@@ -240,7 +241,8 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// process is a running dispatcher. It runs until it is stopped or the test ends, and must not end with an error.
+// process is a running dispatcher. It runs until it is stopped or the test ends, and must not end
+// with an error.
 type process struct {
 	*Dispatcher
 	t      *testing.T
@@ -271,7 +273,8 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 	return p
 }
 
-// dispatch starts a dispatcher that sends each item in a message of its own, unless the settings differ.
+// dispatch starts a dispatcher that sends each item in a message of its own, unless the settings
+// differ.
 func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -291,7 +294,8 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
 }
 
-// dispatchTerm is dispatch, but also returns the term. Its fields may be read only while all goroutines are blocked.
+// dispatchTerm is dispatch, but also returns the term. Its fields may be read only while all
+// goroutines are blocked.
 func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -370,8 +374,9 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 	}
 }
 
-// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about one message a second in a chat (groups
-// tolerate short bursts), 20 a minute in a group, and 30 a second in total.
+// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about
+// one message a second in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a
+// second in total.
 func messengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// While the database is unavailable nothing is lost and nothing is sent twice. The log reports the start and the end.
+// While the database is unavailable nothing is lost and nothing is sent twice. The log reports the
+// start and the end.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute

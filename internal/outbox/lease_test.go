@@ -29,7 +29,8 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// A request starts only if it ends before another instance can take the lease. After a renewal requests resume soon.
+// A request starts only if it ends before another instance can take the lease. After a renewal
+// requests resume soon.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -79,7 +79,8 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// A failure concerns the items that the request covered; an unknown outcome is repeated as the same message.
+// A failure concerns the items that the request covered; an unknown outcome is repeated as the same
+// message.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 
 var errKilled = errors.New("the process is dead")
 
-// instance is one process: a dispatcher that dispatches while it holds the lease, and the state that cuts it off when it is frozen or
-// killed.
+// instance is one process: a dispatcher that dispatches while it holds the lease, and the state
+// that cuts it off when it is frozen or killed.
 type instance struct {
 	w          *world
 	dispatcher *Dispatcher
@@ -216,7 +216,8 @@ func (i *instance) freeze(d time.Duration) {
 	}()
 }
 
-// isolate prevents the instance from renewing its lease for a while, and returns how long the lease still lasts.
+// isolate prevents the instance from renewing its lease for a while, and returns how long the lease
+// still lasts.
 func (i *instance) isolate(d time.Duration) time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -254,7 +255,8 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call executes a call of the store with its scripted outcome. It says whether the effect has taken place.
+// call executes a call of the store with its scripted outcome. It says whether the effect has taken
+// place.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()

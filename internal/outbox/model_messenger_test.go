@@ -75,7 +75,8 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	}
 }
 
-// transmit sends a request to the messenger and returns the answer. The request arrives, if at all, at some moment in between.
+// transmit sends a request to the messenger and returns the answer. The request arrives, if at all,
+// at some moment in between.
 func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) FailureKind {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered
 	if i.waitThaw() {

@@ -93,7 +93,8 @@ type scenario struct {
 	capacity int // the size of a message
 	ttl      time.Duration
 	hosts    int
-	// alone means a single instance for the whole time. It is woken for every item and polls only once a day.
+	// alone means a single instance for the whole time. It is woken for every item and polls only
+	// once a day.
 	alone bool
 
 	events       []event

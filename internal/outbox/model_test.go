@@ -16,7 +16,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// play executes the scenario, drains the queue and checks the result. It returns the situations that occurred.
+// play executes the scenario, drains the queue and checks the result. It returns the situations
+// that occurred.
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {
@@ -53,8 +54,8 @@ func (s scenario) play() (map[string]int, error) {
 	return w.counts.counts, err
 }
 
-// Whatever fails, and whichever instance dispatches: each chat receives all its items in order, twice only if the store counts a possible
-// duplicate, and never faster than the limits allow.
+// Whatever fails, and whichever instance dispatches: each chat receives all its items in order,
+// twice only if the store counts a possible duplicate, and never faster than the limits allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -92,7 +93,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// Of buttons that are pressed in quick succession below a message, what the first and the last ask for is shown.
+// Of buttons that are pressed in quick succession below a message, what the first and the last ask
+// for is shown.
 func TestQuickPresses(t *testing.T) {
 	t.Parallel()
 	press := func(i int) event {
@@ -170,8 +172,8 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are rare, and depend on which of two goroutines
-// is first.
+// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are
+// rare, and depend on which of two goroutines is first.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const usual, most = 200, 2000

@@ -102,7 +102,8 @@ func (w *world) nextMove() bool {
 	return succeeds
 }
 
-// checkCallRate fails a dispatcher that calls the store in an endless loop, which would stop the fake time.
+// checkCallRate fails a dispatcher that calls the store in an endless loop, which would stop the
+// fake time.
 func (w *world) checkCallRate() {
 	const maxCalls = 500
 	w.mu.Lock()

@@ -148,7 +148,8 @@ func TestBreakerInOutage(t *testing.T) {
 	}
 }
 
-// Each failed probe makes the pause longer, requests from before do not count, and a success resets everything.
+// Each failed probe makes the pause longer, requests from before do not count, and a success resets
+// everything.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

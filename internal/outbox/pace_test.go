@@ -9,10 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// span is the time of a request. The messenger may count it at any moment from its start to its end.
+// span is the time of a request. The messenger may count it at any moment from its start to its
+// end.
 type span struct{ begun, ended time.Time }
 
-// countAt returns how many requests the messenger may count within a window that ends just after a moment.
+// countAt returns how many requests the messenger may count within a window that ends just after a
+// moment.
 func countAt(spans []span, at time.Time, per time.Duration) int {
 	until := at.Add(1) // the window does not contain this moment
 	from := until.Add(-per)
@@ -25,8 +27,8 @@ func countAt(spans []span, at time.Time, per time.Duration) int {
 	return n
 }
 
-// maxCount returns how many requests the messenger may count within a window in the worst case. It tries all windows that end just after a
-// start: in between, the number can only be smaller.
+// maxCount returns how many requests the messenger may count within a window in the worst case. It
+// tries all windows that end just after a start: in between, the number can only be smaller.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
@@ -68,7 +70,8 @@ func drawOffers(maxCount int) *rapid.Generator[[]offer] {
 	}), 1, maxCount)
 }
 
-// run makes the requests one after the other as the pace allows. It returns when each was ready and when it was made.
+// run makes the requests one after the other as the pace allows. It returns when each was ready and
+// when it was made.
 func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
@@ -105,7 +108,8 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 	return ready, spans
 }
 
-// For all windows, loads and delays: no window is exceeded, and no request waits longer than necessary.
+// For all windows, loads and delays: no window is exceeded, and no request waits longer than
+// necessary.
 func TestPaceKeepsWindows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

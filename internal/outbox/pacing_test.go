@@ -24,8 +24,8 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded returns an error if the requests exceed a limit. An extra request for a message need not wait for the limits of its chat, but
-// whatever comes next in the chat must.
+// exceeded returns an error if the requests exceed a limit. An extra request for a message need not
+// wait for the limits of its chat, but whatever comes next in the chat must.
 func (m *messenger) exceeded(limits Limits) error {
 	before := make(map[ChatID][]span)
 	for _, r := range m.all() {
@@ -100,7 +100,8 @@ func TestPaceOfLanes(t *testing.T) {
 	}
 }
 
-// Edits count like new messages, failures count like successes, and skipped edits do not count. What exists once goes last.
+// Edits count like new messages, failures count like successes, and skipped edits do not count.
+// What exists once goes last.
 func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -129,8 +130,8 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is a random sequence of items, with either restarts or extra requests: what a dispatcher finds after a restart is one request for
-// each message.
+// load is a random sequence of items, with either restarts or extra requests: what a dispatcher
+// finds after a restart is one request for each message.
 type load struct {
 	limits   Limits
 	parallel int
@@ -177,7 +178,8 @@ func drawLoad(t *rapid.T) load {
 	}
 }
 
-// play executes the load and checks the requests. Without restarts it also checks that nothing waits unnecessarily.
+// play executes the load and checks the requests. Without restarts it also checks that nothing
+// waits unnecessarily.
 func (l load) play(t *testing.T) error {
 	store := newMemory()
 	for c := ChatID(1); c <= 6; c += 2 {
@@ -252,7 +254,8 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// For all limits, loads, delays, refused forms and restarts: no limit is exceeded, everything is sent, and as soon as possible.
+// For all limits, loads, delays, refused forms and restarts: no limit is exceeded, everything is
+// sent, and as soon as possible.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -27,8 +27,8 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// Pages and messages share the limits of their chat. If both wait, the message goes first, or after ten seconds whatever has waited longer.
-// Pages leave half of what the limits allow to messages.
+// Pages and messages share the limits of their chat. If both wait, the message goes first, or after
+// ten seconds whatever has waited longer. Pages leave half of what the limits allow to messages.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
@@ -65,7 +65,8 @@ func TestPagesShareThePace(t *testing.T) {
 	}
 }
 
-// A page in flight delays no message, as far as the limits allow both. A page waits until no message waits, but not for ever.
+// A page in flight delays no message, as far as the limits allow both. A page waits until no
+// message waits, but not for ever.
 func TestPagesDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,8 +122,8 @@ func TestPagesDelayNoMessages(t *testing.T) {
 	})
 }
 
-// A page is shown soon after ten seconds in a chat that is never quiet either, although a result is ready whenever the limit of the chat
-// allows another request.
+// A page is shown soon after ten seconds in a chat that is never quiet either, although a result is
+// ready whenever the limit of the chat allows another request.
 func TestPageInABusyChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +147,8 @@ func TestPageInABusyChat(t *testing.T) {
 	})
 }
 
-// While one request uses up the limit of the chat, its other lane waits for the end of that request, whatever it is.
+// While one request uses up the limit of the chat, its other lane waits for the end of that
+// request, whatever it is.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
@@ -178,7 +180,8 @@ func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	}
 }
 
-// A page is edited again however often its outcome is unknown: that makes no duplicate. It ends at its deadline.
+// A page is edited again however often its outcome is unknown: that makes no duplicate. It ends at
+// its deadline.
 func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -209,7 +209,8 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 	}
 }
 
-// Chats with a long pause when the dispatcher starts are not kept in memory. They are polled when the pause is over.
+// Chats with a long pause when the dispatcher starts are not kept in memory. They are polled when
+// the pause is over.
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

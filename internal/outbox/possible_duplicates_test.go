@@ -80,7 +80,8 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	}
 }
 
-// If the messenger swallows everything for a minute, everything is delivered afterwards, and nothing is given up.
+// If the messenger swallows everything for a minute, everything is delivered afterwards, and
+// nothing is given up.
 func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -111,7 +112,8 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// After five possible duplicates a message is given up and the lane continues. The pauses in between grow to a quarter of an hour.
+// After five possible duplicates a message is given up and the lane continues. The pauses in
+// between grow to a quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -160,7 +162,8 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	}
 }
 
-// addOrphan adds a row with this many requests of unknown outcome, the last one made by a process that has died.
+// addOrphan adds a row with this many requests of unknown outcome, the last one made by a process
+// that has died.
 func (m *memory) addOrphan(chat ChatID, copies int) {
 	m.add(chat)
 	m.mu.Lock()
@@ -169,8 +172,8 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
-// A request that is repeated may take longer. It begins only if it ends before another instance can take the lease; other lanes need not
-// wait until then.
+// A request that is repeated may take longer. It begins only if it ends before another instance can
+// take the lease; other lanes need not wait until then.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -242,7 +245,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 	})
 }
 
-// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with the longer timeout.
+// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with
+// the longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

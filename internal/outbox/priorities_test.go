@@ -94,8 +94,8 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// The age of a backlog gives no priority to chats that have had their turns: a person who asks a question does not wait until the backlog
-// of all groups is sent.
+// The age of a backlog gives no priority to chats that have had their turns: a person who asks a
+// question does not wait until the backlog of all groups is sent.
 func TestBacklogGivesNoPriority(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -118,7 +118,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// A message that the sender rejects without a request counts against no limit, and says nothing about the messenger.
+// A message that the sender rejects without a request counts against no limit, and says nothing
+// about the messenger.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -172,7 +173,8 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	})
 }
 
-// After a migration the chat is reached by its new id. It waits until Settings.ChatMigrated succeeds.
+// After a migration the chat is reached by its new id. It waits until Settings.ChatMigrated
+// succeeds.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {

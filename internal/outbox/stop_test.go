@@ -105,7 +105,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// A result that cannot be persisted while stopping counts as a possible duplicate for the next dispatcher.
+// A result that cannot be persisted while stopping counts as a possible duplicate for the next
+// dispatcher.
 func TestStopWhilePersistingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -154,7 +155,8 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// A request in flight at the stop keeps its full timeout: no request is canceled that would have been answered, so nothing is sent twice.
+// A request in flight at the stop keeps its full timeout: no request is canceled that would have
+// been answered, so nothing is sent twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -175,7 +177,8 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// A stopping dispatcher starts no request, even if lanes are due, woken or already marked as sending.
+// A stopping dispatcher starts no request, even if lanes are due, woken or already marked as
+// sending.
 func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An older leader sets aside what it does not know, and sends all else in order. It does so in each of its terms, and logs it once in each.
-// A newer leader sends what was set aside.
+// An older leader sets aside what it does not know, and sends all else in order. It does so in each
+// of its terms, and logs it once in each. A newer leader sends what was set aside.
 func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

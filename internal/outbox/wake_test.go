@@ -14,7 +14,8 @@ import (
 // noPolls disables polling, so that items are found only by wakes.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// An item that is added while its lane is busy is sent without a poll, at moments that the model does not draw.
+// An item that is added while its lane is busy is sent without a poll, at moments that the model
+// does not draw.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
@@ -116,7 +117,8 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// After a failed poll the next one follows at the usual interval, however long the failure took. The log reports it once.
+// After a failed poll the next one follows at the usual interval, however long the failure took.
+// The log reports it once.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{
@@ -169,7 +171,8 @@ func TestSlowPollsAreRare(t *testing.T) {
 	})
 }
 
-// If Wake blocked, the bubble would deadlock. While the dispatcher does not run, Wake keeps nothing and returns false.
+// If Wake blocked, the bubble would deadlock. While the dispatcher does not run, Wake keeps nothing
+// and returns false.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,8 @@ func newAskingService(g *game) *ranking.Service {
 	})
 }
 
-// report has a person report results, a number of seconds after the first command, and returns what is sent to the chat.
+// report has a person report results, a number of seconds after the first command, and returns what
+// is sent to the chat.
 func (g *game) report(t *testing.T, sender *command.Person, seconds int, reports ...command.Match) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -98,7 +99,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestDuplicatesOfSeveral: the question names those of several results that were reported before, and each earlier match.
+// TestDuplicatesOfSeveral: the question names those of several results that were reported before,
+// and each earlier match.
 func TestDuplicatesOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -183,7 +185,8 @@ func TestAnswerToEach(t *testing.T) {
 	}
 }
 
-// TestSameResultTwice: of two equal results, only one is the same as a match that was reported before.
+// TestSameResultTwice: of two equal results, only one is the same as a match that was reported
+// before.
 func TestSameResultTwice(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -197,8 +200,8 @@ func TestSameResultTwice(t *testing.T) {
 	}
 }
 
-// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask; neither is anything if nobody wants to be
-// asked.
+// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask;
+// neither is anything if nobody wants to be asked.
 func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -304,7 +307,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNearUsernames: a new username that is nearly a known one is asked about before anybody is added.
+// TestNearUsernames: a new username that is nearly a known one is asked about before anybody is
+// added.
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
@@ -327,7 +331,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: a new username that is the name or a former username of somebody is asked about.
+// TestUsernamesOfKnownPlayers: a new username that is the name or a former username of somebody is
+// asked about.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -401,8 +406,9 @@ func TestAskMatch(t *testing.T) {
 	}
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. It takes the place of the first
-// one in the same message, whose buttons no longer count, and has time of its own. Neither adds a player.
+// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. It
+// takes the place of the first one in the same message, whose buttons no longer count, and has time
+// of its own. Neither adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -434,8 +440,9 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.mustEnd(t, "answered", false, "answered")
 }
 
-// TestOneOfSeveralRepeated: of three results, one of which was just reported, the others are recorded at once, under their own keys. The
-// answer to the question decides about that one alone, once.
+// TestOneOfSeveralRepeated: of three results, one of which was just reported, the others are
+// recorded at once, under their own keys. The answer to the question decides about that one alone,
+// once.
 func TestOneOfSeveralRepeated(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -549,7 +556,8 @@ func TestGhostAccounts(t *testing.T) {
 	}
 }
 
-// TestPartIsDropped: what is said if a part of a report is dropped names it, because the rest is recorded.
+// TestPartIsDropped: what is said if a part of a report is dropped names it, because the rest is
+// recorded.
 func TestPartIsDropped(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -564,8 +572,9 @@ func TestPartIsDropped(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestBadLine: the button of a question about a line that cannot be read records the other lines. If the line is corrected in the message,
-// before or after that, it is recorded too, and nothing twice.
+// TestBadLine: the button of a question about a line that cannot be read records the other lines.
+// If the line is corrected in the message, before or after that, it is recorded too, and nothing
+// twice.
 func TestBadLine(t *testing.T) {
 	t.Parallel()
 	others := []command.Match{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
@@ -594,8 +603,8 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// TestAnswerThatRecordsAPart: the answer to a question about several results records those that are new, and the question that it leads to
-// is about the other ones.
+// TestAnswerThatRecordsAPart: the answer to a question about several results records those that are
+// new, and the question that it leads to is about the other ones.
 func TestAnswerThatRecordsAPart(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -633,7 +642,8 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 	}
 }
 
-// TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is about that player.
+// TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is
+// about that player.
 func TestOnlyOneMeant(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -648,7 +658,8 @@ func TestOnlyOneMeant(t *testing.T) {
 	}})
 }
 
-// TestAnswersThatAreNoPeople: an answer is shown as a person only if a name is in doubt, and if each answer means another person.
+// TestAnswersThatAreNoPeople: an answer is shown as a person only if a name is in doubt, and if
+// each answer means another person.
 func TestAnswersThatAreNoPeople(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -678,7 +689,8 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	}
 }
 
-// TestEarlierNames: what an answer knows from the question does not take back what has been seen since.
+// TestEarlierNames: what an answer knows from the question does not take back what has been seen
+// since.
 func TestEarlierNames(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -697,7 +709,8 @@ func TestEarlierNames(t *testing.T) {
 	g.has(t, 2, "matches")
 }
 
-// TestLadderOfAPromptIsGone: what was asked about a ladder that the group has no more is not recorded in another one.
+// TestLadderOfAPromptIsGone: what was asked about a ladder that the group has no more is not
+// recorded in another one.
 func TestLadderOfAPromptIsGone(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

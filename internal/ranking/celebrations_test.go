@@ -11,7 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// rated makes the players of a new group have ratings, and matches enough for a place in the ranking.
+// rated makes the players of a new group have ratings, and matches enough for a place in the
+// ranking.
 func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	t.Helper()
 	g.corrupted = true
@@ -54,7 +55,8 @@ func celebrating(kind ladder.CelebrationKind, number int, names ...string) *rank
 	return c
 }
 
-// TestNumberOneInTheRanking: a number one is alone ahead of all members who have played lately and often enough.
+// TestNumberOneInTheRanking: a number one is alone ahead of all members who have played lately and
+// often enough.
 func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
 	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")

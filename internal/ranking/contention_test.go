@@ -16,9 +16,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention has three instances concurrently record and amend matches of the same four players. Every match is recorded in the end,
-// because each request gets four attempts and has at most three conflicts: after the first conflict it locks the group, and then only
-// conflicts with requests that add one of the four players. The winner of the first conflict has added at least two of them.
+// TestContention has three instances concurrently record and amend matches of the same four
+// players. Every match is recorded in the end, because each request gets four attempts and has at
+// most three conflicts: after the first conflict it locks the group, and then only conflicts with
+// requests that add one of the four players. The winner of the first conflict has added at least
+// two of them.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	const clients, each = 2, 20 // clients of each instance, and requests of each client

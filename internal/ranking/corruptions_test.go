@@ -12,8 +12,8 @@ import (
 // pub is a second group that must not affect the club. Its id is as long as those of supergroups.
 var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 
-// newAuditGame returns a game with two groups. The club has matches of all kinds, and Dave has joined it without playing.
-// These are the ratings after each match of the club:
+// newAuditGame returns a game with two groups. The club has matches of all kinds, and Dave has
+// joined it without playing. These are the ratings after each match of the club:
 //
 //	                                  Alice  Bob   Carol  Zoe
 //	1  Alice – Bob 3:1                1516   1484
@@ -55,7 +55,8 @@ func newAuditGame(t *testing.T) *game {
 	return g
 }
 
-// shorthand defines functions by which corruptions refer to the club's matches, standings and current history entries.
+// shorthand defines functions by which corruptions refer to the club's matches, standings and
+// current history entries.
 const shorthand = `
 	CREATE FUNCTION club() RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = -100';
@@ -81,7 +82,8 @@ type corruption struct {
 	err error
 	// remaining are the expected findings after a repair.
 	remaining []string
-	// changesMatches is true if the matches themselves are changed, so that a repair does not restore the old standings.
+	// changesMatches is true if the matches themselves are changed, so that a repair does not
+	// restore the old standings.
 	changesMatches bool
 }
 

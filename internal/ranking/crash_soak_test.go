@@ -25,8 +25,8 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The next instance repeats all requests that
-// a killed one left open, as the messenger does.
+// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The
+// next instance repeats all requests that a killed one left open, as the messenger does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -92,7 +92,8 @@ type crashTest struct {
 	openSince map[string]time.Time // database time at which the others were not handled yet, by key
 }
 
-// restartAt crashes the database at the given times. The returned function waits for the last restart.
+// restartAt crashes the database at the given times. The returned function waits for the last
+// restart.
 func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	var done sync.WaitGroup
@@ -119,8 +120,8 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and starts another one in its place. It kills the instance at once, or right after its next commit, before it
-// can report it.
+// replace kills an instance and starts another one in its place. It kills the instance at once, or
+// right after its next commit, before it can report it.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -143,8 +144,8 @@ func (c *crashTest) replace(slot int, atCommit bool) {
 	c.launch(slot)
 }
 
-// checkOpen finds out which open requests of a killed instance were handled. Database sessions of the instance may still be working on the
-// others, so a repeated request may conflict with itself.
+// checkOpen finds out which open requests of a killed instance were handled. Database sessions of
+// the instance may still be working on the others, so a repeated request may conflict with itself.
 func (c *crashTest) checkOpen(slot int) {
 	c.t.Helper()
 	var left []string

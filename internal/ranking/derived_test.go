@@ -9,7 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUpsetIsDerivedAgain: a match has its upset whenever it counts, and that of what its players were rated before it.
+// TestUpsetIsDerivedAgain: a match has its upset whenever it counts, and that of what its players
+// were rated before it.
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -51,7 +52,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	check("a draw", 0, 0)
 }
 
-// TestLongestStreakIsReplayed: a replay from the middle knows the longest streak before it, and not that after it.
+// TestLongestStreakIsReplayed: a replay from the middle knows the longest streak before it, and not
+// that after it.
 func TestLongestStreakIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -37,7 +37,8 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	return nil
 }
 
-// accept presses the button below message 77, which offers to fix match 1 as it is after some changes.
+// accept presses the button below message 77, which offers to fix match 1 as it is after some
+// changes.
 func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...ladder.Score) ranking.Origin {
 	t.Helper()
 	o := g.press(who)
@@ -47,8 +48,8 @@ func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...
 	return o
 }
 
-// offered returns what the message with the offer is to show after a press. The press itself is answered without words, and nothing else is
-// sent.
+// offered returns what the message with the offer is to show after a press. The press itself is
+// answered without words, and nothing else is sent.
 func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
@@ -122,7 +123,8 @@ func TestOfferFix(t *testing.T) {
 	o.Message = "m:1"
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
-	// The button works only once and for those who may amend. Its scores are in the order of the card.
+	// The button works only once and for those who may amend. Its scores are in the order of the
+	// card.
 	press := func(who *command.Person) ranking.Origin {
 		t.Helper()
 		return g.accept(t, who, 0, ladder.Score{A: 3, B: 2})
@@ -142,8 +144,9 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
-// TestEditRecordsWhatIsOpen: an edit of a message with several results records what the message has not recorded, once and under a free key
-// of the message. What it has recorded stays. If that cannot be told apart, the edit does nothing.
+// TestEditRecordsWhatIsOpen: an edit of a message with several results records what the message has
+// not recorded, once and under a free key of the message. What it has recorded stays. If that
+// cannot be told apart, the edit does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
@@ -199,7 +202,8 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestEditAndAnswerAtOnce: of an edit and the answer to the question about the same result, on two instances, one records it.
+// TestEditAndAnswerAtOnce: of an edit and the answer to the question about the same result, on two
+// instances, one records it.
 func TestEditAndAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -227,7 +231,8 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditOfAQuestion: a message that only led to a question is read again if it is edited. Then its question is over.
+// TestEditOfAQuestion: a message that only led to a question is read again if it is edited. Then
+// its question is over.
 func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -245,8 +250,9 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditClosesQuestions: once an edit has taken effect, no button of a question about the message says or does anything else, nor does the
-// end of its time. A question that the edit itself leads to stays.
+// TestEditClosesQuestions: once an edit has taken effect, no button of a question about the message
+// says or does anything else, nor does the end of its time. A question that the edit itself leads
+// to stays.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -326,8 +332,8 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
-// TestEditOfTheWinner: an edit that names the players the other way round, so that the other one has won, offers that. Of an undone match
-// it is said that it is undone.
+// TestEditOfTheWinner: an edit that names the players the other way round, so that the other one
+// has won, offers that. Of an undone match it is said that it is undone.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -378,8 +384,9 @@ func TestEditToASlip(t *testing.T) {
 	}
 }
 
-// TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a correction of the same match, which those may
-// make who may fix it. Then the match counts as if it had been reported so.
+// TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a
+// correction of the same match, which those may make who may fix it. Then the match counts as if it
+// had been reported so.
 func TestEditToOtherPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -438,7 +445,8 @@ func TestEditToOtherPlayers(t *testing.T) {
 	}
 }
 
-// TestUnreadableEdit: an edit that cannot be read, or means several things, of a message that recorded a match gets no answer.
+// TestUnreadableEdit: an edit that cannot be read, or means several things, of a message that
+// recorded a match gets no answer.
 func TestUnreadableEdit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -453,7 +461,8 @@ func TestUnreadableEdit(t *testing.T) {
 	g.has(t, 1, "outbox")
 }
 
-// TestOffersCountAsQuestions: over the limit, no offer and no refusal is sent. Edits without an offer do not count.
+// TestOffersCountAsQuestions: over the limit, no offer and no refusal is sent. Edits without an
+// offer do not count.
 func TestOffersCountAsQuestions(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -26,7 +26,8 @@ func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	return o
 }
 
-// TestEditedCommands: a message that was refused takes effect with the first of its edits that is not refused.
+// TestEditedCommands: a message that was refused takes effect with the first of its edits that is
+// not refused.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -70,7 +71,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestEditedIntoWhatIsAsked: the match that an answer records is that of the message too, and so is each of several matches.
+// TestEditedIntoWhatIsAsked: the match that an answer records is that of the message too, and so is
+// each of several matches.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -123,7 +125,8 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	}
 }
 
-// TestEditOfAnUndo: a message that has led to the question whether to undo a match is no other command if it is edited.
+// TestEditOfAnUndo: a message that has led to the question whether to undo a match is no other
+// command if it is edited.
 func TestEditOfAnUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -156,9 +159,9 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit, the message, or the same once more.
-// Whatever comes first takes effect, unless it is refused, and nothing else does, except that an edit with another score offers to fix the
-// match.
+// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit,
+// the message, or the same once more. Whatever comes first takes effect, unless it is refused, and
+// nothing else does, except that an edit with another score offers to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -196,8 +199,8 @@ func TestEditsOvertaken(t *testing.T) {
 	}
 }
 
-// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match against somebody, or a question. A match
-// against herself is refused.
+// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match
+// against somebody, or a question. A match against herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {
@@ -209,7 +212,8 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }
 
-// TestEditsAtOnce: several instances handle a message and all its edits at the same time, each twice.
+// TestEditsAtOnce: several instances handle a message and all its edits at the same time, each
+// twice.
 func TestEditsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

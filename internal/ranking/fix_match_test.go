@@ -67,7 +67,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: it is offered first. The button fixes the match as long as that has not changed.
+// TestFixThatChangesTheWinner: it is offered first. The button fixes the match as long as that has
+// not changed.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

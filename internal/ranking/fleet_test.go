@@ -192,7 +192,8 @@ func (f *fleet) fail(format string, args ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
 
-// waitUntil waits until the given time since the start has passed. It ends the test after a failure.
+// waitUntil waits until the given time since the start has passed. It ends the test after a
+// failure.
 func (f *fleet) waitUntil(passed time.Duration) {
 	f.t.Helper()
 	timer := time.NewTimer(time.Until(f.started.Add(passed)))

@@ -31,8 +31,8 @@ func (g *game) conflicting(times int64) conflictingStore {
 	return store
 }
 
-// heldStore is a store in which another session holds the lock: for each Lock, or for each Apply that
-// records something.
+// heldStore is a store in which another session holds the lock: for each Lock, or for each Apply
+// that records something.
 type heldStore struct {
 	ranking.Store
 	always bool
@@ -52,8 +52,8 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return h.Store.Apply(ctx, c)
 }
 
-// TestGivingUpInNamedLadder: when all attempts at a command fail, that is said in the ladder that the
-// command names, as far as it is known, and nothing is recorded, not by a redelivery either.
+// TestGivingUpInNamedLadder: when all attempts at a command fail, that is said in the ladder that
+// the command names, as far as it is known, and nothing is recorded, not by a redelivery either.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -105,8 +105,8 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 	}
 }
 
-// TestEditStartsNoWizard: a recorded report that is edited into a /match that says nothing, be it about
-// a ladder, is not answered, and nobody is asked.
+// TestEditStartsNoWizard: a recorded report that is edited into a /match that says nothing, be it
+// about a ladder, is not answered, and nobody is asked.
 func TestEditStartsNoWizard(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "padel"} {
@@ -146,8 +146,8 @@ func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID,
 	return false, c.err
 }
 
-// TestAdminsAreAskedOnce: who sends a command is asked about once, however many attempts it takes, and
-// only if that may matter. An anonymous admin is one.
+// TestAdminsAreAskedOnce: who sends a command is asked about once, however many attempts it takes,
+// and only if that may matter. An anonymous admin is one.
 func TestAdminsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}
@@ -215,8 +215,8 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: a reply to a wizard is no command before it is known whom the wizard
-// asks. If that cannot be found out in time, nobody is told to try again.
+// TestBystanderOfStalledWizard: a reply to a wizard is no command before it is known whom the
+// wizard asks. If that cannot be found out in time, nobody is told to try again.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

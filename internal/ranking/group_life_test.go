@@ -22,7 +22,8 @@ type greeting struct{}
 
 var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
 
-// eventOrigin returns the origin of an event in a chat, the given time after the start of the test's clock.
+// eventOrigin returns the origin of an event in a chat, the given time after the start of the
+// test's clock.
 func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {
 	o := g.origin(nil)
 	o.Key, o.Chat, o.SentAt, o.ReplyTo, o.Thread = "s:"+o.Key, chat, o.SentAt.Add(after), 0, 0
@@ -99,7 +100,8 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: the messenger reports an addition to a group in which the bot already is. That is an upgrade.
+// TestAddedWhereActive: the messenger reports an addition to a group in which the bot already is.
+// That is an upgrade.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -129,7 +131,8 @@ func TestAddedWhereActive(t *testing.T) {
 	}
 }
 
-// TestAddedBeforeMove: the addition to the supergroup is delivered before the move of the old group.
+// TestAddedBeforeMove: the addition to the supergroup is delivered before the move of the old
+// group.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -172,7 +175,8 @@ func TestAddedBeforeMove(t *testing.T) {
 	}
 }
 
-// TestStartedAndAddedConcurrently has two instances handle /start and the addition at the same time.
+// TestStartedAndAddedConcurrently has two instances handle /start and the addition at the same
+// time.
 func TestStartedAndAddedConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -22,7 +22,8 @@ func choice(name, value string) ranking.ChangeSetting {
 	return ranking.ChangeSetting{Setting: s, Value: value}
 }
 
-// choose has an admin press a button that changes a setting of the club, and returns the answer to that.
+// choose has an admin press a button that changes a setting of the club, and returns the answer to
+// that.
 func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	return g.chooseAs(asAdmin(t), t, sender, c)
@@ -88,7 +89,8 @@ func TestShowSettings(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestTypedSetting: a setting that is changed by a command is told to the chat. An anonymous admin may change it too.
+// TestTypedSetting: a setting that is changed by a command is told to the chat. An anonymous admin
+// may change it too.
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -106,8 +108,9 @@ func TestTypedSetting(t *testing.T) {
 	}
 }
 
-// TestChangeSetting has an admin choose each value of each setting, in a chat that the bot does not know yet. The message with the buttons
-// shows the new settings, who pressed sees what has changed, and the chat gets no other message.
+// TestChangeSetting has an admin choose each value of each setting, in a chat that the bot does not
+// know yet. The message with the buttons shows the new settings, who pressed sees what has changed,
+// and the chat gets no other message.
 func TestChangeSetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {
@@ -193,8 +196,9 @@ func TestSettingRefused(t *testing.T) {
 	}
 }
 
-// TestLanguageChosen: what an admin is told is in their own language, and who adds the bot again does not change the language that the
-// group has by then, even if it is the one that it began with.
+// TestLanguageChosen: what an admin is told is in their own language, and who adds the bot again
+// does not change the language that the group has by then, even if it is the one that it began
+// with.
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	for _, chosen := range []string{"de", "uk"} {
@@ -217,7 +221,8 @@ func TestLanguageChosen(t *testing.T) {
 	}
 }
 
-// TestPrivateAnswersAreInTheSendersLanguage: the language of a private chat is that of the person as of now.
+// TestPrivateAnswersAreInTheSendersLanguage: the language of a private chat is that of the person
+// as of now.
 func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -231,7 +236,8 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	}
 }
 
-// TestRulesApply changes all rules. They apply from the next match on, also to what is left of a player's first matches.
+// TestRulesApply changes all rules. They apply from the next match on, also to what is left of a
+// player's first matches.
 func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -244,8 +250,8 @@ func TestRulesApply(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
-	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's expected 0.487, and him by 40 times that,
-	// because it is only his second.
+	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's
+	// expected 0.487, and him by 40 times that, because it is only his second.
 	want := []plainladder.Entry{
 		historyEntry(1, "Alice", 1500, 1516, 32, 1500, 0, 0), historyEntry(1, "Bob", 1500, 1484, 32, 1500, 0, 0),
 		historyEntry(2, "Carol", 1600, 1623, 40, 1600, 0, 0), historyEntry(2, "Alice", 1516, 1493, 40, 1516, 1, 1),
@@ -261,7 +267,8 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
 }
 
-// TestUndoneMatchIsNotAmongTheFirst undoes a match, so that a later one is among a player's first matches.
+// TestUndoneMatchIsNotAmongTheFirst undoes a match, so that a later one is among a player's first
+// matches.
 func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -299,8 +306,9 @@ func TestSettingChangedTwice(t *testing.T) {
 	}
 }
 
-// TestOneSettingChangedAtOnce has several admins give one setting different values at the same time, each by another instance. Each answer
-// continues from the one before, so no choice is lost unseen.
+// TestOneSettingChangedAtOnce has several admins give one setting different values at the same
+// time, each by another instance. Each answer continues from the one before, so no choice is lost
+// unseen.
 func TestOneSettingChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -327,8 +335,8 @@ func TestOneSettingChangedAtOnce(t *testing.T) {
 	}
 }
 
-// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another instance. All choices take effect, and in
-// the end the message shows all of them.
+// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another
+// instance. All choices take effect, and in the end the message shows all of them.
 func TestSettingsChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

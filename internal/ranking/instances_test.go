@@ -24,7 +24,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// instanceVariable in the environment makes the test binary an instance of the service instead of running tests.
+// instanceVariable in the environment makes the test binary an instance of the service instead of
+// running tests.
 const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
@@ -80,8 +81,8 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// The messages to an instance after its assignment. An instance whose standard input is closed exits at once, because the test that started
-// it is gone.
+// The messages to an instance after its assignment. An instance whose standard input is closed
+// exits at once, because the test that started it is gone.
 const (
 	stopMessage = "stop" // finish open requests and exit
 	killMessage = "die"  // kill yourself after the next commit
@@ -98,7 +99,8 @@ type assignment struct {
 	Redelivered []request // requests left open by another instance, at most one per client
 }
 
-// event is a line on an instance's standard output. It is written at once, so that no line is ever truncated.
+// event is a line on an instance's standard output. It is written at once, so that no line is ever
+// truncated.
 type event struct {
 	Begin *request `json:",omitempty"` // written before a request is sent for the first time
 	End   int64    `json:",omitempty"` // the message of a handled request

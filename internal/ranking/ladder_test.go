@@ -15,7 +15,8 @@ func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, fir
 	return g.notice(t, o.Key)
 }
 
-// TestMoveToALadderWithoutThePlayers: what is said of a moved match shows its players in both ladders, in the order of the card.
+// TestMoveToALadderWithoutThePlayers: what is said of a moved match shows its players in both
+// ladders, in the order of the card.
 func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -49,8 +49,8 @@ func delay(ctx context.Context, d time.Duration, err error) error {
 	}
 }
 
-// TestLocked: a command retries after ErrLocked as long as there is time. Then the remaining time is used to ask its sender to try again.
-// If that fails with ErrLocked too, so does the command.
+// TestLocked: a command retries after ErrLocked as long as there is time. Then the remaining time
+// is used to ask its sender to try again. If that fails with ErrLocked too, so does the command.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond
@@ -98,8 +98,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestStoreTimeout: after a timeout a command gets one more full attempt before its sender is asked to try again. While the store does not
-// respond at all, nobody is asked.
+// TestStoreTimeout: after a timeout a command gets one more full attempt before its sender is asked
+// to try again. While the store does not respond at all, nobody is asked.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// longLadder creates a ladder of 20 players with one match and n later ones, and calculates its ratings.
+// longLadder creates a ladder of 20 players with one match and n later ones, and calculates its
+// ratings.
 func longLadder(tb testing.TB, g *game, n int) {
 	tb.Helper()
 	for _, sql := range []string{
@@ -47,7 +48,8 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 }
 
-// TestAmendFirstOfMany fixes and undoes the first match of a long ladder while another instance records a match.
+// TestAmendFirstOfMany fixes and undoes the first match of a long ladder while another instance
+// records a match.
 func TestAmendFirstOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -37,8 +37,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestButtonsOfOtherMatches: a button amends no other match than its own, whatever its number says. A press on it and a reply to it are
-// refused alike.
+// TestButtonsOfOtherMatches: a button amends no other match than its own, whatever its number says.
+// A press on it and a reply to it are refused alike.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -86,7 +86,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	}
 }
 
-// TestPromptsOfOtherMatches: the id of a prompt comes again as well. A button of a prompt answers no other one that has the id by now.
+// TestPromptsOfOtherMatches: the id of a prompt comes again as well. A button of a prompt answers
+// no other one that has the id by now.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

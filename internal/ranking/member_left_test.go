@@ -17,7 +17,8 @@ func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration)
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
-// mustRank asks for the ranking, which must show exactly the wanted players, all of them newcomers, such as "Alice Bob".
+// mustRank asks for the ranking, which must show exactly the wanted players, all of them newcomers,
+// such as "Alice Bob".
 func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)
@@ -76,8 +77,8 @@ func TestMemberLeft(t *testing.T) {
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 }
 
-// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person records it, and even if it is undone. A
-// replay does not change who has left.
+// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person
+// records it, and even if it is undone. A replay does not change who has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -110,7 +111,8 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "that is undone", "Bob Alice")
 }
 
-// TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first match.
+// TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first
+// match.
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -122,7 +124,8 @@ func TestLeftBeforeFirstMatch(t *testing.T) {
 	g.mustRank(t, "Zoe plays", "Zoe Bob")
 }
 
-// TestLeftWhileAMatchIsRecorded has one instance record a match while another one handles a departure.
+// TestLeftWhileAMatchIsRecorded has one instance record a match while another one handles a
+// departure.
 func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -175,8 +178,8 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: who has left a group stays so when an unclaimed player of another one turns out to be the same person, although they
-// had not left when a season ended.
+// TestMergedElsewhere: who has left a group stays so when an unclaimed player of another one turns
+// out to be the same person, although they had not left when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

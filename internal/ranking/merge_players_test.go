@@ -121,7 +121,8 @@ func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed l
 	return s.Store.LockPlayers(ctx, unclaimed, claimed)
 }
 
-// TestMergeConflicts: nothing is recorded for two players who are the same person before they are merged.
+// TestMergeConflicts: nothing is recorded for two players who are the same person before they are
+// merged.
 func TestMergeConflicts(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -135,7 +136,8 @@ func TestMergeConflicts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMergeWithoutMatches: somebody who has no match any more, because an edit made it somebody else's, is merged as well.
+// TestMergeWithoutMatches: somebody who has no match any more, because an edit made it somebody
+// else's, is merged as well.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -10,7 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestMonthOfTheGroup: a month begins when it does in the time zone of the group, for the views of a month and for the largest upset.
+// TestMonthOfTheGroup: a month begins when it does in the time zone of the group, for the views of
+// a month and for the largest upset.
 func TestMonthOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -117,7 +118,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: the day with whose places those of now are compared begins when it does in the time zone of the group.
+// TestWeekOfTheGroup: the day with whose places those of now are compared begins when it does in
+// the time zone of the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveConcurrently has instances handle a move at the same time, while others record, join, undo and merge players in both chats.
+// TestMoveConcurrently has instances handle a move at the same time, while others record, join,
+// undo and merge players in both chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -75,7 +76,8 @@ func TestMoveConcurrently(t *testing.T) {
 	g.has(t, moveRounds, `chats`)
 }
 
-// TestButtonsAfterMove: the buttons of a card that was sent before the move undo the match of the card, unless its group was detached.
+// TestButtonsAfterMove: the buttons of a card that was sent before the move undo the match of the
+// card, unless its group was detached.
 func TestButtonsAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

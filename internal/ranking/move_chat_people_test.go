@@ -11,8 +11,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveAndPeople: of two sightings the later one counts, and unclaimed players of a detached group stay there. Whoever was seen in that
-// group has claimed the unclaimed player of the other one at the next mention.
+// TestMoveAndPeople: of two sightings the later one counts, and unclaimed players of a detached
+// group stay there. Whoever was seen in that group has claimed the unclaimed player of the other
+// one at the next mention.
 func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -79,8 +79,8 @@ func (u *upgrade) chats(t *testing.T) []string {
 		   OR c.id IN (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id IN ($1, $2))`, u.older.ID, u.newer.ID)
 }
 
-// mustBeOne checks that both ids refer to one chat, and that its ladder has all matches in the right order and the ratings of the reference
-// calculation.
+// mustBeOne checks that both ids refer to one chat, and that its ladder has all matches in the
+// right order and the ratings of the reference calculation.
 func (u *upgrade) mustBeOne(t *testing.T) {
 	t.Helper()
 	chat := u.chatID(t, u.newer.ID)
@@ -147,8 +147,9 @@ func permutations(words []string) [][]string {
 	return all
 }
 
-// TestMoveInAnyOrder delivers two updates about a move in any order, together with commands in the new chat (if it is known) and a late
-// command from the old chat. After each of them it redelivers a command that was handled before.
+// TestMoveInAnyOrder delivers two updates about a move in any order, together with commands in the
+// new chat (if it is known) and a late command from the old chat. After each of them it redelivers
+// a command that was handled before.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -216,7 +217,8 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return all
 }
 
-// TestDetachedGroup: of two groups with matches, the one with fewer is detached. The log says so once, and Verify reads it.
+// TestDetachedGroup: of two groups with matches, the one with fewer is detached. The log says so
+// once, and Verify reads it.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -275,8 +277,8 @@ func TestDetachedGroup(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnUnknownChat: after the move of an unknown chat, late commands from its old id reach the new chat. If both ids are unknown,
-// nothing happens.
+// TestMoveOfAnUnknownChat: after the move of an unknown chat, late commands from its old id reach
+// the new chat. If both ids are unknown, nothing happens.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -293,8 +295,8 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnEmptyGroup: if one group has no matches, the chat goes on with the other one, and those who have joined either. The rules are
-// those of the older one.
+// TestMoveOfAnEmptyGroup: if one group has no matches, the chat goes on with the other one, and
+// those who have joined either. The rules are those of the older one.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []string{"older", "newer"} {
@@ -356,8 +358,9 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	}
 }
 
-// TestLateCommand: a command from the old id counts for the chat after the move. Its answer replies to no message, because another one may
-// have its id by now, and it does not change the chat's title.
+// TestLateCommand: a command from the old id counts for the chat after the move. Its answer replies
+// to no message, because another one may have its id by now, and it does not change the chat's
+// title.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

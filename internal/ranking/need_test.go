@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNeedsAreMetOnce: a command that needs the same thing again would do so for ever. Two seasons of
-// a ladder may end in one attempt.
+// TestNeedsAreMetOnce: a command that needs the same thing again would do so for ever. Two seasons
+// of a ladder may end in one attempt.
 func TestNeedsAreMetOnce(t *testing.T) {
 	t.Parallel()
 	var met metNeeds
@@ -59,7 +59,8 @@ func (i insatiable) plan(_ *Service, c *call) *call {
 
 func (i insatiable) decide(*Snapshot) (Decision, need, error) { return Decision{}, i.lacks, nil }
 
-// TestNeedIsNotMetForEver: a command that needs the same thing again fails, and is not read for ever.
+// TestNeedIsNotMetForEver: a command that needs the same thing again fails, and is not read for
+// ever.
 func TestNeedIsNotMetForEver(t *testing.T) {
 	t.Parallel()
 	for _, lacks := range []need{wholeGroup{}, inLadder{ladder: 5}, ladderNamed{}, foundPrompt{}, answerTo{}} {

@@ -27,7 +27,8 @@ func (g *game) storedScores(t *testing.T) []string {
 	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
 }
 
-// TestNoScore: a match without a score changes ratings as one with the smallest margin, and a fix adds the score, or corrects who won.
+// TestNoScore: a match without a score changes ratings as one with the smallest margin, and a fix
+// adds the score, or corrects who won.
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -64,8 +65,8 @@ func TestNoScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestComplete: if somebody reports the score of a match that was recorded without one, a button adds it to that match, in whichever order
-// the two reports name the players.
+// TestComplete: if somebody reports the score of a match that was recorded without one, a button
+// adds it to that match, in whichever order the two reports name the players.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -135,7 +136,8 @@ func TestEndedEarlyIsComplete(t *testing.T) {
 	}
 }
 
-// TestEditAfterComplete: a report whose score a button has added to an earlier match is no report of another one if its message is edited.
+// TestEditAfterComplete: a report whose score a button has added to an earlier match is no report
+// of another one if its message is edited.
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -146,7 +148,8 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
-// TestEditOfWhatIsComplete: an edit of a report without a score, whose match has a score by now, offers to correct only who has won.
+// TestEditOfWhatIsComplete: an edit of a report without a score, whose match has a score by now,
+// offers to correct only who has won.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -197,7 +200,8 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: an edit may add the score instead of a button. Then the button adds no second match.
+// TestMissingScoreEdited: an edit may add the score instead of a button. Then the button adds no
+// second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

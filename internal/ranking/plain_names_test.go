@@ -15,7 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlainNames: who is meant by name plays on with the own rating. Whom the message only shows is not added.
+// TestPlainNames: who is meant by name plays on with the own rating. Whom the message only shows is
+// not added.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -62,7 +63,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a /teams that means people by name is divided and reported for whoever presses its buttons.
+// TestNamedTeams: a /teams that means people by name is divided and reported for whoever presses
+// its buttons.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -17,8 +17,8 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return decode[ranking.Refusal](t, g, []byte(all[0]))
 }
 
-// TestPressLimit: 60 presses of a person that change nothing are handled per minute, in all groups together. Others are refused and leave
-// nothing else behind. Results are counted separately.
+// TestPressLimit: 60 presses of a person that change nothing are handled per minute, in all groups
+// together. Others are refused and leave nothing else behind. Results are counted separately.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

@@ -21,8 +21,8 @@ func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person)
 	return g.notice(t, o.Key)
 }
 
-// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just what the answer said, whatever the rules
-// are and whoever is new.
+// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just
+// what the answer said, whatever the rules are and whoever is new.
 func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -71,7 +71,8 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: nobody becomes a player by a question, and the answer says who has not played.
+// TestOddsAboutStrangers: nobody becomes a player by a question, and the answer says who has not
+// played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -115,8 +116,8 @@ func TestOddsAboutStrangers(t *testing.T) {
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
-// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message, and the one that is chosen is reported
-// by whoever presses.
+// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message,
+// and the one that is chosen is reported by whoever presses.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -25,7 +25,8 @@ func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptA
 	return ranking.PromptAnswer{Prompt: id, Option: option}
 }
 
-// respond has an admin answer a prompt with a button below message 77, and returns what the message that asked is to show.
+// respond has an admin answer a prompt with a button below message 77, and returns what the message
+// that asked is to show.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
 	must(t, g.Do(asAdmin(t), below(77, o), answerBy(id, option)))
@@ -105,7 +106,8 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: an admin is asked before the match of others is undone. The answer counts once.
+// TestPromptIsAnswered: an admin is asked before the match of others is undone. The answer counts
+// once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
 	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
@@ -150,7 +152,8 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: answers that are forged or late, or by somebody who may not answer, get a toast and change nothing.
+// TestPromptRefuses: answers that are forged or late, or by somebody who may not answer, get a
+// toast and change nothing.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -200,8 +203,8 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not notified. The time is counted from the
-// delivery, which the store of the outbox records.
+// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not
+// notified. The time is counted from the delivery, which the store of the outbox records.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -241,7 +244,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
-// TestUnansweredReports: a report that nobody explains, and a wizard that nobody answers, end as "not recorded".
+// TestUnansweredReports: a report that nobody explains, and a wizard that nobody answers, end as
+// "not recorded".
 func TestUnansweredReports(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -267,8 +271,9 @@ func TestUnansweredReports(t *testing.T) {
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
 }
 
-// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock jumps. What is not due stays; a timer of
-// a newer release stays too, and only its own failure is reported.
+// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock
+// jumps. What is not due stays; a timer of a newer release stays too, and only its own failure is
+// reported.
 func TestTimersFireOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -298,8 +303,8 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 2, "timers")
 }
 
-// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other person is told that it is too late. The same
-// goes for a timer that fires at the same time.
+// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other
+// person is told that it is too late. The same goes for a timer that fires at the same time.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -13,7 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// newLimitedGame returns a game with the default limit on results, and another instance of its service.
+// newLimitedGame returns a game with the default limit on results, and another instance of its
+// service.
 func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	t.Helper()
 	g = newGame(t)
@@ -62,7 +63,8 @@ func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) st
 	return ""
 }
 
-// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers until they are below it.
+// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers
+// until they are below it.
 func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -112,7 +114,8 @@ func TestQuestionLimit(t *testing.T) {
 			t.Errorf("at second %d: %s, want %s", step.second, got, step.want)
 		}
 	}
-	// Over the limit again, the sender is asked again, but only once, even if messages are delivered out of order.
+	// Over the limit again, the sender is asked again, but only once, even if messages are
+	// delivered out of order.
 	for i := range 19 {
 		if got := g.askRanking(t, g.Service, g.at(&alice, 201)); got != "answered" {
 			t.Errorf("question %d of the next minute: %s", i+2, got)
@@ -157,7 +160,8 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: commands that were sent over hours and are delivered together are all handled.
+// TestBacklogIsNotLimited: commands that were sent over hours and are delivered together are all
+// handled.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -230,7 +234,8 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
-// TestRejectedUndoNamesItsMatch: of a message with several matches, the only one that counts is meant.
+// TestRejectedUndoNamesItsMatch: of a message with several matches, the only one that counts is
+// meant.
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -330,8 +335,8 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkBuckets(t, "all", "result=61")
 }
 
-// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever answers, when it is recorded. Over the limit
-// the question stays open.
+// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever
+// answers, when it is recorded. Over the limit the question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -379,7 +384,8 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 }
 
-// TestRedeliveredCommand: a retried command may be old, so it does not update the chat or known players.
+// TestRedeliveredCommand: a retried command may be old, so it does not update the chat or known
+// players.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -104,7 +104,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches records two matches of a message that was refused, one after its edit and one by a button.
+// TestKeysOfMatches records two matches of a message that was refused, one after its edit and one
+// by a button.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

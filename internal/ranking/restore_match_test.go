@@ -65,7 +65,8 @@ func TestRestoreMatch(t *testing.T) {
 	}
 }
 
-// TestWhoMayRestore: Bob has undone match 2 of Alice and Bob, and an anonymous admin match 1, at the same time.
+// TestWhoMayRestore: Bob has undone match 2 of Alice and Bob, and an anonymous admin match 1, at
+// the same time.
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -147,8 +148,8 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before its players became one. What an anonymous
-// admin undid comes back.
+// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before
+// its players became one. What an anonymous admin undid comes back.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -174,8 +175,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a press on a button that was made before the match changed, or with forged numbers, is answered by a toast only, and
-// changes nothing.
+// TestStalePresses: a press on a button that was made before the match changed, or with forged
+// numbers, is answered by a toast only, and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -235,8 +236,9 @@ func TestStalePresses(t *testing.T) {
 	}
 }
 
-// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200 times: the match is undone and restored
-// in turn. Each time one of the presses has an effect, and the other a toast.
+// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200
+// times: the match is undone and restored in turn. Each time one of the presses has an effect, and
+// the other a toast.
 func TestTwoPressesAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -301,7 +303,8 @@ func TestTooFarBack(t *testing.T) {
 	g.has(t, 2, "matches WHERE changes > 0")
 }
 
-// TestRestoreOverTheLimit: a restore over the limit on results is listed among those that were not done.
+// TestRestoreOverTheLimit: a restore over the limit on results is listed among those that were not
+// done.
 func TestRestoreOverTheLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -54,7 +54,8 @@ func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
-// memoryStore is a store in memory that knows everybody and keeps the applied changes. What amends matches is missing.
+// memoryStore is a store in memory that knows everybody and keeps the applied changes. What amends
+// matches is missing.
 type memoryStore struct {
 	ranking.Store
 	applied []ranking.Changes
@@ -129,7 +130,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecentConflict: in a chat with a recent conflict, results lock the group on their first attempt.
+// TestRecentConflict: in a chat with a recent conflict, results lock the group on their first
+// attempt.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -176,7 +178,8 @@ func TestRecentConflict(t *testing.T) {
 	})
 }
 
-// TestContendedChat: after a conflict, results lock the group on their first attempt as long as they follow each other within a second.
+// TestContendedChat: after a conflict, results lock the group on their first attempt as long as
+// they follow each other within a second.
 func TestContendedChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -194,7 +197,8 @@ func TestContendedChat(t *testing.T) {
 	})
 }
 
-// TestAnonymousReportLocks: also what an anonymous admin reports by plain names locks the group after a conflict.
+// TestAnonymousReportLocks: also what an anonymous admin reports by plain names locks the group
+// after a conflict.
 func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,8 +243,8 @@ func TestPersistentConflict(t *testing.T) {
 	})
 }
 
-// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time between two retries has time left for a
-// refusal.
+// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time
+// between two retries has time left for a refusal.
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){

@@ -71,7 +71,8 @@ func (g *game) told(t *testing.T) []string {
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
 }
 
-// TestSeasons: everybody starts a season afresh, and a match counts in the season in which its message was sent, however late it arrives.
+// TestSeasons: everybody starts a season afresh, and a match counts in the season in which its
+// message was sent, however late it arrives.
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -216,8 +217,8 @@ func keyed(o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not recorded in the old one, neither that of
-// people who are in it nor that of others.
+// TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not
+// recorded in the old one, neither that of people who are in it nor that of others.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -234,8 +235,8 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestHalfway: where the rules say so, people begin a season half-way between their rating and the start rating, and a correction of the
-// season before does not change that.
+// TestHalfway: where the rules say so, people begin a season half-way between their rating and the
+// start rating, and a correction of the season before does not change that.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -255,8 +256,8 @@ func TestHalfway(t *testing.T) {
 	}
 }
 
-// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, whenever it is answered, and an edit in that of its
-// own time.
+// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, whenever
+// it is answered, and an edit in that of its own time.
 func TestSeasonOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -272,8 +273,8 @@ func TestSeasonOfAnAnswer(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOnlyAdminsCorrectSeasons: whoever undid a match cannot restore it once its season is over, nor can anybody but an admin move a match
-// into a season that is over.
+// TestOnlyAdminsCorrectSeasons: whoever undid a match cannot restore it once its season is over,
+// nor can anybody but an admin move a match into a season that is over.
 func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t) // with match 1 in chess
@@ -361,8 +362,8 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	}
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first message of the next one starts that, the timer tells, and what arrives later
-// is still recorded where it belongs.
+// TestAutomaticSeasons: a season ends with its month. The first message of the next one starts
+// that, the timer tells, and what arrives later is still recorded where it belongs.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -409,7 +410,8 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAutomaticSeasonsAndAdmins: an admin may end a season that would end by itself. Of several instances, one ends it.
+// TestAutomaticSeasonsAndAdmins: an admin may end a season that would end by itself. Of several
+// instances, one ends it.
 func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -433,7 +435,8 @@ func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSettingAfterTheEnd: once a season is due, another length does not move its end any more, nor does who ends it by hand.
+// TestSettingAfterTheEnd: once a season is due, another length does not move its end any more, nor
+// does who ends it by hand.
 func TestSettingAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -449,7 +452,8 @@ func TestSettingAfterTheEnd(t *testing.T) {
 	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
 }
 
-// TestSeasonsEndInTheirZone: the month of a zone, over changes of its clocks, a leap day, and a day that was skipped.
+// TestSeasonsEndInTheirZone: the month of a zone, over changes of its clocks, a leap day, and a day
+// that was skipped.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -477,7 +481,8 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfSeason: another zone moves only the end of the season that goes on, to the same day there, unless it is that day already.
+// TestZoneMovesEndOfSeason: another zone moves only the end of the season that goes on, to the same
+// day there, unless it is that day already.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{

@@ -41,8 +41,9 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	return n
 }
 
-// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the place of the last. A picture is of the
-// people who are named, each once, if all of them have played.
+// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the
+// place of the last. A picture is of the people who are named, each once, if all of them have
+// played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -82,7 +83,8 @@ func TestShowChart(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
-// TestPostChart: the button of a player's page posts a chart in reply to it, and answers the press. Others turn a chart in place.
+// TestPostChart: the button of a player's page posts a chart in reply to it, and answers the press.
+// Others turn a chart in place.
 func TestPostChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -105,8 +107,8 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in its own. Those who have played only
-// before it keep their rating all along.
+// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in
+// its own. Those who have played only before it keep their rating all along.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

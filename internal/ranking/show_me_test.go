@@ -77,7 +77,8 @@ func TestShowMeInAGroup(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
 }
 
-// TestShowLastMatches: the last five, with their opponents from the view of the player, without those that do not count.
+// TestShowLastMatches: the last five, with their opponents from the view of the player, without
+// those that do not count.
 func TestShowLastMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

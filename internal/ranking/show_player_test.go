@@ -57,8 +57,8 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// TestShowPlayer: a person is found by their account, by the username that they were last seen with in the group, or as somebody whom only
-// results name.
+// TestShowPlayer: a person is found by their account, by the username that they were last seen with
+// in the group, or as somebody whom only results name.
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

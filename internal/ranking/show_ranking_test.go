@@ -60,8 +60,8 @@ func TestShowRanking(t *testing.T) {
 	}
 }
 
-// TestPlacesBegin: until three players have the matches for a place, there is one list by rating. How many matches that are is a rule, which
-// applies at once.
+// TestPlacesBegin: until three players have the matches for a place, there is one list by rating.
+// How many matches that are is a rule, which applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -111,8 +111,8 @@ func (g *game) addCrowd(t *testing.T) {
 		ORDER BY p.id`)
 }
 
-// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many others come before it, -1 for somebody
-// who is not in the ranking.
+// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many
+// others come before it, -1 for somebody who is not in the ranking.
 func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {

@@ -44,8 +44,8 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 	return all
 }
 
-// currentHistory returns the current history of the matches in the season of a chat's ladder that goes on, in the order of their numbers,
-// those of side A first.
+// currentHistory returns the current history of the matches in the season of a chat's ladder that
+// goes on, in the order of their numbers, those of side A first.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()
 	return g.storedEntries(t, goingOnIn, int64(chat), who)

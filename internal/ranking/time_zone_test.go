@@ -76,8 +76,8 @@ func zoneNames(t *testing.T, archive string) (names []string) {
 	return names
 }
 
-// TestBeginningsOfDaysAndMonths: with the zones' clocks put forward and back, a leap day, midnights that come twice or never, and a day
-// that was skipped.
+// TestBeginningsOfDaysAndMonths: with the zones' clocks put forward and back, a leap day, midnights
+// that come twice or never, and a day that was skipped.
 func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ zone, at, begins, unit, next string }{
@@ -162,7 +162,8 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce compares the beginning of each day with the first minute of that day, found by counting.
+// TestDaysBeginOnce compares the beginning of each day with the first minute of that day, found by
+// counting.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

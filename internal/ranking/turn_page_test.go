@@ -25,7 +25,8 @@ func below(message int64, o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77 is to show.
+// turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77
+// is to show.
 func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page int) stats.RankingPage {
 	t.Helper()
 	g.question(t, below(77, g.press(by)), stats.RankingQuestion{Page: page, Asker: asker})
@@ -46,8 +47,8 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If the page does not exist any more, the last
-// one is shown.
+// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If
+// the page does not exist any more, the last one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -71,8 +72,8 @@ func TestTurnRanking(t *testing.T) {
 	}
 }
 
-// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one that waits for the same message, and
-// waits for ten minutes.
+// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one
+// that waits for the same message, and waits for ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -127,7 +128,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: the message has another id in a chat with a new id, so only the press is answered.
+// TestPageOfAMovedChat: the message has another id in a chat with a new id, so only the press is
+// answered.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

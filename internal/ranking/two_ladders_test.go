@@ -17,10 +17,12 @@ import (
 	"elobot/internal/stats"
 )
 
-// newLadders returns a game in which the club has the ladders chess, which is the default one, and padel.
+// newLadders returns a game in which the club has the ladders chess, which is the default one, and
+// padel.
 func newLadders(t *testing.T) *game { return newChessAnd(t, "padel") }
 
-// newChessAnd returns a game in which the club has the ladder chess, which is the default one, and another one.
+// newChessAnd returns a game in which the club has the ladder chess, which is the default one, and
+// another one.
 func newChessAnd(t *testing.T, name string) *game {
 	t.Helper()
 	g := newGame(t)
@@ -63,7 +65,8 @@ func (g *game) moveTo(t *testing.T, number int, ladder string) ranking.Notice {
 	return g.notice(t, o.Key)
 }
 
-// ratings returns the ratings in all ladders, such as "chess Alice 1516", and who has left: "chess Alice 1516 left".
+// ratings returns the ratings in all ladders, such as "chess Alice 1516", and who has left: "chess
+// Alice 1516 left".
 func (g *game) ratings(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -78,8 +81,8 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 	}
 }
 
-// TestAbsentInAllLadders: who leaves the group leaves all its ladders, those too that they get into without playing, and comes back to all
-// by a match in one of them, or by joining the default one.
+// TestAbsentInAllLadders: who leaves the group leaves all its ladders, those too that they get into
+// without playing, and comes back to all by a match in one of them, or by joining the default one.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -106,7 +109,8 @@ func TestAbsentInAllLadders(t *testing.T) {
 		"padel Alice 1529", "padel Bob 1485", "padel Carol 1501", "padel Zoe 1485")
 }
 
-// TestEditOfMovedMatch: an edit of a report whose match was moved is about the ladder where the match is.
+// TestEditOfMovedMatch: an edit of a report whose match was moved is about the ladder where the
+// match is.
 func TestEditOfMovedMatch(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -121,7 +125,8 @@ func TestEditOfMovedMatch(t *testing.T) {
 	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
 }
 
-// TestArchivedLadder: nothing gets into an archived ladder, wherever it is bound; what is in it can be undone and moved out.
+// TestArchivedLadder: nothing gets into an archived ladder, wherever it is bound; what is in it can
+// be undone and moved out.
 func TestArchivedLadder(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -194,7 +199,8 @@ func TestRecordedWhileArchived(t *testing.T) {
 	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestLaddersAtOnce has two instances record in a ladder, move matches in and out, and archive it, all at the same time.
+// TestLaddersAtOnce has two instances record in a ladder, move matches in and out, and archive it,
+// all at the same time.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

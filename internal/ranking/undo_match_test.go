@@ -91,7 +91,8 @@ func TestUndoMatch(t *testing.T) {
 	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
 	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.MatchUndone{
 		Number: 1, Sides: sides, By: byAlice,
-		// Carol now beats Bob as his equal: she gains 16 instead of 17, then loses 1 to Zoe as before and 17 to Alice
+		// Carol now beats Bob as his equal: she gains 16 instead of 17, then loses 1 to Zoe as
+		// before and 17 to Alice
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
@@ -170,7 +171,8 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return all
 }
 
-// TestWhoMayAmend has different people amend a match at different times. Alice played Bob, and Carol reported it.
+// TestWhoMayAmend has different people amend a match at different times. Alice played Bob, and
+// Carol reported it.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
@@ -302,7 +304,8 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice does not undo one match after the other: it asks about the last match that counts.
+// TestBareUndoTwice does not undo one match after the other: it asks about the last match that
+// counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -419,7 +422,8 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is refused, and other commands still work.
+// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is
+// refused, and other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -453,7 +457,8 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 }
 
-// TestUndoOneOfSeveral: an undo in reply to a message that recorded several matches asks which one is meant.
+// TestUndoOneOfSeveral: an undo in reply to a message that recorded several matches asks which one
+// is meant.
 func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -11,8 +11,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it looks up mentions. A username that the
-// sender gave up therefore means somebody else from the first report on.
+// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it
+// looks up mentions. A username that the sender gave up therefore means somebody else from the
+// first report on.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := command.Person{ID: 2, Username: "robert", Name: "Bob"}
@@ -56,7 +57,8 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	}
 }
 
-// TestTransferredUsernamesAreStored: after one report, every player has the username that was seen last.
+// TestTransferredUsernamesAreStored: after one report, every player has the username that was seen
+// last.
 func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

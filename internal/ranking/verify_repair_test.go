@@ -86,7 +86,8 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	}
 }
 
-// mustAppend checks that no history entries were removed, and that new ones have the reason "repair".
+// mustAppend checks that no history entries were removed, and that new ones have the reason
+// "repair".
 func mustAppend(t *testing.T, before, after []entryRow) {
 	t.Helper()
 	if len(after) < len(before) {
@@ -110,7 +111,8 @@ func (g *game) nextTransaction(t *testing.T) int {
 	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
 }
 
-// mustBeOneTransaction checks that everything written since the given transaction id was written in one transaction.
+// mustBeOneTransaction checks that everything written since the given transaction id was written in
+// one transaction.
 func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
 	written := rows[struct{ ID int }](t, g, `
@@ -203,7 +205,8 @@ func (c beforeRewriteLock) Rewrite(ctx context.Context, w ladder.Rewrite) error 
 	return c.Locked.Rewrite(ctx, w)
 }
 
-// TestRepairWhileMatchesAreRecorded: matches that are reported during a repair wait for it and then count.
+// TestRepairWhileMatchesAreRecorded: matches that are reported during a repair wait for it and then
+// count.
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3

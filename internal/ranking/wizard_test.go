@@ -22,7 +22,8 @@ func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *comma
 	return o, g.notice(t, o.Key)
 }
 
-// pressWizard has a person press a button of the newest prompt, in message 77, and returns the press.
+// pressWizard has a person press a button of the newest prompt, in message 77, and returns the
+// press.
 func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.PromptOption) (key string) {
 	t.Helper()
 	o := g.origin(sender)
@@ -77,7 +78,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a newcomer is offered everybody in the group, page by page; in an empty group there is nobody to offer.
+// TestWizardPages: a newcomer is offered everybody in the group, page by page; in an empty group
+// there is nobody to offer.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -101,7 +103,8 @@ func TestWizardPages(t *testing.T) {
 	}
 }
 
-// TestWizardInReply: the author of the message that is replied to is the opponent, a new player or not.
+// TestWizardInReply: the author of the message that is replied to is the opponent, a new player or
+// not.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -116,8 +119,9 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard, with those who may be, and a score that
-// was typed with it is offered too. The message can be replied to again.
+// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard,
+// with those who may be, and a score that was typed with it is offered too. The message can be
+// replied to again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -145,7 +149,8 @@ func TestWizardNames(t *testing.T) {
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
-// TestWizardTyped: what somebody types instead of pressing a button counts as if it had been pressed.
+// TestWizardTyped: what somebody types instead of pressing a button counts as if it had been
+// pressed.
 func TestWizardTyped(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -142,8 +142,8 @@ func (b *bot) supervise() {
 	}
 }
 
-// endedByItself records a violation, unless the bot ended during its start. The judge decides at the end whether a failed start had a good
-// reason.
+// endedByItself records a violation, unless the bot ended during its start. The judge decides at
+// the end whether a failed start had a good reason.
 func (b *bot) endedByItself(p *life) {
 	output, err := os.ReadFile(p.log)
 	if err != nil {

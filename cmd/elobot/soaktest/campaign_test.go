@@ -26,7 +26,8 @@ var (
 const (
 	// drainLimit is how long the bot may take to finish everything after the last fault.
 	drainLimit = 3 * time.Minute
-	// groupPause is how long a group's limit makes each answer wait on average: all that waits may be in one group.
+	// groupPause is how long a group's limit makes each answer wait on average: all that waits may
+	// be in one group.
 	groupPause = 3 * time.Second
 	// stopLimit is how long a clean stop may take, with some allowance for a busy machine.
 	stopLimit = 12 * time.Second
@@ -54,8 +55,9 @@ type campaign struct {
 	violations   []string // found during the campaign
 }
 
-// TestHostileCampaign reports results in thirty chats while everything around the bot fails at random. Every result must be recorded once
-// or refused, in order, with the right ratings, and answered twice only if that was counted as possible.
+// TestHostileCampaign reports results in thirty chats while everything around the bot fails at
+// random. Every result must be recorded once or refused, in order, with the right ratings, and
+// answered twice only if that was counted as possible.
 func TestHostileCampaign(t *testing.T) {
 	t.Parallel()
 	if *seed == 0 {
@@ -143,8 +145,9 @@ func (c *campaign) showProgress(ctx context.Context) {
 	}
 }
 
-// awaitSilence waits until every update is confirmed and every answer sent. The deadline is extended by the delays that the bot itself has
-// scheduled, and by the time that sending takes after them.
+// awaitSilence waits until every update is confirmed and every answer sent. The deadline is
+// extended by the delays that the bot itself has scheduled, and by the time that sending takes
+// after them.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	deadline := time.Now().Add(drainLimit)

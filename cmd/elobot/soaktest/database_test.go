@@ -37,7 +37,8 @@ const (
 func startDatabase(t *testing.T) *database {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// without fsync, data written to the operating system still survives the end of all processes
+		// without fsync, data written to the operating system still survives the end of all
+		// processes
 		Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
 		Sources:  []pgtemp.Source{pgtemp.Programs},
 	})
@@ -128,7 +129,8 @@ func (d *database) setTriggers(t *testing.T) {
 	}
 }
 
-// failStatements makes a share of the statements that write to a table, or to any with *, fail with a code for some time.
+// failStatements makes a share of the statements that write to a table, or to any with *, fail with
+// a code for some time.
 func (d *database) failStatements(ctx context.Context, relation, code string, share float64, lasting time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

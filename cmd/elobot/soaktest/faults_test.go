@@ -73,7 +73,8 @@ func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// stopBot stops the bot. Without another fault, the stop must cause no copies of messages that came in the second before it.
+// stopBot stops the bot. Without another fault, the stop must cause no copies of messages that came
+// in the second before it.
 func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
 	from := time.Now()
 	if c.calm {

@@ -61,7 +61,8 @@ func newPeople(c *campaign, random *rand.Rand) *people {
 	return p
 }
 
-// joinAll makes everybody join every group before the faults begin, so that the bot knows all names.
+// joinAll makes everybody join every group before the faults begin, so that the bot knows all
+// names.
 func (p *people) joinAll() {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)
@@ -124,7 +125,8 @@ func (p *people) play(g *group) {
 
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
-// undo undoes the last match whose card has arrived and whose undo was not requested yet. It returns false if there is none.
+// undo undoes the last match whose card has arrived and whose undo was not requested yet. It
+// returns false if there is none.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false

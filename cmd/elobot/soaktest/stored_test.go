@@ -14,7 +14,8 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// counts returns the numbers of matches and dead letters as text, or "?" if the database does not answer.
+// counts returns the numbers of matches and dead letters as text, or "?" if the database does not
+// answer.
 func (d *database) counts(ctx context.Context) (matches, dead string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -34,7 +35,8 @@ func (d *database) handledAny(ctx context.Context, keys []string) (handled bool,
 	return handled, err
 }
 
-// unsent returns how many answers wait to be sent, and the latest time for which the bot has scheduled one of them.
+// unsent returns how many answers wait to be sent, and the latest time for which the bot has
+// scheduled one of them.
 func (d *database) unsent(ctx context.Context) (left int, until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()

@@ -17,12 +17,13 @@ import (
 const (
 	// pairPercent is the percentage of faults that strike together with a second one.
 	pairPercent = 30
-	// recoveryPercent is the percentage of faults after which the next one waits until the bot has recovered.
+	// recoveryPercent is the percentage of faults after which the next one waits until the bot has
+	// recovered.
 	recoveryPercent = 60
 	// recoveryLimit is how long a command that is sent after a fault may have to wait.
 	recoveryLimit = time.Minute
-	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the consequences of a fault, so some commands
-	// are sent that no fault excuses.
+	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the
+	// consequences of a fault, so some commands are sent that no fault excuses.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
@@ -30,9 +31,11 @@ const (
 type fault struct {
 	name string
 	of   judge.Part
-	// alone says that no other fault may strike at the same time, and that the bot must have recovered from all before.
+	// alone says that no other fault may strike at the same time, and that the bot must have
+	// recovered from all before.
 	alone bool
-	// strike causes the fault and returns when it is over, or with an error if the fault could not be caused.
+	// strike causes the fault and returns when it is over, or with an error if the fault could not
+	// be caused.
 	strike func(ctx context.Context, random *rand.Rand) error
 }
 
@@ -130,8 +133,9 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until a command that is sent from now on has been handled, and a message has been sent after that. If that takes too long
-// it kills the bot, so that the campaign goes on, and returns false.
+// recover waits until a command that is sent from now on has been handled, and a message has been
+// sent after that. If that takes too long it kills the bot, so that the campaign goes on, and
+// returns false.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	sent := int64(-1)
