@@ -75,8 +75,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	return "s" + hex.EncodeToString(sum[:8])
 }
 
-// endBoard finishes the message of a board that was turned off or moved: the message tells as of
-// when it holds, and is unpinned.
+// endBoard finishes the message of a board that was turned off or moved: the message says as of
+// when it was correct, and is unpinned.
 func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
 	id := m.Target
 	if id == 0 {

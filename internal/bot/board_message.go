@@ -48,7 +48,7 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 			return outbox.Receipt{}, err
 		}
 	}
-	// only an edit tells whether a message that is not pinned still exists
+	// only an edit shows whether a message that is not pinned still exists
 	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
 		if err := s.editOrPost(ctx, &e); err != nil {
 			return outbox.Receipt{}, err

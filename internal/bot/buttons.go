@@ -33,12 +33,10 @@ func choice(label string, chosen bool) string {
 	return label
 }
 
-// copyButton returns a button that copies a corrected command.
 func copyButton(text string, w words) [][]button {
 	return [][]button{{{text: w.Text("button.copy", nil), copy: text}}}
 }
 
-// inviteButton returns the button that adds the bot to a group.
 func inviteButton(w words) [][]button {
 	return [][]button{{{text: w.Text("button.add_to_group", nil), invites: true}}}
 }
@@ -54,5 +52,4 @@ func (o outgoing) undoes() int {
 	return 0
 }
 
-// cancel returns the label of the button that cancels a prompt.
 func (w words) cancel() string { return w.Text("button.cancel", nil) }

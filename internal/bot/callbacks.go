@@ -164,7 +164,6 @@ func argsOf(code, data string) (args string, ok bool) {
 	return args, ok && c.Code == code
 }
 
-// press handles a button press.
 func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) error {
 	o, ok := q.origin(in.SentAt)
 	if !ok {

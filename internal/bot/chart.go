@@ -62,8 +62,8 @@ func (w words) chart(n stats.Chart) string {
 	return strings.Join(lines, "\n")
 }
 
-// NoPhotos tells, in place of a picture, that the bot may not send photos to the chat. It exists
-// only during the attempt and is never stored.
+// NoPhotos replaces a picture that the bot may not send to the chat. It exists only during the
+// attempt and is never stored.
 type NoPhotos struct{}
 
 var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})

@@ -113,7 +113,6 @@ func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, 
 	}
 }
 
-// findCommand returns the command with this name or alias.
 func findCommand(name string) (Command, bool) {
 	for _, c := range commands() {
 		if c.Name == name || slices.Contains(c.Aliases, name) {
@@ -140,7 +139,6 @@ func loggedName(name string) string {
 	return "unknown"
 }
 
-// dispatch handles a command.
 func (r *Router) dispatch(ctx context.Context, req request) error {
 	said, private := &req.origin.Said, !req.origin.Chat.IsGroup()
 	c, ok := findCommand(said.Name)
@@ -213,7 +211,6 @@ func menusIn(w words, code string) []telegram.Menu {
 	}
 }
 
-// menu returns commands as entries of a menu.
 func (w words) menu(names []string, private bool) (all []models.BotCommand) {
 	for _, name := range names {
 		all = append(all, models.BotCommand{Command: name, Description: w.menuLine(name, private)})
@@ -221,7 +218,7 @@ func (w words) menu(names []string, private bool) (all []models.BotCommand) {
 	return all
 }
 
-// GroupOnly tells that a command works only in groups.
+// GroupOnly says that a command works only in groups.
 type GroupOnly struct {
 	Command string `json:"command"`
 }

@@ -121,7 +121,7 @@ func headLength(text string) int {
 	return len(text) - len(strings.TrimLeftFunc(text, func(r rune) bool { return !isBreak(r) }))
 }
 
-// CommandFailed tells that a command failed because of a fault of the bot.
+// CommandFailed says that a command failed because of a fault of the bot.
 type CommandFailed struct {
 	Command string `json:"command,omitempty"` // as typed, possibly cut; empty for a button press
 }

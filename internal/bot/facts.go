@@ -16,7 +16,6 @@ type fact struct{ label, value string }
 // fact returns a fact with a label from the catalog.
 func (w words) fact(label, value string) fact { return fact{w.Text("facts."+label, nil), value} }
 
-// factLines formats facts as lines.
 func (w words) factLines(facts []fact) (lines []string) {
 	for _, f := range facts {
 		line := f.value
@@ -56,7 +55,6 @@ func wonLost(won, drawn, lost int, noDraws bool) string {
 	return winsDrawsLosses(won, drawn, lost)
 }
 
-// resultsFact is the fact of wins, draws and losses.
 func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
 	label := "results"
 	if noDraws && drawn == 0 {

@@ -102,7 +102,7 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
 
-// groupDetached tells which of the group's two rankings stays current.
+// groupDetached says which of the group's two rankings stays current.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }

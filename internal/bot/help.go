@@ -28,7 +28,6 @@ var _ = shows(view[Help]{text: words.help, buttons: helpButtons})
 // helpTopic is a group of commands with a page of its own in /help.
 type helpTopic string
 
-// The topics.
 const (
 	aboutResults     helpTopic = "results"
 	aboutCorrections helpTopic = "corrections"
@@ -118,7 +117,6 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	}
 }
 
-// topic returns the label of a topic.
 func (w words) topic(t helpTopic) string { return w.Text("button.topic_"+string(t), nil) }
 
 // start handles /start, which Telegram sends when a person opens the bot or adds it to a group.
@@ -156,7 +154,6 @@ func (w words) greeting(n Greeting) string {
 	return w.Text("greeting.group", nil)
 }
 
-// help explains a command, or lists commands.
 func (w words) help(n Help) string {
 	switch {
 	case n.Topic != "":
@@ -181,7 +178,6 @@ func (w words) help(n Help) string {
 	}
 }
 
-// topicPage lists the commands of a topic.
 func (w words) topicPage(t helpTopic) string {
 	lines := []string{"<b>" + w.topic(t) + "</b>"}
 	for _, c := range t.commands() {

@@ -76,12 +76,12 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	return all
 }
 
-// outcome tells who won, with the score, and the sets and more in brackets.
+// outcome says who won, with the score, and the sets and more in brackets.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeText tells who won, using a form of the catalog's text, with the score if there is one,
+// outcomeText says who won, using a form of the catalog's text, with the score if there is one,
 // followed by after.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
@@ -116,7 +116,7 @@ func (w words) resultOf(sides [2]ranking.Side, show func(ranking.Side) string) s
 
 func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides[1].Score} }
 
-// hasPoints reports whether a score tells more than who won.
+// hasPoints reports whether a score says more than who won.
 func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
 // showScore returns what stands between two sides: their score, or a trophy next to the winner.
@@ -236,7 +236,7 @@ func (w words) numberList(numbers []int) string {
 	}
 }
 
-// celebration tells what is special about a match. It is empty for kinds of newer releases.
+// celebration says what is special about a match. It is empty for kinds of newer releases.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""

@@ -12,7 +12,7 @@ func (w words) playersMerged(n ranking.PlayersMerged) string {
 	return strings.Join(append(w.mergedPlayers(n), w.movements(n.Moved)), "\n")
 }
 
-// mergedPlayers tells which two players were the same person, and which matches were undone because
+// mergedPlayers says which two players were the same person, and which matches were undone because
 // of that.
 func (w words) mergedPlayers(n ranking.PlayersMerged) []string {
 	sentences := []string{w.Text("merged.players", args{"Username": showText("@" + n.Username), "Name": showName(n.Name)})}

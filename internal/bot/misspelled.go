@@ -46,7 +46,7 @@ func (m *message) repliesTo(bot string) bool {
 	return to != nil && to.From != nil && strings.EqualFold(to.From.Username, bot)
 }
 
-// Offer tells what the bot offers in place of a command that it does not have.
+// Offer says what the bot offers in place of a command that it does not have.
 type Offer struct {
 	Command string `json:"command"`
 }
@@ -94,7 +94,7 @@ func isSlip(a, b string) bool {
 	return !isReplaced || len(letters) > minMisspelled
 }
 
-// UnknownCommand tells that there is no such command.
+// UnknownCommand says that there is no such command.
 type UnknownCommand struct {
 	// the command that was probably meant, without the slash, possibly with its arguments
 	Meant string `json:"meant,omitempty"`

@@ -78,7 +78,7 @@ func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking
 
 var _ = shows(view[stats.Odds]{text: words.odds, ofLadder: true})
 
-// odds tells each side's expected score, and how the ratings would change.
+// odds shows each side's expected score, and how the ratings would change.
 func (w words) odds(n stats.Odds) string {
 	lines := []string{
 		w.oddsSide(n.Sides[0], n.Expected, n.Draws),
@@ -145,7 +145,7 @@ func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) strin
 	return strings.Join(lines, "\n")
 }
 
-// changes tells how a match would change a rating.
+// changes says how a match would change a rating.
 func (w words) changes(p stats.OddsPlayer, draws bool) string {
 	with := args{"Win": signed(p.Win), "Lose": signed(p.Lose)}
 	if !draws {

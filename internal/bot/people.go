@@ -13,7 +13,7 @@ import (
 
 var _ = shows(view[stats.UnclearPeople]{text: words.unclearPeople, line: words.unclearPeople, personal: true})
 
-// unclearPeople tells why it is not clear who a question is about.
+// unclearPeople says why it is not clear who a question is about.
 func (w words) unclearPeople(n stats.UnclearPeople) string {
 	with := args{"Word": showWord(n.Word), "Form": ""}
 	if id := "commands." + n.Command + ".usage"; w.Has(id) {

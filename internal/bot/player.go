@@ -23,7 +23,6 @@ func player(_ *Router, req request) ranking.Operation {
 	}
 }
 
-// playerData returns the data of a button about a player.
 func playerData(code string, player ladder.PlayerID) string {
 	return callbackData(code, strconv.FormatInt(int64(player), 10))
 }
@@ -71,7 +70,6 @@ func (w words) myStandings(n stats.MyStandings) string {
 	return strings.Join(append(lines, "<i>"+w.Text("me.legend", nil)+"</i>"), "\n")
 }
 
-// groupStanding returns the line of one group.
 func (w words) groupStanding(g stats.GroupStanding) string {
 	title := w.Text("me.unnamed", nil)
 	if g.Title != "" {
@@ -99,7 +97,6 @@ var _ = shows(view[stats.PlayerStanding]{
 // playedBefore reports whether the player has played in a season of the ladder.
 func playedBefore(n stats.PlayerStanding) bool { return n.Season != nil && n.Season.Last > 0 }
 
-// player shows the standing and the history of a player.
 func (w words) player(n stats.PlayerStanding) string {
 	if n.Played() == 0 && !n.Left {
 		return w.whereStands(n)
@@ -113,7 +110,7 @@ func (w words) player(n stats.PlayerStanding) string {
 	return paragraphs(facts, w.lastLines("me.last", n.Last), w.factLines(w.othersFacts(n)))
 }
 
-// whereStands tells a player's place, or why there is none.
+// whereStands gives a player's place, or says why there is none.
 func (w words) whereStands(n stats.PlayerStanding) string {
 	id, with := "me.standing", args{
 		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,

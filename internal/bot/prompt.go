@@ -133,12 +133,10 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 	return append(rows, append(numbers, w.cancels(ref)))
 }
 
-// cancels returns the button that cancels a prompt.
 func (w words) cancels(ref ranking.PromptRef) button {
 	return button{text: w.cancel(), data: promptData(ref, ranking.Cancel{})}
 }
 
-// personLabel returns the label of a button for a person.
 func (w words) personLabel(n ranking.Name, isNew bool) string {
 	if isNew {
 		return w.Text("button.new_player", args{"Name": cut(drawnName(n), maxNewLabel, maxNameUnits)})
@@ -214,7 +212,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 	}
 }
 
-// repeated tells that a result was reported before, and which one if several are reported.
+// repeated says that a result was reported before, and which one if several are reported.
 func (w words) repeated(id string, e ranking.EarlierReport) string {
 	with := args{"Number": e.Number}
 	question := w.textBy(id+"_by", e.By, with)
@@ -259,7 +257,7 @@ func (w words) reportChosen(n ranking.ReportChosen) string {
 
 var _ = shows(view[ranking.ReportDropped]{text: words.reportDropped, line: words.reportDropped})
 
-// reportDropped tells that a report was not recorded, or which of its results were not.
+// reportDropped says that a report was not recorded, or which of its results were not.
 func (w words) reportDropped(n ranking.ReportDropped) string {
 	text := w.Text("question.unanswered", nil)
 	switch {

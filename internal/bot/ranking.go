@@ -140,7 +140,6 @@ func medal(n stats.RankingPage, r stats.Row) string {
 	}
 }
 
-// movedBy returns how many places a player has risen or fallen.
 func movedBy(r stats.Row) string {
 	if r.Moved < 0 {
 		return fmt.Sprintf("▼%d", -r.Moved)
@@ -148,7 +147,7 @@ func movedBy(r stats.Row) string {
 	return fmt.Sprintf("▲%d", r.Moved)
 }
 
-// inactive tells why a player is hidden.
+// inactive says why a player is hidden.
 func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
@@ -185,7 +184,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin tells how many matches earn a place. unplaced is true while no player has one.
+// placesBegin says how many matches earn a place. unplaced is true while no player has one.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)
@@ -193,7 +192,7 @@ func (w words) placesBegin(matches int, unplaced bool) string {
 	return w.Plural("ranking.place_after", matches, nil)
 }
 
-// shownPlayers tells which players a page shows, out of how many.
+// shownPlayers says which players a page shows, out of how many.
 func (w words) shownPlayers(n stats.RankingPage) string {
 	first, last := n.Bounds()
 	if first == last {
@@ -202,7 +201,7 @@ func (w words) shownPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.some_of", n.Total, args{"First": first, "Last": last})
 }
 
-// hiddenPlayers tells how many players are hidden, or nothing if none are.
+// hiddenPlayers says how many players are hidden; empty if none are.
 func (w words) hiddenPlayers(n stats.RankingPage) string {
 	if n.Hidden == 0 {
 		return ""

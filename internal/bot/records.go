@@ -14,7 +14,6 @@ func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	return q, q.Span == command.Month || q.Span == command.All
 }
 
-// recordsButtons returns the buttons that choose the period of records.
 func recordsButtons(n stats.Records, _ outbox.Item, w words) [][]button {
 	return [][]button{{
 		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, string(command.Month))},
@@ -24,7 +23,6 @@ func recordsButtons(n stats.Records, _ outbox.Item, w words) [][]button {
 
 var _ = shows(view[stats.Records]{text: words.records, table: words.recordsTable, buttons: recordsButtons})
 
-// records shows the records of a group.
 func (w words) records(n stats.Records) string {
 	facts := w.recordsFacts(n)
 	title := w.recordsTitle(n, "\n")

@@ -9,7 +9,7 @@ import (
 
 var _ = shows(view[ranking.Refusal]{text: words.refusal, line: words.refusal, personal: true})
 
-// refusal tells why a command was refused, and what an anonymous admin can send instead of pressing
+// refusal says why a command was refused, and what an anonymous admin can send instead of pressing
 // the button.
 func (w words) refusal(n ranking.Refusal) string {
 	text := w.reason(n)
@@ -24,7 +24,7 @@ func (w words) refusal(n ranking.Refusal) string {
 	return text + " " + w.Text("refusal.instead", args{"Command": strings.TrimSpace(name + " " + rest)})
 }
 
-// reason tells why a command was refused. A text with a duration uses hours for whole hours,
+// reason says why a command was refused. A text with a duration uses hours for whole hours,
 // otherwise minutes. A newer release may have refused for a reason unknown to this one.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)

@@ -134,7 +134,6 @@ func (m *message) isAnonymousAdmin() bool {
 	return m.SenderChat != nil && m.SenderChat.ID == m.Chat.ID
 }
 
-// origin returns the origin of a command.
 func (m *message) origin() ranking.Origin {
 	o := m.replyTarget()
 	o.Key, o.SentAt = m.key(m.Chat.ID), time.Unix(m.Date, 0).UTC()
@@ -162,7 +161,7 @@ func (m *message) shown() (shown []command.Person) {
 	return shown
 }
 
-// replyTarget returns the part of an origin that tells where the answer goes.
+// replyTarget returns the part of an origin that says where the answer goes.
 func (m *message) replyTarget() ranking.Origin {
 	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {

@@ -20,7 +20,6 @@ import (
 // seasonForm is the form of a question about a season.
 var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: command.NameSeason}}
 
-// pressStart handles the button that starts a season.
 func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operation {
 	start.Asked = time.Unix(p.query.Message.Date, 0)
 	if p.origin.SentAt.Sub(start.Asked) > ranking.PromptWindow {

@@ -69,7 +69,6 @@ func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bo
 	return picture, nil
 }
 
-// chartOf returns the content of a picture.
 func (w words) chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
 	c := chart.Chart{ByMatch: n.ByMatch, Date: w.chartDay(timeShown(r))}
 	for i, points := range r.Players {
@@ -93,7 +92,6 @@ func (w words) pointsOf(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// timeShown returns the span of time that a chart shows.
 func timeShown(r stats.Ratings) time.Duration {
 	all := slices.Concat(slices.Concat(r.Players, r.Others)...)
 	if len(all) == 0 {

@@ -159,7 +159,6 @@ func (w words) choiceButtons(n ranking.SettingsPage, s ranking.Setting, offered 
 
 func settingData(name, value string) string { return callbackData(settingCode, name+":"+value) }
 
-// openData returns the data of a button that opens a group or a setting.
 func openData(name string) string { return callbackData(settingCode, name) }
 
 // settingButton returns the label of a button that sets a value.
@@ -267,7 +266,7 @@ func capitalized(text string) string {
 
 var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
-// settingChanged tells what an admin has changed, with the text for the setting and perhaps the
+// settingChanged says what an admin has changed, with the text for the setting and perhaps the
 // value, or a general one. Newer releases may have settings unknown to this one.
 func (w words) settingChanged(n ranking.SettingChanged) string {
 	text := w.changed(n)

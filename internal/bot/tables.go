@@ -21,7 +21,6 @@ const (
 // table builds a table in the HTML of rich messages. Its cells are HTML too.
 type table struct{ strings.Builder }
 
-// captionEnd ends the caption of a table.
 const captionEnd = "</caption>"
 
 func newTable(caption string) *table {

@@ -39,7 +39,6 @@ func zoneRegions() []zoneRegion {
 	}
 }
 
-// findZoneRegion returns the region that a button opens.
 func findZoneRegion(name string) (r zoneRegion, ok bool) {
 	all := zoneRegions()
 	if at := slices.IndexFunc(all, func(r zoneRegion) bool { return r.name == name }); at >= 0 {

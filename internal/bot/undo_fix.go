@@ -150,7 +150,6 @@ func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged b
 	return callbackData(fixCode, card.args()+","+strings.Join(eachScore(score, sets, scoreData), ","))
 }
 
-// scoreData formats a score for button data.
 func scoreData(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
 // eachScore formats a score, or else each of its sets.
@@ -179,7 +178,7 @@ func scoreArgs(list string) (scores []ladder.Score, ok bool) {
 	return scores, len(scores) <= command.MaxSets
 }
 
-// undoneBy tells who or what undid a match.
+// undoneBy says who or what undid a match.
 func (w words) undoneBy(n ranking.MatchRecorded) string {
 	switch {
 	case n.UndoneBy != nil:
@@ -191,7 +190,7 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correction tells the score before a fix, where only the new one is shown.
+// correction gives the score before a fix, where only the new one is shown.
 func (w words) correction(was, score [2]int) string {
 	switch {
 	case was == score:
@@ -220,7 +219,7 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 	return w.amendedLine("restored", ranking.MatchUndone(n))
 }
 
-// amended tells who undid or restored a match, and how the ratings have changed.
+// amended says who undid or restored a match, and how the ratings have changed.
 func (w words) amended(what string, n ranking.MatchUndone) string {
 	return w.Text(what+".card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + "\n" + notes(w.textBy("note."+what+"_by", n.By, nil))
@@ -233,7 +232,6 @@ func (w words) amendedLine(what string, n ranking.MatchUndone) string {
 
 var _ = shows(view[ranking.UndoPrompt]{text: words.undoPrompt, buttons: undoPromptButtons})
 
-// undoPrompt asks whether to undo a match.
 func (w words) undoPrompt(n ranking.UndoPrompt) string {
 	with := args{"Number": n.Number, "Outcome": w.inLadder(w.outcome(n.Sides, n.Sets))}
 	id := "prompt.undo"
@@ -276,7 +274,7 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was tells the earlier score of a corrected match. If only the sets have changed, it returns the
+// was gives the earlier score of a corrected match. If only the sets have changed, it returns the
 // text sets.
 func (w words) was(n ranking.MatchFixed, sets string) string {
 	switch score := scoreOf(n.Sides); {
@@ -317,7 +315,6 @@ func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]bu
 
 var _ = shows(view[ranking.WhichPrompt]{text: words.whichPrompt, buttons: whichPromptButtons, ofLadder: true})
 
-// whichPrompt asks which of several matches to undo.
 func (w words) whichPrompt(n ranking.WhichPrompt) string {
 	lines := []string{w.Text("prompt.which", nil)}
 	for _, m := range n.Matches {
@@ -346,7 +343,6 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 	})
 }
 
-// fixTo returns the label of the button that corrects a match.
 func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 	scores := strings.Join(eachScore(score, sets, writtenScore), " ")
 	if !hasPoints(score) {

@@ -122,7 +122,6 @@ func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	return n, in, nil
 }
 
-// show renders a notice.
 func (v view[N]) show(n N, item outbox.Item, w words) outgoing {
 	w.nameNameless(&n)
 	out := outgoing{html: v.text(w, n), answers: v.personal, replyTo: item.ReplyTo}

@@ -98,7 +98,6 @@ func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 	}
 }
 
-// winnerLabel returns the label of a button for the winning side.
 func winnerLabel(names []ranking.Name) string {
 	all := namesAs(names, func(n ranking.Name) string { return cleanName(n.Name) })
 	return "🏆 " + cut(strings.Join(all, " & "), maxPairLabel, maxNameUnits)

@@ -25,14 +25,12 @@ type words struct {
 	ladder string                        // the name of its ladder, empty if the group has only one
 }
 
-// words returns the words for a message.
 func (s *Sender) words(m outbox.Message) words {
 	return words{
 		Language: catalog.For(m.Language), single: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt,
 	}
 }
 
-// zoneOf returns the time zone of the chat that a message goes to.
 func zoneOf(m outbox.Message) *time.Location { return ranking.Display{TimeZone: m.TimeZone}.Zone() }
 
 // local converts a time to the chat's time zone.
@@ -41,7 +39,6 @@ func (w words) local(at time.Time) time.Time { return at.In(cmp.Or(w.zone, time.
 // Date formats the day of a time in the chat's time zone.
 func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 
-// args are the arguments of a text.
 type args = catalog.Args
 
 // textBy returns a text that names a person in the argument Name. A reporter without a name is an

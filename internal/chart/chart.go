@@ -75,7 +75,6 @@ func Draw(c Chart) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// everyPoint calls f with each point of a chart.
 func (c Chart) everyPoint(f func(Point)) {
 	for _, line := range c.Highlighted {
 		for _, p := range line.Points {

@@ -42,7 +42,6 @@ type Label struct {
 	Lettered bool
 }
 
-// letter returns the letter of a line.
 func letter(line int) string { return string(rune('A' + line)) }
 
 // Labels returns the labels of highlighted lines with these names. Long names are cut.

@@ -94,7 +94,6 @@ func (p *plot) draw() {
 	p.drawLabels()
 }
 
-// at returns the pixel of a point.
 func (p *plot) at(point Point) image.Point {
 	x := seconds(point.At)
 	if p.ByMatch {

@@ -162,7 +162,7 @@ type Person struct {
 	Former string `json:"-"`
 	// the Player has left the group: a name means another person who has it, if there is one
 	Left bool `json:"-"`
-	// Earlier reports whether an earlier message has shown the person: then this one tells nothing
+	// Earlier reports whether an earlier message has shown the person: then this one shows nothing
 	// new.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have

@@ -61,7 +61,7 @@ var dateWords = meanings(map[string]string{
 	"m12": `dec december dez dezember dic diciembre dezembro дек декабря декабрь груд грудня грудень`,
 })
 
-// dateLetters are letters of which each of dateForms has one.
+// dateLetters: each of dateForms contains at least one of these.
 const dateLetters = "Dmwfluxyht"
 
 var (

@@ -48,10 +48,8 @@ type atom struct {
 	start, end int
 }
 
-// atomPattern matches an atom.
 var atomPattern = regexp.MustCompile("[\\pL\\pN_][\\pL\\pN\\pM_]*(?:['’ʼ`´][\\pL\\pN_][\\pL\\pN\\pM_]*)*")
 
-// atoms returns the atoms of a text.
 func atoms(s string) []atom {
 	var all []atom
 	for _, at := range atomPattern.FindAllStringIndex(s, -1) {

@@ -25,7 +25,7 @@ type Match struct {
 	Scores []ladder.Score `json:"scores"` // one, or the sets in the order played
 	// the games of a match that ended early, as typed; they do not count
 	Games string `json:"games,omitempty"`
-	When         // when it was played, if the report tells
+	When         // when it was played, if the report says
 }
 
 // Reading is one way to read a report: its matches, in order. There is at least one.

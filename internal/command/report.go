@@ -17,7 +17,6 @@ type parser struct {
 	isOpen bool // leaves open who won, whatever the words say
 }
 
-// newParser returns a parser of the arguments of a command.
 func newParser(c Command) parser {
 	p := parser{sender: c.Sender, said: commandOutcomes[c.Written], picked: c.Picked}
 	if c.Reply != nil {
@@ -160,7 +159,6 @@ func (p parser) line(t text) (line, error) {
 	return l, err
 }
 
-// read reads the words of a line.
 func (p parser) read(words []word) (line, error) {
 	l := line{words: words, said: p.said, isOfSender: p.said != unknown, scores: scoreText{numbers: make([]number, 0, 2)}}
 	// a person directly precedes; a pause, or a word such as "and", since the last person

@@ -8,7 +8,6 @@ import (
 	"elobot/internal/ladder"
 )
 
-// readings returns the ways to read a line.
 func (p parser) readings(l line) (Report, error) {
 	_, err := l.scores.scores()
 	switch {
@@ -271,7 +270,7 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 	return append(all, l.words[start:]), hasWordBetween
 }
 
-// isHeading reports whether a line without numbers may tell who played, or who won, in the lines
+// isHeading reports whether a line without numbers may say who played, or who won, in the lines
 // below: "lost:".
 func (t text) isHeading(names *Names) bool {
 	isKnown := func(n plainName) bool { return len(n.people) > 0 }

@@ -52,7 +52,6 @@ type Player struct {
 	cases [5]string
 }
 
-// cast is the players of a language.
 type cast struct{ men, women []Player }
 
 // casts are the players of each language. No form of a name is also a form of another player's

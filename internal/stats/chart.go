@@ -97,7 +97,7 @@ type Ratings struct {
 	Seasons []SeasonStart
 }
 
-// SeasonStart tells where a season begins among the matches of a chart. A player's first rating in
+// SeasonStart marks where a season begins among the matches of a chart. A player's first rating in
 // it is the one before their first match.
 type SeasonStart struct {
 	Number int

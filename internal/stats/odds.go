@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Odds tells what to expect of a match, and how it would change the ratings.
+// Odds shows what to expect of a match, and how it would change the ratings.
 type Odds struct {
 	Sides [2][]OddsPlayer `json:"sides"`
 	// score of the first side, in percent, from 1 to 99

@@ -27,7 +27,7 @@ const (
 	SamePersonTwo PeopleReason = "same_person" // both are the same person
 )
 
-// UnclearPeople tells why it is not clear who a question is about.
+// UnclearPeople says why it is not clear who a question is about.
 type UnclearPeople struct {
 	Reason  PeopleReason `json:"reason"`
 	Command string       `json:"command"` // the question

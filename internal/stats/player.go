@@ -216,7 +216,6 @@ func (q PlayerQuestion) answer(ctx context.Context, s *Service, a ranking.Asked)
 	return s.player(ctx, a, q.Player)
 }
 
-// player reads a player's standing and history.
 func (s *Service) player(ctx context.Context, a ranking.Asked, player ladder.PlayerID) (notice.Notice, error) {
 	history, err := s.store.Player(ctx, a.Ladder.ID, player, a.Origin.SentAt)
 	if err != nil {

@@ -172,7 +172,6 @@ func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, now time.T
 	return fresh.AllowN(now, 1)
 }
 
-// serve answers a request for a page of a board.
 func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 	id, err := strconv.ParseInt(r.PathValue("group"), 10, 64)
 	if err != nil {

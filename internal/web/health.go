@@ -11,7 +11,8 @@ const (
 	ReadyPath  = "/readyz"
 )
 
-// Readiness tells whether an instance can handle updates, with details for diagnosis. It is public.
+// Readiness reports whether an instance can handle updates, with details for diagnosis. It is
+// public.
 type Readiness struct {
 	Ready   bool   `json:"ready"`
 	Problem string `json:"problem,omitempty"` // why it is not ready

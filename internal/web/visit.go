@@ -68,7 +68,6 @@ func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query ur
 	return nil, stats.ErrNotThere
 }
 
-// html renders a page.
 func (v *visit) html(name, title string, data any) (*page, error) {
 	v.Title, v.Data = title, data
 	var out bytes.Buffer
