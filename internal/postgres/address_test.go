@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// TestAddress: the address of a database is shown as people write it, and without the user.
+// TestAddress: the displayed address has host, port and database, but no user or password.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
@@ -36,10 +36,11 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// secret is a user or a password that is written into an address as it is. Its letters are in no error text.
+// secret generates a user or password to be put into an address unescaped. No error text contains
+// its letters.
 var secret = rapid.StringMatching(`[QZJK79]{1,3}([/?#@%: &='\\][QZJK79]{0,3}){0,3}`)
 
-// checkSecret checks that a text has no part of three or more characters of a user or password.
+// checkSecret checks that text contains no three consecutive characters of a user or password.
 func checkSecret(t *rapid.T, text string, secrets ...string) {
 	t.Helper()
 	for _, s := range secrets {
@@ -51,8 +52,9 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 	}
 }
 
-// TestNoPartOfTheUserIsShown: whatever is in user and password, nothing but the host that was meant is connected to, and no error and no
-// line of the log has any part of them, with a server that refuses and with none.
+// TestNoPartOfTheUserIsShown: whatever characters user and password contain, the bot connects to no
+// other host than the intended one, and no error or log line shows a part of them, whether the
+// server refuses or cannot be reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))
@@ -88,7 +90,8 @@ func TestNoPartOfTheUserIsShown(t *testing.T) {
 				r.Errorf("%s leads to the host %q", address, h)
 			}
 		}
-		withoutPort := func(text string) string { return strings.ReplaceAll(text, ":"+port, "") } // which may have a part of the password
+		// The port may happen to contain a part of the password.
+		withoutPort := func(text string) string { return strings.ReplaceAll(text, ":"+port, "") }
 		checkSecret(r, withoutPort(postgres.Address(config.ConnConfig)), user, password)
 		var log bytes.Buffer
 		pool, err := postgres.Open(t.Context(), address, time.Nanosecond, slog.New(slog.NewTextHandler(&log, nil)))

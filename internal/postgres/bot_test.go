@@ -11,8 +11,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestAdoptBotKeepsBotsApart: data with ids that only the previous bot knows means nothing to the next bot, and keeps its meaning for the
-// first bot when that comes back. Messages in supergroups have the same ids for all bots.
+// TestAdoptBotKeepsBotsApart: ids that only the previous bot can use mean nothing to the next bot,
+// and are valid again when the first bot returns. Message ids in supergroups are the same for all
+// bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -15,7 +15,7 @@ import (
 	"elobot/migrations"
 )
 
-// withNext returns the real migrations and one more.
+// withNext returns the real migrations followed by one more.
 func withNext(t *testing.T) fs.FS {
 	t.Helper()
 	files := make(fstest.MapFS)
@@ -30,7 +30,7 @@ func withNext(t *testing.T) fs.FS {
 	return files
 }
 
-// TestCheckSchema takes one database through all possible states.
+// TestCheckSchema takes one database through all possible states of its schema.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
 	pool, newest := dbtest.Open(t, pgtest.Empty(t)), newestStep(t)
@@ -39,7 +39,7 @@ func TestCheckSchema(t *testing.T) {
 		name  string
 		files fs.FS // the migrations to run first
 		sql   string
-		want  []string // parts of the error text; none for no error
+		want  []string // parts of the error text; empty for no error
 	}{
 		{name: "nothing there", want: []string{"nothing of elobot", "`elobot run`"}},
 		{name: "something else", sql: "CREATE TABLE matches (id bigint)", want: []string{"nothing of elobot", "`elobot run`"}},

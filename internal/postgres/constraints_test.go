@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the other players. The third player has been
-// merged into the first.
+// oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the
+// other players. The third player has been merged into the first.
 const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
@@ -63,7 +63,7 @@ const (
 	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
-// breaks has, for each constraint and each unique index, statements that it must reject.
+// breaks lists, for each constraint and unique index, statements that it must reject.
 var breaks = map[string][]string{
 	"unchanged":                  {`SELECT false::unchanged`, `SELECT NULL::unchanged`},
 	"lease_held":                 {`SELECT false::lease_held`, `SELECT NULL::lease_held`},
@@ -94,7 +94,7 @@ var breaks = map[string][]string{
 	"groups_chat_check":              {`UPDATE groups SET chat_id = NULL`, `UPDATE groups SET former_chat_id = chat_id`},
 	"groups_former_chat_id_fkey":     {`INSERT INTO groups (former_chat_id) VALUES (99)`},
 	"ladders_pkey":                   {`INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
-	// the primary key is older and always fails first
+	// The primary key is older and always fails first.
 	"ladders_group_id_id_key": {`ALTER TABLE seasons DROP CONSTRAINT seasons_ladder_id_fkey;
 		ALTER TABLE ladders DROP CONSTRAINT ladders_pkey CASCADE;
 		INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES (1, 1, false, 1)`},
@@ -104,7 +104,7 @@ var breaks = map[string][]string{
 	"seasons_ladder_id_number_key": {
 		`INSERT INTO seasons (group_id, ladder_id, number, starts_at) VALUES (1, 1, 2, now()), (1, 1, 2, now())`,
 	},
-	// the primary key is older and always fails first
+	// The primary key is older and always fails first.
 	"seasons_group_id_ladder_id_id_key": {`ALTER TABLE ladders DROP CONSTRAINT ladders_season_id_fkey;
 		ALTER TABLE matches DROP CONSTRAINT matches_season_id_fkey;
 		ALTER TABLE seasons DROP CONSTRAINT seasons_pkey CASCADE;
@@ -141,7 +141,7 @@ var breaks = map[string][]string{
 		`INSERT INTO players (display_name) VALUES ('x')`, `INSERT INTO players (group_id, display_name) VALUES (1, 'x')`,
 		`INSERT INTO players (username, display_name) VALUES ('x', 'x')`,
 		`UPDATE players SET group_id = 1 WHERE id = 1`, `UPDATE players SET username = NULL WHERE id = 2`,
-		// a merged player has no group, username or Telegram id, and is merged into another player
+		// A merged player has no group, username or Telegram id, and points to another player.
 		`UPDATE players SET merged_into = 1 WHERE id = 2`,
 		`UPDATE players SET merged_into = 1, username = NULL WHERE id = 2`,
 		`UPDATE players SET merged_into = 1, group_id = NULL WHERE id = 2`,
@@ -174,7 +174,8 @@ var breaks = map[string][]string{
 	},
 	"group_players_elo_check": {
 		`UPDATE group_players SET elo = -1`,
-		// a value above the limit exceeds the best as well, and that constraint comes first in the alphabet
+		// A value above the limit also exceeds the best rating, whose constraint is checked first,
+		// in alphabetical order.
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_best_elo_check; UPDATE group_players SET elo = 10001`,
 	},
 	"group_players_start_elo_check": {`UPDATE group_players SET start_elo = -1`, `UPDATE group_players SET start_elo = 10001`},
@@ -189,7 +190,8 @@ var breaks = map[string][]string{
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET won = -1, lost = 2 WHERE id = 2`,
 	},
 	"group_players_streak_check": {
-		// a streak of more wins than the longest one violates that constraint, which comes first in the alphabet
+		// A streak of more wins than the longest one violates that constraint, which is checked
+		// first, in alphabetical order.
 		`ALTER TABLE group_players DROP CONSTRAINT group_players_longest_streak_check; UPDATE group_players SET streak = 2 WHERE id = 1`,
 		`UPDATE group_players SET streak = -1 WHERE id = 1`,
 	},
@@ -200,7 +202,7 @@ var breaks = map[string][]string{
 	"matches_pkey":                {anotherMatch + `(1, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_group_id_number_key": {anotherMatch + `(9, 1, 1, 1, 1, 0, 0, 32, NULL, now(), 'new')`},
 	"matches_idempotency_key_key": {anotherMatch + `(9, 1, 1, 1, 2, 0, 0, 32, NULL, now(), 'm:-100:1')`},
-	// that group has no ladder either, and the trigger for that constraint may fire first
+	// The new group has no ladder either, and the trigger of that constraint may fire first.
 	"matches_season_id_fkey": {
 		anotherMatch + `(9, 1, 99, 99, 2, 0, 0, 32, NULL, now(), 'new')`,
 		`INSERT INTO chats (telegram_chat_id, kind) VALUES (5, 'group');
@@ -284,7 +286,8 @@ var breaks = map[string][]string{
 	},
 	"elo_history_elo_check": {
 		`UPDATE elo_history SET elo_before = -1`, `UPDATE elo_history SET elo_after = -1`,
-		// a value above the limit exceeds the best as well, and that constraint comes first in the alphabet
+		// A value above the limit also exceeds the best rating, whose constraint is checked first,
+		// in alphabetical order.
 		`ALTER TABLE elo_history DROP CONSTRAINT elo_history_best_before_check; UPDATE elo_history SET elo_before = 10001`,
 		`UPDATE elo_history SET elo_after = 10001`,
 	},
@@ -414,7 +417,7 @@ func TestEveryConstraintHolds(t *testing.T) {
 	}
 }
 
-// TestConstraintsLetThrough tries values just within the limits.
+// TestConstraintsLetThrough: values just within the limits are accepted.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -461,11 +464,11 @@ func TestConstraintsLetThrough(t *testing.T) {
 	}
 }
 
-// TestEveryConstraintIsTried keeps breaks complete.
+// TestEveryConstraintIsTried: breaks has an entry for every constraint and unique index.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
-	// newer servers name NOT NULL constraints too
+	// Newer servers name NOT NULL constraints too.
 	there := dbtest.Values[string](t, pool, `
 		SELECT conname::text FROM pg_constraint
 		WHERE connamespace = 'public'::regnamespace AND conrelid <> 'schema_migrations'::regclass AND contype <> 'n'
@@ -486,7 +489,7 @@ func TestEveryConstraintIsTried(t *testing.T) {
 	}
 }
 
-// TestEveryIndexIsExplained: migrations/indexes.md has what each index is for.
+// TestEveryIndexIsExplained: migrations/indexes.md explains what each index is for.
 func TestEveryIndexIsExplained(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../migrations/indexes.md")

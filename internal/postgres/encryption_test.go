@@ -20,7 +20,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStaysInside: only this machine and networks of containers are inside. A private address of an office or a cloud is not.
+// TestStaysInside: only this machine and container networks count as inside. A private address of
+// an office or a cloud does not.
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -44,7 +45,7 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// TestAsksTwice: without an sslmode, each of several hosts is asked twice.
+// TestAsksTwice: without an sslmode, each of several hosts is tried twice.
 func TestAsksTwice(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
@@ -66,7 +67,7 @@ func TestAsksTwice(t *testing.T) {
 	}
 }
 
-// far is a connection that seems to lead to another address.
+// far is a connection that claims another remote address.
 type far struct {
 	net.Conn
 	remote net.Addr
@@ -74,7 +75,8 @@ type far struct {
 
 func (f far) RemoteAddr() net.Addr { return f.remote }
 
-// TestUnencryptedConnection: the warning is about the connection as it is. With sslmode=prefer, that depends on the server.
+// TestUnencryptedConnection: the warning depends on the actual connection. With sslmode=prefer, the
+// server decides whether that is encrypted.
 func TestUnencryptedConnection(t *testing.T) {
 	t.Parallel()
 	plain := pgtest.New(t)
@@ -111,7 +113,7 @@ func TestUnencryptedConnection(t *testing.T) {
 	}
 }
 
-// withTLS returns the URL of a server that accepts TLS, in front of the server of the URL.
+// withTLS returns the URL of a TLS proxy in front of the server.
 func withTLS(t *testing.T, databaseURL string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -145,7 +147,7 @@ func withTLS(t *testing.T, databaseURL string) string {
 	return u.String()
 }
 
-// serveTLS accepts a client's request for TLS, and passes on what the client and the server say.
+// serveTLS accepts a client's TLS request and forwards in both directions.
 func serveTLS(client net.Conn, target string, config *tls.Config) error {
 	defer func() { _ = client.Close() }()
 	request := make([]byte, 8)

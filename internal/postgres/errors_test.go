@@ -43,7 +43,7 @@ func TestUnavailable(t *testing.T) {
 		"disk full":            {raise(d, "53100"), true},
 		"crash":                {raise(d, "57P02"), true},
 		"starting up":          {raise(d, "57P03"), true},
-		"statement not there":  {raise(d, "26000"), true}, // happens only if the session is another one
+		"statement not there":  {raise(d, "26000"), true}, // can only happen in another session
 		"statement there":      {raise(d, "42P05"), true},
 		"stalled":              {raise(d, "25P03"), true},
 		"rights gone":          {raise(d, "42501"), true},
@@ -94,7 +94,8 @@ func onConnection(address, sql string) func(*testing.T) error {
 	}
 }
 
-// wrongPassword connects as an unknown user. The server reports that like a wrong password, even if it requires no password.
+// wrongPassword connects as an unknown user. The server reports that like a wrong password, even if
+// it requires no password.
 func wrongPassword(address string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -105,7 +106,7 @@ func wrongPassword(address string) func(*testing.T) error {
 	}
 }
 
-// raise makes the server report an error with that code.
+// raise makes the server report an error with the code.
 func raise(d *pgtest.Database, code string) func(*testing.T) error {
 	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
@@ -119,7 +120,8 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	}
 }
 
-// atWork disturbs a connection of the pool while a statement hangs on it. No other test may use the key.
+// atWork disturbs a connection of the victim pool while one of its statements hangs. Each test
+// needs a key of its own.
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
 	holder := dbtest.Begin(t, d.Pool)

@@ -17,7 +17,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestRights: a role needs to own the bot's tables, itself or through another role.
+// TestRights: the bot's role must own the tables, directly or as a member of another role.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	database := pgtest.New(t)
@@ -59,7 +59,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// follow receives what the server writes, as a standby does, until the test ends.
+// follow receives the server's WAL, as a standby does, until the test ends.
 func follow(t *testing.T, url string) {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), pgtest.WithParameter(url, "replication", "database"))
@@ -69,7 +69,7 @@ func follow(t *testing.T, url string) {
 	t.Cleanup(func() {
 		stop()
 		<-receiving
-		_ = conn.Close(context.Background()) // broken by stop
+		_ = conn.Close(context.Background()) // stop has broken the connection
 	})
 	system, err := conn.Exec(ctx, "IDENTIFY_SYSTEM").ReadAll()
 	dbtest.Must(t, err)
@@ -86,8 +86,8 @@ func follow(t *testing.T, url string) {
 	}()
 }
 
-// TestAsynchronousStandbys: standbys are counted while none is synchronous, also by a role that may
-// not see what they are.
+// TestAsynchronousStandbys: standbys are counted while none is synchronous, even by a role that may
+// not see their details.
 func TestAsynchronousStandbys(t *testing.T) {
 	t.Parallel()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{"fsync": "off"}})
@@ -116,8 +116,8 @@ func TestAsynchronousStandbys(t *testing.T) {
 	check("with a synchronous standby", 0)
 }
 
-// TestCollationVersions: the versions are equal in a new database, and differ when it has come to a
-// server with another C library.
+// TestCollationVersions: the recorded and the actual collation versions are equal in a new
+// database, and differ once it moves to a server with another C library.
 func TestCollationVersions(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

@@ -17,7 +17,7 @@ var (
 	StaysInside      = staysInside
 )
 
-// OpenPoolsBy is OpenPools with a way to dial.
+// OpenPoolsBy is OpenPools with a dial function.
 func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -27,7 +27,7 @@ func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout 
 	return o.openPools(ctx, timeout, log)
 }
 
-// LookUp resolves a host to these addresses, after a session has begun at the last one.
+// LookUp resolves a host to these addresses, after a session has begun at last.
 func LookUp(addresses []string, last string) ([]string, error) {
 	h := hosts{addresses: make(map[string][]string), last: last}
 	config := pgconn.Config{LookupFunc: func(context.Context, string) ([]string, error) { return addresses, nil }}

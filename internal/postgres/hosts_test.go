@@ -25,8 +25,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// fakeHost accepts connections, serves them, and keeps them open until the test is over. asked
-// counts them.
+// fakeHost serves connections and keeps them open until the test ends. asked counts them.
 func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -71,7 +70,7 @@ func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 		}
 		defer server.Close() //nolint:errcheck // nothing depends on it
 		go func() {
-			_, _ = io.Copy(server, client) // ends with either connection
+			_, _ = io.Copy(server, client) // ends when either connection does
 			server.Close()                 //nolint:errcheck // ends the other direction
 		}()
 		_, _ = io.Copy(client, server) // as above
@@ -79,7 +78,7 @@ func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 	}
 }
 
-// through returns the URL of a database with these hosts.
+// through returns the URL of the database with these hosts.
 func through(t *testing.T, databaseURL string, hosts ...string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -95,7 +94,8 @@ func hostOf(t *testing.T, databaseURL string) string {
 	return u.Host
 }
 
-// TestSilentHosts: wherever the host that answers stands among silent ones, the bot starts with it.
+// TestSilentHosts: the bot starts with the one host that answers, wherever it stands among silent
+// ones.
 func TestSilentHosts(t *testing.T) {
 	t.Parallel()
 	for position := range 3 {
@@ -106,7 +106,7 @@ func TestSilentHosts(t *testing.T) {
 			dark, _ := fakeHost(t, silentHost)
 			frozen, _ := fakeHost(t, silentHost)
 			hosts := slices.Insert([]string{dark, frozen}, position, good)
-			// twice each host, as with TLS that is tried but not required
+			// Each host appears twice, as with optional TLS.
 			address := pgtest.WithParameter(through(t, database, hosts...), "sslmode", "prefer")
 			pools, err := postgres.OpenPools(t.Context(), address, dbtest.MaxWait, slog.New(slog.DiscardHandler))
 			dbtest.Must(t, err)
@@ -116,8 +116,8 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
-// TestLastHostFirst: the host at which a session began is asked first from then on, for the pools
-// as for migrations and other sessions outside them.
+// TestLastHostFirst: the host at which the latest session began is asked first, by the pools as
+// well as by migrations and other sessions outside them.
 func TestLastHostFirst(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Empty(t)
@@ -133,8 +133,8 @@ func TestLastHostFirst(t *testing.T) {
 	}
 }
 
-// TestLastAddressFirst: of several addresses of a host, the one at which a session began is asked
-// first.
+// TestLastAddressFirst: of a host's several addresses, the one at which the latest session began is
+// asked first.
 func TestLastAddressFirst(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[string]string{"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1"} {
@@ -145,8 +145,8 @@ func TestLastAddressFirst(t *testing.T) {
 	}
 }
 
-// TestConnectTimeouts: a host has two seconds if there are others, and five if it is the only one.
-// The URL can override that.
+// TestConnectTimeouts: a host has two seconds to answer if there are others, and five if it is the
+// only one. The URL can override that.
 func TestConnectTimeouts(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Borrow(t).URL
@@ -166,8 +166,8 @@ func TestConnectTimeouts(t *testing.T) {
 	}
 }
 
-// TestNewSessionsAreTrusted: a session that is being made while all others are distrusted is used,
-// however long a silent host delays it.
+// TestNewSessionsAreTrusted: a session that is being opened while all others become distrusted is
+// used, however long a silent host delays it.
 func TestNewSessionsAreTrusted(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -175,7 +175,8 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	reached, over := make(chan struct{}, 100), make(chan struct{})
 	dark, _ := fakeHost(t, func(client net.Conn) {
 		message, err := pgproto3.NewBackend(client, client).ReceiveStartupMessage()
-		if _, begins := message.(*pgproto3.StartupMessage); err == nil && begins { // and is no request to cancel
+		// Rather than a cancel request.
+		if _, begins := message.(*pgproto3.StartupMessage); err == nil && begins {
 			reached <- struct{}{}
 			<-over
 		}
@@ -201,9 +202,8 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	}
 }
 
-// TestGivenUpSessionFreesItsPlace: a statement that a frozen host does not answer is given up. Its
-// place in the pool is free soon, although the host does not answer the request to cancel the
-// statement either.
+// TestGivenUpSessionFreesItsPlace: when a frozen host does not answer a statement, the session's
+// place in the pool is soon free again, although the cancel request gets no answer either.
 func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
@@ -228,7 +228,7 @@ func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	}
 }
 
-// refusing is a host that refuses each session with an error of that code.
+// refusing is a host that refuses each session with an error code.
 func refusing(code string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -240,8 +240,7 @@ func refusing(code string) func(net.Conn) {
 	}
 }
 
-// failing is a host at which sessions begin, but fail with that code at a statement that contains
-// the text.
+// failing is a host at which sessions begin, but statements that contain text fail with the code.
 func failing(code, text string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -267,13 +266,13 @@ func failing(code, text string) func(net.Conn) {
 	}
 }
 
-// TestRefusedSessions: whatever a server says while a session is being made, it is an outage, and
-// nothing about a statement. At the start, only what an operator must correct is not waited for.
+// TestRefusedSessions: any error while a session is being opened counts as an outage, not as a
+// failure of the statement. At startup, the bot waits, unless an operator must fix the cause.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		host func(net.Conn)
-		ends bool // the start does
+		ends bool // whether startup fails at once
 	}{
 		"password":       {refusing("28P01"), true},
 		"authorization":  {refusing("28000"), true},

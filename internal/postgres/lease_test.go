@@ -16,7 +16,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// mustHold checks who holds the lease.
+// mustHold checks the lease's row: name, holder, epoch, and whether it is unexpired.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
 	got := dbtest.Value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
@@ -26,7 +26,7 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 }
 
 const (
-	// sharesLease is the lock of a writer under the lease, takesLease that of its next holder.
+	// sharesLease takes the lock of a writer under the lease, takesLease the next holder's.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
 )
@@ -87,7 +87,7 @@ func TestLease(t *testing.T) {
 	dbtest.Acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
-// TestLeaseReportsCrash: the new holder of a lease learns whether the previous one has released it.
+// TestLeaseReportsCrash: the new holder learns whether the previous one released the lease.
 func TestLeaseReportsCrash(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -109,8 +109,8 @@ func TestLeaseReportsCrash(t *testing.T) {
 	crashed(a, false)
 }
 
-// TestLeaseTakenWithoutAnswer: when the answer is lost or too late, nobody has to wait for a holder that does not know that it holds the
-// lease. The epoch is new, so that writes under the previous one fail.
+// TestLeaseTakenWithoutAnswer: when the answer is lost or late, the holder's next request gets the
+// lease at once, under a new epoch, so that writes under the previous one fail.
 func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -124,7 +124,8 @@ func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestLeaseIsRenewedAfterItExpired: if nobody else has taken it, the lease continues under the same epoch.
+// TestLeaseIsRenewedAfterItExpired: unless another instance has taken it, an expired lease
+// continues under the same epoch.
 func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -137,8 +138,8 @@ func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	mustHold(t, pool, "leader a 1 true")
 }
 
-// TestLeaseExpiresTooFarAhead: an expiry from before the clock was set back is cut to the maximum by the lease's own duration. A plausible
-// one stays, and a renewal corrects it too.
+// TestLeaseExpiresTooFarAhead: an expiry set before the clock went back is cut to the lease's
+// duration. A plausible one stays, and a renewal corrects it too.
 func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -149,7 +150,7 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	dbtest.Exec(t, pool, ahead)
 	dbtest.Acquire(t, b, false)
 	dbtest.Await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
-	if left := a.Remaining(); left > 0 { // its holder knows not later than the others
+	if left := a.Remaining(); left > 0 { // its holder notices as early as the others
 		t.Errorf("%v are left", left)
 	}
 	dbtest.Acquire(t, b, true)
@@ -166,7 +167,8 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	}
 }
 
-// TestLeaseAtOnce lets several ask for the lease at the same time, when it was never held and when it has expired.
+// TestLeaseAtOnce: of several instances that request the lease at once, one gets it, whether it was
+// never held or has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -203,7 +205,8 @@ func TestLeaseAtOnce(t *testing.T) {
 	})
 }
 
-// TestLeaseAndWriters: writers under the lease block neither its renewal nor others who ask for it; who takes it over waits for them.
+// TestLeaseAndWriters: writers under the lease block neither its renewal nor requests for it, but a
+// takeover waits for them.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -241,7 +244,8 @@ func TestLeaseAndWriters(t *testing.T) {
 	})
 }
 
-// TestLeaseStartsWithTheRequest: however long the database takes to answer, the holder's time begins when it asks.
+// TestLeaseStartsWithTheRequest: the lease's time counts from the request, however long the
+// database takes to answer.
 func TestLeaseStartsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

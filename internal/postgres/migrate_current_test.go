@@ -21,8 +21,8 @@ import (
 	"elobot/migrations"
 )
 
-// onDial calls a function before each connection that a pool makes, or that others make with its configuration, with the number of
-// connections before. If the function fails, so does the connection.
+// onDial calls a function before each connection of a pool, or with the pool's configuration, and
+// passes the number of earlier connections. If the function fails, so does the connection.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64
@@ -36,7 +36,7 @@ func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	}
 }
 
-// once allows the first connection only.
+// once allows only the first connection.
 func once(before int64) error {
 	if before > 0 {
 		return errors.New("another connection")
@@ -44,7 +44,6 @@ func once(before int64) error {
 	return nil
 }
 
-// holdMigrationLock holds the migration lock for the duration of the test.
 func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	driver, err := migratepgx.WithInstance(stdlib.OpenDBFromPool(pool), &migratepgx.Config{})
@@ -57,7 +56,8 @@ func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	dbtest.Must(t, driver.Lock())
 }
 
-// TestMigrateUpToDate: an up-to-date database needs only the one connection of the pool, and does not wait for a running migration.
+// TestMigrateUpToDate: an up-to-date database needs only the pool's one connection, and no waiting
+// for a running migration.
 func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -69,7 +69,8 @@ func TestMigrateUpToDate(t *testing.T) {
 	}
 }
 
-// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason and does nothing.
+// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason and
+// changes nothing.
 func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")
@@ -89,7 +90,8 @@ func TestMigrateCannotReadVersion(t *testing.T) {
 	}
 }
 
-// TestMigrateWaitsForVersion: if another instance locks the version for longer than the lock timeout, Migrate waits.
+// TestMigrateWaitsForVersion: if another instance locks the version for longer than the lock
+// timeout, Migrate waits.
 func TestMigrateWaitsForVersion(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

@@ -26,7 +26,7 @@ import (
 
 var silent = slog.New(slog.DiscardHandler)
 
-// schema returns everything that the migrations create, read from the catalog.
+// schema returns everything that the migrations create, as the catalog lists it.
 func schema(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return dbtest.Values[string](t, pool, `
@@ -55,7 +55,7 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		ORDER BY 1`)
 }
 
-// state is the version and the dirty mark of the migrations.
+// state returns the version and the dirty mark of the migrations.
 func state(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 	return strings.Join(dbtest.Values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
@@ -89,13 +89,13 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 }
 
-// TestKeysCompareByBytes: no unique key depends on the rules of a language, which change with the C
-// library of the server. Only names do, because people may write them in any case.
+// TestKeysCompareByBytes: no unique key depends on a language's rules, which change with the
+// server's C library. Only names do, because people write them in any case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
 	dbtest.Migrate(t, pool, migrations.FS)
-	// the collations of all unique keys, where an expression counts as a column of its index
+	// The collations of all unique keys; an expression counts as a column of its index.
 	collations := func() []string {
 		return dbtest.Values[string](t, pool, `
 			SELECT DISTINCT coalesce(i.indrelid::regclass || '.' || a.attname, i.indexrelid::regclass::text) || ' ' || c.collname
@@ -129,7 +129,8 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: on the way down, a result without a score gets the one with the smallest margin, which rates it alike.
+// TestResultsWithoutScoreDown: on the way down, a result without a score gets the score with the
+// smallest margin, which is rated the same.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -154,8 +155,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: who was called by Telegram's id has the name of those without one, and on the
-// way down the old one again.
+// TestNamelessPeople: people named after their Telegram id get the name of nameless people, and the
+// old one back on the way down.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -184,8 +185,8 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
-// TestParkedForGood: an upgrade lets chats be tried that were parked for good, but not those that
-// the bot has left.
+// TestParkedForGood: after an upgrade, chats that were parked for good are tried again, except
+// those that the bot has left.
 func TestParkedForGood(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -208,8 +209,8 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
-// TestMigratedHalves: on the way down, scores lose the half points of both sides, and drawn games
-// are no sets.
+// TestMigratedHalves: on the way down, both sides' scores lose their half points, and drawn games
+// are not kept as sets.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -252,8 +253,8 @@ func TestMigratedHalves(t *testing.T) {
 	}
 }
 
-// TestWebSalt: boards that are on stay on, each with a salt of its own, and no other group has one.
-// On the way down, no board gets a link back that it may have had.
+// TestWebSalt: boards that are on stay on, each with its own salt, and other groups have none. On
+// the way down, no board gets back a link that it may have had.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -298,7 +299,7 @@ func TestMigrateAtOnce(t *testing.T) {
 // gate is the advisory lock that the second step of withSecond waits for.
 const gate = 4242
 
-// withSecond returns two migrations, the second of which runs until the gate opens.
+// withSecond returns two migrations. The second runs until the gate opens.
 func withSecond() fstest.MapFS {
 	files := fstest.MapFS{
 		"000001_first.up.sql":   &fstest.MapFile{Data: []byte("CREATE TABLE first (id int)")},
@@ -333,7 +334,6 @@ const (
 		  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 )
 
-// mustBeAtTwo checks that the second step ran once and completely.
 func mustBeAtTwo(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	if got := state(t, pool); got != "2 false" {
@@ -367,7 +367,8 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateClientKilled kills the client while the server is working, which notices only when it is done.
+// TestMigrateClientKilled kills the client while the server is working on a step. The server
+// notices only when it is done.
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -388,14 +389,14 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateSaysThatItWaits: an instance that waits for another one's migration says so after
-// three seconds, and the one that works says nothing, however long it takes.
+// TestMigrateSaysThatItWaits: an instance that waits for another one's migration logs that after
+// three seconds. The migrating instance logs nothing, however long it takes.
 func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	// begin starts an instance. pass reports whether its timer runs when it has got as far as at;
-	// then it is over.
+	// begin starts an instance. pass reports whether the instance, having reached at, has its timer
+	// running, and lets it fire.
 	begin := func(at string) (pass func() bool, log *bytes.Buffer, done <-chan error) {
 		type running struct {
 			*time.Timer
@@ -441,8 +442,8 @@ func TestMigrateSaysThatItWaits(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateKilledAfterTheStep cuts the connection of an instance when the step is committed and the instance is about to clear the mark:
-// at the first message after the answer to the step.
+// TestMigrateKilledAfterTheStep cuts an instance's connection between the commit of the step and
+// the clearing of the dirty mark: at the first message after the step's answer.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -468,7 +469,7 @@ func TestMigrateKilledAfterTheStep(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateFailingStep: a step with an error in it leaves nothing, and fails again until it is fixed.
+// TestMigrateFailingStep: a broken step leaves nothing behind, and fails again until it is fixed.
 func TestMigrateFailingStep(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
@@ -497,7 +498,8 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateUnknownVersion: a database of a version that the files do not have is left alone, dirty or not.
+// TestMigrateUnknownVersion: Migrate leaves a database alone whose version has no file, dirty or
+// not.
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
@@ -545,7 +547,6 @@ func TestMigrateCanceled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// newestStep returns the number of the newest migration.
 func newestStep(t *testing.T) int {
 	t.Helper()
 	return slices.Max(dbtest.Steps(t))

@@ -20,14 +20,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// instance is a running notifier, and what it receives.
+// instance is a running notifier and the events that it receives.
 type instance struct {
 	*postgres.Notifier
 	pool  *pgxpool.Pool
 	lanes chan outbox.Lane
 	chats chan ranking.ExternalChatID
 	began chan struct{}
-	stop  func() // ends Run, which must not take long
+	stop  func() // ends Run, which must return quickly
 }
 
 // awaitListeners waits until n notifiers listen.
@@ -38,7 +38,6 @@ func awaitListeners(t *testing.T, pool *pgxpool.Pool, n int) {
 		WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle') = $1`, n)
 }
 
-// newInstance starts a notifier.
 func newInstance(t *testing.T, pool *pgxpool.Pool, log *slog.Logger) *instance {
 	t.Helper()
 	i := &instance{
@@ -59,7 +58,7 @@ var noEvents = postgres.Events{
 	Wake: func(outbox.Lane) {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
 }
 
-// running runs a notifier until the returned function is called, or the test ends.
+// running runs a notifier until the returned function is called or the test ends.
 func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,7 +69,8 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 		if err := dbtest.Receive(t, ended); err != nil {
 			t.Errorf("Run ends with %v", err)
 		}
-		if took := time.Since(begun); took > 20*time.Second { // it does not wait for the next notification
+		// Run does not wait for the next notification.
+		if took := time.Since(begun); took > 20*time.Second {
 			t.Errorf("Run ends after %v", took)
 		}
 	})
@@ -78,7 +78,7 @@ func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	return stop
 }
 
-// twoInstances returns two that run in the same database, and listen.
+// twoInstances returns two instances that listen on the same database.
 func twoInstances(t *testing.T) (a, b *instance) {
 	t.Helper()
 	url := pgtest.Borrow(t).URL
@@ -134,7 +134,8 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestLanePayload: each lane is read as it was written, and what others write is not a lane.
+// TestLanePayload: each lane survives the round trip through its payload, and no other payload is
+// read as a lane.
 func TestLanePayload(t *testing.T) {
 	t.Parallel()
 	for payload, want := range map[string]outbox.Lane{
@@ -180,7 +181,7 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
-// TestNotifyAtTheStop: what is pending when the context ends is published.
+// TestNotifyAtTheStop: notifications pending when the context ends are still published.
 func TestNotifyAtTheStop(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -194,7 +195,7 @@ func TestNotifyAtTheStop(t *testing.T) {
 	other.received(t, 1)
 }
 
-// TestNotifyReconnects: a lost connection is opened again, and the log says so once.
+// TestNotifyReconnects: the notifier replaces a lost connection, and logs the loss once.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -225,7 +226,8 @@ func TestNotifyReconnects(t *testing.T) {
 	}
 }
 
-// TestListeningSessionEnds: the listening session lives no longer than those of the pool, and its replacement is not logged.
+// TestListeningSessionEnds: the listening session lives no longer than the pool's sessions, and its
+// replacement is not logged.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -240,7 +242,7 @@ func TestListeningSessionEnds(t *testing.T) {
 	}
 }
 
-// levels is a log handler that hands out the levels of records.
+// levels is a log handler that sends each record's level to the channel.
 type levels chan slog.Level
 
 func (l levels) Enabled(context.Context, slog.Level) bool      { return true }
@@ -248,8 +250,8 @@ func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; r
 func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
 func (l levels) WithGroup(string) slog.Handler                 { return l }
 
-// TestNotifyWithoutDatabase: notifications that failed are published when the database is back, with one log record in between. Run ends
-// quickly at any time.
+// TestNotifyWithoutDatabase: notifications that failed are published when the database is back,
+// with one log record in between. Run ends quickly at any time.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -288,7 +290,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	i.stop()
 }
 
-// TestNotificationAfterSilence: the same connection keeps listening after a silence.
+// TestNotificationAfterSilence: after a silence, the same connection keeps listening.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))
@@ -309,7 +311,7 @@ func TestNotificationAfterSilence(t *testing.T) {
 	if notification, err := postgres.NextNotification(t.Context(), conn, dbtest.MaxWait); err != nil || notification.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", notification, err)
 	}
-	p.OnMessage(func(byte, []byte) bool { return true }) // the server cannot be reached any more
+	p.OnMessage(func(byte, []byte) bool { return true }) // the server is out of reach from here on
 	if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); err == nil {
 		t.Errorf("without a server: %v", notification)
 	}

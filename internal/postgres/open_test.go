@@ -26,7 +26,8 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if got := dbtest.Value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
 	}
-	if got := dbtest.Value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" { // several fit into one attempt
+	// Several lock waits fit into one attempt.
+	if got := dbtest.Value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" {
 		t.Errorf("lock_timeout is %q", got)
 	}
 	for name, tc := range map[string]struct {
@@ -53,8 +54,8 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestEverySession: every session runs at READ COMMITTED and gets warnings, whatever the URL, the role and the database say: those of the
-// pools, those outside them, and those of migrations.
+// TestEverySession: every session runs at READ COMMITTED and receives warnings, whatever the URL,
+// the role or the database configures, be it in a pool, outside the pools, or for migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
@@ -72,7 +73,8 @@ func TestEverySession(t *testing.T) {
 	for name, pool := range map[string]*pgxpool.Pool{"commands": pools.Commands, "auxiliary": pools.Auxiliary, "questions": pools.Questions} {
 		settings[name] = dbtest.Value[string](t, pool, sql)
 	}
-	outside := dbtest.Open(t, address, func(c *pgxpool.Config) { c.ConnConfig = pools.Auxiliary.Config().ConnConfig }) // as LISTEN does
+	// Outside the pools, like LISTEN.
+	outside := dbtest.Open(t, address, func(c *pgxpool.Config) { c.ConnConfig = pools.Auxiliary.Config().ConnConfig })
 	settings["outside the pools"] = dbtest.Value[string](t, outside, sql)
 	dbtest.Migrate(t, pools.Commands, fstest.MapFS{"000001_seen.up.sql": {Data: []byte("CREATE TABLE seen AS " + sql + " AS settings")}})
 	settings["migrations"] = dbtest.Value[string](t, pools.Commands, `SELECT settings FROM seen`)
@@ -99,7 +101,7 @@ func TestOpenRetries(t *testing.T) {
 	dbtest.Receive(t, logged)
 }
 
-// onLog is a handler that calls a function for each record.
+// onLog is a log handler that calls a function for each record.
 type onLog func()
 
 func (f onLog) Enabled(context.Context, slog.Level) bool  { return true }

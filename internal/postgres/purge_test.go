@@ -17,7 +17,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// oldKeys inserts n keys that are old enough to be removed.
+// oldKeys inserts n keys that are old enough to be purged.
 func oldKeys(t *testing.T, pool *pgxpool.Pool, n int) {
 	t.Helper()
 	dbtest.Exec(t, pool, `
@@ -41,7 +41,8 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeCallbackAnswers: callback answers are removed after an hour, all other sent notices after a week.
+// TestPurgeCallbackAnswers: callback answers are purged after an hour, all other sent notices after
+// a week.
 func TestPurgeCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -95,7 +96,8 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: finished notices are removed after a week, dead ones together with their dead letters.
+// TestPurgeOfTheOutbox: finished notices are purged after a week, dead ones together with their
+// dead letters.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -122,7 +124,7 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeOfParkedChats: late notices expire even if their lane is never advanced.
+// TestPurgeOfParkedChats: notices expire even if their lane never advances.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -140,7 +142,8 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestRedeliveryAfterPurge: a match keeps its key, so a very late redelivery neither records it again nor gets an answer.
+// TestRedeliveryAfterPurge: a match keeps its key, so even a very late redelivery neither records
+// the match again nor gets an answer.
 func TestRedeliveryAfterPurge(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t)
@@ -155,7 +158,7 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	}
 }
 
-// TestPurgerRuns: Run purges at once, survives a failure, and ends with its context.
+// TestPurgerRuns: the purger starts with a purge, survives a failure, and ends with its context.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -166,7 +169,8 @@ func TestPurgerRuns(t *testing.T) {
 	defer cancel()
 	var log bytes.Buffer
 	done := dbtest.Start(func() error { return postgres.KeepPurging(ctx, pool, nil, slog.New(slog.NewTextHandler(&log, nil))) })
-	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`) // the last purge
+	// The outbox is purged last.
+	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`)
 	cancel()
 	dbtest.Must(t, dbtest.Receive(t, done))
 	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM handled_commands`); n != 0 {
@@ -193,7 +197,8 @@ func TestPurgerRuns(t *testing.T) {
 	}
 }
 
-// TestPurgerStopsInTheMiddle: stopping does not wait for a statement that hangs, and logs nothing.
+// TestPurgerStopsInTheMiddle: the purger stops without waiting for a hanging statement, and logs
+// nothing.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// openAsBot opens a database like the bot.
+// openAsBot opens a database the way the bot does.
 func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, slog.New(slog.DiscardHandler))
@@ -43,7 +43,7 @@ func acquireSessions(t *testing.T, pool *pgxpool.Pool, n int) (all []*pgxpool.Co
 	return all
 }
 
-// release returns sessions to the pool, and their process ids.
+// release returns sessions to the pool, and their process ids to the caller.
 func release(all ...*pgxpool.Conn) (ids []uint32) {
 	for _, conn := range all {
 		ids = append(ids, conn.Conn().PgConn().PID())
@@ -52,7 +52,7 @@ func release(all ...*pgxpool.Conn) (ids []uint32) {
 	return ids
 }
 
-// fail makes the server report an error with that code in a session.
+// fail makes the server report an error with the code in a session.
 func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	t.Helper()
 	_, err := conn.Exec(t.Context(), `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
@@ -62,8 +62,8 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	}
 }
 
-// TestSessionsEnd: after an error which says that the server has changed, neither that session nor an idle one is used again. An error of
-// the statement itself ends no session.
+// TestSessionsEnd: after an error that shows that the server has changed, neither that
+// session nor an idle one is used again. An error of the statement itself ends no session.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -72,7 +72,7 @@ func TestSessionsEnd(t *testing.T) {
 		"22012": false, "40001": false, "53200": false, "57014": false,
 	} {
 		sessions := 1
-		if code == "25006" { // the idle ones are handled the same for all codes
+		if code == "25006" { // idle sessions are handled alike for all codes
 			sessions = 2
 		}
 		before := release(acquireSessions(t, pool, sessions)...)
@@ -87,7 +87,8 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestOneOfSeveralHostsIsDown: a host that accepts no sessions does not affect the sessions on another host.
+// TestOneOfSeveralHostsIsDown: a host that accepts no sessions does not affect the sessions on
+// another host.
 func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	t.Parallel()
 	down := startingServer(t)
@@ -102,7 +103,7 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	}
 }
 
-// startingServer is the address of a server that is starting up for the duration of the test.
+// startingServer is the address of a server that stays in startup for the duration of the test.
 func startingServer(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,7 +130,8 @@ func startingServer(t *testing.T) (address string) {
 	return listener.Addr().String()
 }
 
-// TestSessionLifetime: sessions live for half an hour at most and do not all end together. The URL can override that.
+// TestSessionLifetime: sessions live for half an hour at most, and not all of them end at once. The
+// URL can override that.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
 	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters
@@ -143,8 +145,9 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestTransactionPoolingIsRefused, whether the pooler has fewer server sessions than clients or more. To find that out takes no prepared
-// statement, which the session may not have.
+// TestTransactionPoolingIsRefused: Open refuses transaction pooling, whether the pooler has fewer
+// server sessions than clients or more. Detecting it needs no prepared statement, which another
+// session would lack.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sessions := range []int{1, 2, 3, 5} {
@@ -188,7 +191,8 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 	}
 }
 
-// TestSessionsOfAllPoolsEnd: what a session that writes learns about the server ends the sessions that never write.
+// TestSessionsOfAllPoolsEnd: when a writing session learns that the server has changed, the
+// sessions that never write end too.
 func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -207,7 +211,8 @@ func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	}
 }
 
-// TestQuestionsOnlyRead: the sessions for questions cannot write, and plan each statement for its arguments.
+// TestQuestionsOnlyRead: sessions for questions cannot write, and plan each statement for its
+// arguments.
 func TestQuestionsOnlyRead(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -224,8 +229,9 @@ func TestQuestionsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled is one whose outcome is unknown, in whatever way it
-// was sent and in whatever language the server says so. Other warnings change nothing.
+// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled has an
+// unknown outcome, however it was sent and whatever the server's language. Other warnings change
+// nothing.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
 	const sql = `INSERT INTO handled_commands (key) VALUES ('1') ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`

@@ -19,15 +19,17 @@ import (
 	"elobot/migrations"
 )
 
-// confirmed is something whose success the bot acts on: it confirms an update to the messenger, or leads.
+// confirmed is an operation whose success the bot acts on: it confirms an update to the messenger,
+// or leads.
 type confirmed struct {
 	name   string
 	run    func(ctx context.Context, pool *pgxpool.Pool) error
-	stored string // a condition
+	stored string // condition that holds once it is stored
 }
 
-// TestStandbyCutOff: the synchronous standby is cut off, all waits for it are cut short in one of the ways in which that happens, and each
-// operation is tried again. Then the standby is promoted, and has everything that has succeeded.
+// TestStandbyCutOff cuts off the synchronous standby, ends all waits for it in each way that occurs
+// in practice, and retries the operations. After its promotion, the standby must have everything
+// that succeeded.
 func TestStandbyCutOff(t *testing.T) {
 	t.Parallel()
 	servers := dbtest.StartPair(t)
@@ -87,7 +89,7 @@ func TestStandbyCutOff(t *testing.T) {
 	}
 }
 
-// prepare stores a group with a match, and returns what is to be done there.
+// prepare stores a group with a match, and returns the operations to try there.
 func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	t.Helper()
 	group, key := ranking.Chat{ID: ranking.ExternalChatID(-n), Kind: ranking.Group, Title: "Club"}, fmt.Sprint("m:", n, ":")
@@ -135,7 +137,8 @@ func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run
 	for {
 		select {
 		case err := <-result:
-			// what was committed becomes visible, even if a client has given up without a word to the server
+			// What was committed becomes visible even if a client has given up without telling the
+			// server.
 			dbtest.Await(t, observer, `SELECT count(pg_cancel_backend(pid)) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 			return err
 		case <-tick.C:

@@ -25,13 +25,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// writing is something that the leader writes.
+// writing is one kind of write by the leader.
 type writing struct {
 	method string // of ranking.Store, or a description
 	do     func(ctx context.Context, lease *postgres.Lease) error
 }
 
-// writingsIn returns everything that a leader writes; each changes something.
+// writingsIn returns every kind of write by the leader. Each changes something.
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
 	al := w.ID(t, "Al")
@@ -84,8 +84,8 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	}
 }
 
-// onBothDefaults runs a test on a database whose default isolation level is the one that elobot works at, and on one with another default,
-// where connections begin as the bot's do. None limits the wait for locks.
+// onBothDefaults runs a test on two databases: one whose default isolation level is the bot's own,
+// and one with another default, where connections begin as the bot's do. Neither limits lock waits.
 func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	t.Helper()
 	t.Run("read committed", func(t *testing.T) {
@@ -109,7 +109,8 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	})
 }
 
-// TestUnderLostLease: after losing the lease, every write fails with outbox.ErrLeaseLost. The new holder can make all of them.
+// TestUnderLostLease: after the lease is lost, every write fails with outbox.ErrLeaseLost, and
+// succeeds for the new holder.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -131,7 +132,7 @@ func TestUnderLostLease(t *testing.T) {
 		}
 
 		first, second := dbtest.Leader(w.Pool, "a"), dbtest.Leader(w.Pool, "b")
-		none := dbtest.Leader(w.Pool, "c") // never had it
+		none := dbtest.Leader(w.Pool, "c") // never had the lease
 		dbtest.Acquire(t, first, true)
 		dbtest.Exec(t, w.Pool, dbtest.RunsOut)
 		dbtest.Acquire(t, second, true)
@@ -168,8 +169,8 @@ func TestUnderLostLease(t *testing.T) {
 	})
 }
 
-// TestTakeoverWaits: whatever has begun under the lease ends before somebody else gets it, be it one batch or a transaction of many
-// statements.
+// TestTakeoverWaits: a write that has begun under the lease ends before the next holder takes over,
+// be it one batch or a transaction of many statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
@@ -241,8 +242,8 @@ func TestApplyAndTakeover(t *testing.T) {
 	}
 }
 
-// TestHolderStalls: a process that stalls during a transaction delays a takeover only for some time, however often others ask for the
-// lease.
+// TestHolderStalls: a process that stalls during a transaction delays a takeover only for a limited
+// time, however often others request the lease.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -254,7 +255,7 @@ func TestHolderStalls(t *testing.T) {
 		standing, resume := make(chan struct{}), make(chan struct{})
 		stand := sync.OnceFunc(func() { close(standing) })
 		frozen := dbtest.Start(func() error {
-			defer stand() // on a slow machine the session may have ended before
+			defer stand() // on a slow machine, the session may have ended already
 			return dbtest.InLock(t.Context(), store, func(l ranking.Locked, _ *ranking.Snapshot) error {
 				stand()
 				<-resume
@@ -282,8 +283,8 @@ func TestHolderStalls(t *testing.T) {
 	})
 }
 
-// TestIdleTimeoutOfALease asks the server how long a transaction may be idle: seconds under the lease, and without limit in the same
-// session afterwards.
+// TestIdleTimeoutOfALease: a transaction may be idle for seconds under the lease, and without limit
+// in the same session afterwards.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`

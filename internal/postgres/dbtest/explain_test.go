@@ -7,7 +7,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestScansAreSeen shows that MustNotScan would detect a scan.
+// TestScansAreSeen: MustNotScan detects a scan.
 func TestScansAreSeen(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
