@@ -18,13 +18,14 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// deadLetters is an outbox whose notices fail for good, with the dead letters.
+// deadLetters is an outbox whose notices fail for good, and its dead letters.
 type deadLetters struct {
 	dbtest.Mail
 	*pgintake.DeadLetters
 }
 
-// newDeadLetters has three dead letters: 1 is notice 1, to the club, 2 is update 70, and 3 is notice 2, to a private chat.
+// newDeadLetters has three dead letters: 1 is notice 1 to the club, 2 is update 70, and 3 is notice
+// 2 to a private chat.
 func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
 	m := dbtest.NewMail(t)
@@ -36,7 +37,7 @@ func newDeadLetters(t *testing.T) deadLetters {
 	return d
 }
 
-// die makes the first notice of a chat rejected.
+// die makes the messenger reject the first notice of a chat.
 func (d deadLetters) die(t *testing.T, chat outbox.ChatID) {
 	t.Helper()
 	r := dbtest.Failed(*d.Take(t, chat), outbox.Rejected)
@@ -53,7 +54,6 @@ func (d deadLetters) keep(t *testing.T, update int64) {
 	dbtest.Must(t, err)
 }
 
-// contents returns all rows of the outbox and of the dead letters.
 func (d deadLetters) contents(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, d.Pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
@@ -130,8 +130,8 @@ func TestFindDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSince: time and text each narrow all letters, and no character of the text has a
-// meaning.
+// TestDeadLettersSince: time and text each narrow the list, and no character of the text is
+// special.
 func TestDeadLettersSince(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -194,7 +194,8 @@ func TestDropDeadLetters(t *testing.T) {
 	}
 }
 
-// TestSendAgain: a notice that was rejected is sent before newer ones of its chat, however old it is.
+// TestSendAgain: a rejected notice that is sent again goes before newer ones of its chat, however
+// old it is.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -221,7 +222,8 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfDeadLettersAddUp: the attempts of a notice that fails for good twice are summed, and it was first seen when it was queued.
+// TestAttemptsOfDeadLettersAddUp: if a notice fails for good twice, its attempts are summed, and it
+// was first seen when it was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewMail(t)
@@ -243,7 +245,7 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	}
 }
 
-// TestSendAgainNotDead changes nothing.
+// TestSendAgainNotDead: only a notice that is a dead letter can be sent again.
 func TestSendAgainNotDead(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)

@@ -17,7 +17,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// letterAndNotice is a dead letter with its notice, without times.
+// letterAndNotice reads the notice of a dead letter, with a lifetime instead of times.
 const letterAndNotice = `
 	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
 	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
@@ -43,10 +43,12 @@ func TestSaveAndNotify(t *testing.T) {
 	retitled := ranking.Chat{ID: dbtest.Club.ID, Kind: ranking.Group}
 	for i, o := range []ranking.Origin{
 		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, Place: ranking.Place{ReplyTo: 7, Thread: 8}},
-		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, Place: ranking.Place{ReplyTo: 7, Thread: 8}}, // the update fails again
+		// The update fails again.
+		{Key: "m:1", Chat: retitled, Sender: &dbtest.Alice, SentAt: sent, Place: ranking.Place{ReplyTo: 7, Thread: 8}},
 		{Key: "m:2", Chat: private, SentAt: sent},
 		{Key: "m:3", Chat: unknown, SentAt: sent, Place: ranking.Place{ReplyTo: 9}},
-		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, Place: ranking.Place{ReplyTo: 9, Thread: 1}}, // an earlier id
+		// -50 is an earlier id of a chat.
+		{Key: "m:4", Chat: ranking.Chat{ID: -50, Kind: ranking.Group}, SentAt: sent, Place: ranking.Place{ReplyTo: 9, Thread: 1}},
 		{Key: "c:5", Chat: dbtest.Club, Sender: &dbtest.Bob, SentAt: sent, Press: ranking.Press{Button: "5"}, Place: ranking.Place{ReplyTo: 9}},
 	} {
 		dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(int64(70+max(1, i))), o, refusal))
@@ -75,10 +77,10 @@ func TestSaveAndNotify(t *testing.T) {
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
-	// an update that was saved without a notice before gets none later either
+	// An update that was saved without a notice gets none later either.
 	dbtest.Must(t, letters.Save(t.Context(), letter(90)))
 	dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal))
-	// both or nothing
+	// Both are stored, or nothing.
 	dbtest.Exec(t, w.Pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
 	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
 		t.Error("no error for a notice that cannot be inserted")
@@ -102,7 +104,8 @@ func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane
 	return lanes
 }
 
-// TestNotifiedOnce lets two instances save the same dead letters at the same moment.
+// TestNotifiedOnce: when two instances save the same dead letters at the same moment, the chat gets
+// one notice each.
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -125,7 +128,8 @@ func TestNotifiedOnce(t *testing.T) {
 	}
 }
 
-// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its notice.
+// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its
+// notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// TestUpdateAttempts: attempts that have not returned are counted by update; an update whose attempt has returned is forgotten. An attempt
-// is open for ten minutes, or until its update is a dead letter.
+// TestUpdateAttempts: attempts that have not returned are counted per update, and forgotten once an
+// attempt returns. An attempt is open for ten minutes, or until its update becomes a dead letter.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// TestAbandonedAdvanceTakesNothing: the server is stalled until the caller gives up a step, and the cancel request does not arrive either.
-// When the server continues, that step takes nothing that belongs to the next one.
+// TestAbandonedAdvanceTakesNothing: when a stalled server resumes a step that its caller has given
+// up, and whose cancel request was lost, the step takes nothing that belongs to the next one.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -24,10 +24,12 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	holder := dbtest.Begin(t, m.Pool)
 	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(77)`)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
-	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler)) // its sessions know their process
+	// Its sessions know their process id.
+	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
 	dbtest.Must(t, err)
 	t.Cleanup(pool.Close)
-	// Open two sessions now, because none can be opened later: no cancel request may reach the server either.
+	// Open two sessions now: later the server refuses connections, so that no cancel request can
+	// reach it.
 	one, err := pool.Acquire(t.Context())
 	dbtest.Must(t, err)
 	two, err := pool.Acquire(t.Context())

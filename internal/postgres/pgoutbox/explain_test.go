@@ -103,7 +103,8 @@ func TestNoTurnScansATable(t *testing.T) {
 		}, Want: 1},
 		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 3 + 2},
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 1},
-		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2}, // three hundred notices each
+		// These lanes have three hundred notices each.
+		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2},
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
 		{Name: "summarize", Run: func(ctx context.Context) error {
 			_, err := queue.Summarize(ctx, 1, []outbox.Lane{dbtest.Chat(6), dbtest.Chat(141), dbtest.Chat(142), dbtest.Pages(41)}, outbox.Bounds{MaxWaiting: 100})
@@ -121,7 +122,7 @@ func TestNoTurnScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 	})
-	// the survey counts all that waits
+	// The survey counts everything that waits.
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,7 @@ func TestNoTurnScansATable(t *testing.T) {
 
 var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
 
-// blocks returns how many blocks a statement reads. Its changes are rolled back.
+// blocks returns how many blocks a statement reads, and rolls back its changes.
 func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	t.Helper()
 	tx := dbtest.Begin(t, pool)
@@ -174,7 +175,8 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many notices wait in them, far more than may.
+// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many
+// notices wait in them, far above the limit.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -208,8 +210,8 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more waits in it than fits into a message, and summarizing it
-// none when far more waits than it looks at.
+// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more notices wait in it
+// than fit into a message, and summarizing it reads none when far more wait than it considers.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -99,7 +99,7 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestRefusedWhileTheChatMoves: a refusal is about the chat that the request was for, and about no
+// TestRefusedWhileTheChatMoves: a refusal applies to the chat that the request was for, and to no
 // other.
 func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestRefusedWhileTheChatMoves(t *testing.T) {
 	}
 }
 
-// TestFinishTextThatCannotBeStored: a broken or empty error text does not block the lane.
+// TestFinishTextThatCannotBeStored: an invalid or empty error text does not block the lane.
 func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -154,7 +154,7 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: of two pauses the later one holds, for a chat and for a callback answer.
+// TestPauses: the later of two pauses holds, for a chat and for a callback answer.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -182,7 +182,7 @@ func TestPauses(t *testing.T) {
 			}
 		}
 	}
-	// callback answers do not wait for the chat, nor the chat for them
+	// Callback answers do not wait for the chat, nor the chat for them.
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'callback_answer'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
@@ -202,7 +202,7 @@ func TestPauses(t *testing.T) {
 	m.MustWait(t, 1, 2)
 }
 
-// several takes notices 1 to 5 of a group together. The first, the third and the fourth are cards of matches.
+// several takes notices 1 to 5 of a group together. Notices 1, 3 and 4 are cards of matches.
 func several(t *testing.T) (mail, outbox.Message) {
 	t.Helper()
 	m := newEmptyMail(t)
@@ -216,7 +216,8 @@ func several(t *testing.T) (mail, outbox.Message) {
 	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
-// TestFinishTogether: a request covers all five notices of a message, or fewer.
+// TestFinishTogether: a result applies to all five notices of a message, or to those that the
+// request covered.
 func TestFinishTogether(t *testing.T) {
 	t.Parallel()
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
@@ -224,8 +225,9 @@ func TestFinishTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind    outbox.FailureKind // empty: sent
 		covered int
-		rows    []string // state, attempts, possible duplicates, batch, whether tried, whether it has to wait
-		next    []int64
+		// State, attempts, possible duplicates, batch, whether tried, whether it has to wait.
+		rows []string
+		next []int64
 	}{
 		"all are sent": {"", 0, []string{"1 sent 1 0 1 t", "2 sent 1 0 1 t", "3 sent 1 0 1 t", "4 sent 1 0 1 t", "5 sent 1 0 1 t"}, nil},
 		"three are sent": {
@@ -288,7 +290,8 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches records for each delivered match which message shows it, and how many notices the message covers.
+// TestMessagesOfMatches: each delivered match is recorded with the message that shows it and the
+// number of notices that the message covers.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -303,8 +306,8 @@ func TestMessagesOfMatches(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreCounted: each request whose outcome is unknown counts for all notices that it may have covered, also for those
-// that the next one does not cover.
+// TestPossibleDuplicatesAreCounted: a request whose outcome is unknown counts for every notice that
+// it may have covered, including those that the next request does not cover.
 func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -322,7 +325,8 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	m.MustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
 }
 
-// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the dispatcher says so, not before.
+// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the
+// dispatcher decides so, not before.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -345,7 +349,8 @@ func TestFailuresAddUp(t *testing.T) {
 	m.MustTake(t, 1, 2, 3, 4, 5)
 }
 
-// TestLateResult: the result of an earlier request changes nothing during the next one. That happens if the answer to Advance was lost.
+// TestLateResult: the result of an earlier request changes nothing during the next one. Late
+// results occur when the answer to Advance was lost.
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// mail is that of dbtest, with what only these tests do with it.
+// mail extends dbtest.Mail with what only these tests need.
 type mail struct{ dbtest.Mail }
 
 func newMail(t *testing.T) mail {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// people has a group in chat 1 with a ladder of its own. Account 1 was seen there as @ann, account 2 without a username. 3 is unclaimed, 4
-// was merged into 1, and 5 is not in the ladder.
+// people inserts a group in chat 1 with a ladder. Account 1 was seen there as @ann, account 2
+// without a username. 3 is unclaimed, 4 was merged into 1, and 5 is not in the ladder.
 const people = `
 	INSERT INTO groups (chat_id) VALUES (1);
 	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
@@ -57,7 +57,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesWhereverTaken: an edit and the answer to a press have names as well, and so has the addressee.
+// TestNamesWhereverTaken: an edit and the answer to a press come with names as well, and so does
+// the addressee.
 func TestNamesWhereverTaken(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

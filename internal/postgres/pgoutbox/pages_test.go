@@ -14,7 +14,7 @@ import (
 const aPage = `INSERT INTO outbox (chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
 	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
 
-// TestLanes: the kinds of lanes have the same numbers in the table as in the outbox package.
+// TestLanes: the kinds of lanes have the same numbers in the table and in the outbox package.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -26,7 +26,8 @@ func TestLanes(t *testing.T) {
 		"3 "+fmt.Sprint(outbox.CallbackAnswers), "4 "+fmt.Sprint(outbox.Pages))
 }
 
-// TestPages: pages do not wait behind messages, nor messages behind pages. A page is taken with the message that it edits.
+// TestPages: pages and messages do not wait for each other. A page is taken with the message that
+// it edits.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -45,7 +46,8 @@ func TestPages(t *testing.T) {
 	m.MustHaveRows(t, `concat(state, supersede_key)`, "1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
 }
 
-// TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its message is gone.
+// TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its
+// message is gone.
 func TestEndsOfPages(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -73,7 +75,8 @@ func TestEndsOfPages(t *testing.T) {
 	}
 }
 
-// TestNewestPage: of the pages of a message that wait, the newest is sent, whatever has become of those before it.
+// TestNewestPage: of a message's waiting pages, the newest is sent, whatever happened to earlier
+// ones.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []outbox.FailureKind{
@@ -85,7 +88,7 @@ func TestNewestPage(t *testing.T) {
 			press := func(message int) { dbtest.Exec(t, m.Pool, aPage, message) }
 			press(71)
 			tried := m.Turn(t, dbtest.Pages(1)).Message
-			press(71) // while it is in flight
+			press(71) // while the first is in flight
 			press(72)
 			m.Finish(t, dbtest.Failed(*tried, kind))
 			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL; UPDATE outbox SET not_before = NULL`)
@@ -98,7 +101,7 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPausedChat: pages wait for their chat as messages do, and they count against its limits.
+// TestPagesOfAPausedChat: pages wait for their chat like messages, and count against its limits.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

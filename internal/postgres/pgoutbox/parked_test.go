@@ -14,7 +14,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// later moves the clock: for what is stored, everything is longer ago.
+// later moves the clock forward: everything stored becomes older by d.
 func (m mail) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
@@ -23,7 +23,7 @@ func (m mail) later(t *testing.T, d time.Duration) {
 		    expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
 }
 
-// park lets a request to the group be refused.
+// park has a request to the group refused.
 func (m mail) park(t *testing.T) {
 	t.Helper()
 	taken := m.Take(t, 1)
@@ -33,7 +33,7 @@ func (m mail) park(t *testing.T) {
 	m.Finish(t, dbtest.Failed(*taken, outbox.Forbidden))
 }
 
-// parking is since when and for how many more seconds the group is parked, and how often it was
+// parking returns since when and for how many more seconds the group is parked, and how often it
 // refused.
 func (m mail) parking(t *testing.T) string {
 	t.Helper()
@@ -49,8 +49,8 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 	}
 }
 
-// TestRefusedChatIsTriedAgain: without any command, after longer and longer. As soon as a request
-// succeeds, all is as before.
+// TestRefusedChatIsTriedAgain: a parked chat is tried again without any command, after longer and
+// longer pauses. As soon as a request succeeds, the chat is as before.
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -76,14 +76,14 @@ func TestRefusedChatIsTriedAgain(t *testing.T) {
 	m.mustBeParked(t, "0 600 1")
 }
 
-// TestOneRequestTries: whatever waits in a chat that was refused, one request tries, and nothing
-// follows it before its outcome is known. If it never is, there is another try after a minute; if
-// it shows nothing, at once.
+// TestOneRequestTries: whatever waits in a parked chat, one request tries it, and nothing else is
+// sent until the outcome is known. If it stays unknown, the next try is a minute later; if the
+// request turned out to be unnecessary, the next try follows at once.
 func TestOneRequestTries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		result func(outbox.Message) outbox.Result
-		next   string // of the lanes, those that have something to send afterwards
+		next   string // the lanes that have something to send afterwards
 		parked string
 	}{
 		"sent":    {func(m outbox.Message) outbox.Result { return dbtest.SentAs(m, 71) }, "0 2", "0"},
@@ -148,7 +148,7 @@ func TestOneRequestTries(t *testing.T) {
 	}
 }
 
-// TestAddedDuringATry: what a try has shown is not true any more once the bot was added again.
+// TestAddedDuringATry: a try that began before the bot was added again says nothing about the chat.
 func TestAddedDuringATry(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -161,8 +161,8 @@ func TestAddedDuringATry(t *testing.T) {
 	m.MustTake(t, 1, 1)
 }
 
-// TestWhatLetsAChatBeTried: boards and final tables do, as messages do, but nothing in a chat that
-// the bot has left.
+// TestWhatLetsAChatBeTried: a board or a final table gets a parked chat tried, as a message does,
+// but nothing does in a chat that the bot has left.
 func TestWhatLetsAChatBeTried(t *testing.T) {
 	t.Parallel()
 	for _, left := range []bool{false, true} {
@@ -204,8 +204,8 @@ func TestWhatLetsAChatBeTried(t *testing.T) {
 	}
 }
 
-// TestWhatIsTriedAfterLong: after a day and a half, what is in time is sent as it is, and of
-// results that are not, one summary tells.
+// TestWhatIsTriedAfterLong: after a day and a half, notices still in time are sent unchanged, and
+// one summary covers the results that are too late.
 func TestWhatIsTriedAfterLong(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -7,8 +7,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPossibleDuplicatesStayTogether: notices that may have been sent and wait again are sent in the same message as before. A notice that
-// was never tried gets a message of its own, so that it does not become uncertain because of others' possible duplicates.
+// TestPossibleDuplicatesStayTogether: notices that may have been sent and wait again go into the
+// same message as before. A notice that was never tried gets its own message, so that other
+// notices' possible duplicates do not make it uncertain.
 func TestPossibleDuplicatesStayTogether(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPromptIsDelivered: the time to answer a prompt begins when its message is sent, once. Before, and for a message that is never sent,
-// the time is that of the expiry. A closed prompt stays as it is.
+// TestPromptIsDelivered: the time to answer a prompt starts once, when its message is sent. Until
+// then, and if it is never sent, its timer stays at the expiry. A closed prompt stays as it is.
 func TestPromptIsDelivered(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -20,7 +20,7 @@ func TestPromptIsDelivered(t *testing.T) {
 		    SELECT group_id, id, id, 1, 3, 1, 32, now(), 'm:-100:1' FROM ladders`)
 	for name, tc := range map[string]struct {
 		result func(outbox.Message) outbox.Result
-		before string // what happens to the prompt first
+		before string // run first
 		want   string // minutes until the timer, message
 	}{
 		"sent":             {before: "SELECT", want: "5 7"},
@@ -43,7 +43,7 @@ func TestPromptIsDelivered(t *testing.T) {
 		if tc.result != nil {
 			result = tc.result(*taken)
 		}
-		for range 2 { // the second time the result is recorded already
+		for range 2 { // the second time, the result is already recorded
 			m.Finish(t, result)
 		}
 		got := dbtest.Value[string](t, m.Pool, `

@@ -11,14 +11,15 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// unsupported is the outcome of a message that this release cannot render.
+// unsupported is the result for a message that this release cannot render.
 func unsupported(m outbox.Message, covered int) outbox.Result {
 	r := dbtest.Failed(m, outbox.Unsupported)
 	r.Covered, r.Pause = covered, 0
 	return r
 }
 
-// TestSetAside: a notice that is set aside holds up nothing, counts nothing, and returns in order when a term begins.
+// TestSetAside: a notice that is set aside blocks nothing, counts nowhere, and returns in order
+// when a term begins.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -42,7 +43,8 @@ func TestSetAside(t *testing.T) {
 	m.MustHaveRows(t, `concat_ws(' ', state, attempts)`, "1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
 }
 
-// TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and its possible duplicates count.
+// TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and its
+// possible duplicates count.
 func TestRepeatedMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -57,7 +59,7 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOldEditsAreNotResumed: an edit ends if a newer one of the same message exists.
+// TestOldEditsAreNotResumed: an edit that was set aside ends if a newer edit of its message exists.
 func TestOldEditsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -77,7 +79,8 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 }
 
-// TestSetAsideExpires: what is set aside ends at its deadline, or after a week without one, and is no dead letter.
+// TestSetAsideExpires: a notice that is set aside ends at its deadline, or after a week without
+// one, and leaves no dead letter.
 func TestSetAsideExpires(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

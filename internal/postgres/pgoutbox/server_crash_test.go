@@ -18,11 +18,12 @@ import (
 	"elobot/migrations"
 )
 
-// readers is a sender that notes what people read. One request is answered only when the test says so.
+// readers is a sender that records what chat members read. It holds back the answer to one request
+// until the test releases it.
 type readers struct {
-	slow   int           // the number of that request
+	slow   int           // number of that request
 	begun  chan struct{} // closed when it has begun
-	answer chan struct{} // closed when it is to be answered
+	answer chan struct{} // closed to release the answer
 
 	mu   sync.Mutex
 	read []string // keys
@@ -61,11 +62,12 @@ func (r *readers) copies(t *testing.T) map[string]int {
 	return copies
 }
 
-// TestServerCrash: what the dispatcher writes need not survive a crash of the server, which it does not wait for. Nevertheless every result
-// stays recorded and is told, in order, and no crash makes more than one other copy of it.
+// TestServerCrash: the dispatcher's writes do not wait to be durable, so a crash of the server may
+// lose them. Even so, every result stays recorded and is delivered in order, and each crash causes
+// at most one extra copy of it.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
-	// the server's own writer flushes so late that a crash loses what no commit has waited for
+	// The server's own writer flushes so late that a crash loses whatever no commit has waited for.
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
 		"fsync": "on", "synchronous_commit": "on", "wal_writer_delay": "10s",
 	}})

@@ -31,7 +31,7 @@ func TestTake(t *testing.T) {
 	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// messages that were taken and not finished come again, as possible duplicates
+	// Messages that were taken but not finished come again, as possible duplicates.
 	item.Attempts, item.PossibleDuplicates, item.Repeated = 2, 1, true
 	want.Items, want.Row = []outbox.Item{item}, item
 	if diff := cmp.Diff(&want, m.Take(t, 1)); diff != "" {
@@ -65,7 +65,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestAdvanceInOneGo records two results and takes the next messages of these lanes and of others.
+// TestAdvanceInOneGo: one step records two results and takes the next messages of these lanes and
+// of others.
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -92,14 +93,16 @@ func TestAdvanceInOneGo(t *testing.T) {
 	}
 }
 
-// TestOutboxRoundTrips: however much is to be recorded and taken, the dispatcher waits for one answer.
+// TestOutboxRoundTrips: however much is to be recorded and taken, the dispatcher waits for one
+// answer.
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
 	queue := pgoutbox.NewStore(dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // however slow the machine is
+		// On a slow machine, pgx would ping idle connections.
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	}))
 	lanes := []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Answers(1)}
 	var results []outbox.Result
@@ -140,7 +143,7 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}
 }
 
-// TestLeaseLost: after losing the lease, Advance neither records nor takes anything.
+// TestLeaseLost: after the lease is lost, Advance neither records nor takes anything.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -165,7 +168,8 @@ func TestLeaseLost(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, m.Pool, dbtest.TheLease)
-	dbtest.Exec(t, m.Pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`) // and nobody has taken over
+	// The lease has expired, but no other instance has taken over.
+	dbtest.Exec(t, m.Pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`)
 	m.Finish(t, dbtest.SentAs(taken, 7))
 	dbtest.Exec(t, m.Pool, `ALTER TABLE outbox RENAME TO somewhere_else`)
 	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds); err == nil || errors.Is(err, outbox.ErrLeaseLost) {

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// results adds n results to the group's lane, each of a match of its own.
+// results adds n results to the group's lane, each of its own match.
 func (m mail) results(t *testing.T, n int) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `
@@ -37,7 +37,8 @@ func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
-// waiting returns the rows that wait: how many of a kind follow one another, and what a summary says.
+// waiting describes the waiting rows: the length of each run of a kind, and the content of
+// summaries.
 func (m mail) waiting(t *testing.T) string {
 	t.Helper()
 	var runs []string
@@ -60,7 +61,8 @@ func (m mail) waiting(t *testing.T) string {
 	return strings.Join(runs, ", ")
 }
 
-// TestSummarize summarizes a lane in which at most 20 notices may wait.
+// TestSummarize: a lane in which at most 20 notices may wait is summarized down to that, and no
+// further.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
@@ -152,7 +154,7 @@ func TestSummarize(t *testing.T) {
 			if diff := cmp.Diff(tc.Summarized, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			for range 2 { // whatever is not over its bound any more stays as it is
+			for range 2 { // a lane within its bound stays as it is
 				if got := m.waiting(t); got != tc.want {
 					t.Errorf("then there wait\n%s, want\n%s", got, tc.want)
 				}
@@ -168,7 +170,8 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestSummarySent: a message that is a summary tells of all its matches, and of no others, and is never edited.
+// TestSummarySent: a summary's message is recorded for all its matches and no others, and is never
+// edited.
 func TestSummarySent(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(t *testing.T, m mail){
@@ -201,7 +204,7 @@ func TestSummarySent(t *testing.T) {
 			m := newEmptyMail(t)
 			fill(t, m)
 			m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
-			possible := 0 // of the request before, of which the late ones were a part
+			possible := 0 // of the request before, which the late ones were a part of
 			if name == "late ones of a message" {
 				possible = 1
 			}
@@ -243,8 +246,8 @@ func TestSummarySent(t *testing.T) {
 	}
 }
 
-// TestSummariesOfLateResults: a chat that could not be written to until it was too late gets a summary of its results, at their position,
-// as soon as it can be written to.
+// TestSummariesOfLateResults: a chat that could not be written to until its results were too late
+// gets a summary of them, at their position, as soon as it can be written to.
 func TestSummariesOfLateResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{
@@ -283,7 +286,8 @@ func TestSummariesOfLateResults(t *testing.T) {
 	}
 }
 
-// TestSummarizeBesideACommand: results that a command is changing are not waited for, and are told of by themselves.
+// TestSummarizeBesideACommand: summarizing does not wait for results that a command is changing,
+// and those stay notices of their own.
 func TestSummarizeBesideACommand(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -300,7 +304,8 @@ func TestSummarizeBesideACommand(t *testing.T) {
 	}
 }
 
-// TestSummarizeIsAllOrNothing: whoever lost the lease changes nothing, and neither does a statement that fails at its end.
+// TestSummarizeIsAllOrNothing: without the lease, or if a statement fails at its end, nothing
+// changes.
 func TestSummarizeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -319,7 +324,8 @@ func TestSummarizeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestSummarizeInSteps: each step handles a bounded number, so that other chats need not wait.
+// TestSummarizeInSteps: each step handles a bounded number of notices, so that other chats need not
+// wait.
 func TestSummarizeInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -331,11 +337,11 @@ func TestSummarizeInSteps(t *testing.T) {
 	}
 }
 
-// TestWaitingOverfull: a poll tells of the lanes in which more waits than may.
+// TestWaitingOverfull: a poll marks the lanes in which more notices wait than allowed.
 func TestWaitingOverfull(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	m.results(t, 8) // in the group, in which two more wait
+	m.results(t, 8) // in the group, where two more wait
 	for bound, want := range map[int]string{9: "1 true, 2 false", 10: "1 false, 2 false"} {
 		backlogs, err := m.Waiting(t.Context(), outbox.Bounds{MaxWaiting: bound})
 		dbtest.Must(t, err)
@@ -349,8 +355,8 @@ func TestWaitingOverfull(t *testing.T) {
 	}
 }
 
-// TestRefusedSummaryIsGivenUp: the failures of a summary that is refused count, however often its
-// lane is summarized between the requests.
+// TestRefusedSummaryIsGivenUp: the failures of a refused summary count, however often its lane is
+// summarized between requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

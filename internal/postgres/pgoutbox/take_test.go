@@ -13,7 +13,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestTakeTogether fills a lane and takes it message by message.
+// TestTakeTogether: notices that belong together are taken as one message.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
 	const send = `INSERT INTO outbox (chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
@@ -21,7 +21,7 @@ func TestTakeTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		sql   string
 		merge int
-		want  string // the notices of each message, "+" if there are more after it
+		want  string // the notices of each message, "+" if more follow it
 	}{
 		"all":                   {send + strings.Repeat(plain+`,`, 6) + plain, 64, "1 2 3 4 5 6 7"},
 		"as many as may be":     {send + strings.Repeat(plain+`,`, 6) + plain, 3, "1 2 3+, 4 5 6+, 7"},
@@ -67,8 +67,8 @@ func TestTakeTogether(t *testing.T) {
 	}
 }
 
-// TestTakenAgain: after a takeover the messages are the same as before, with the changes of their notices since then, and without newer
-// notices.
+// TestTakenAgain: after a takeover, the messages are the same as before, with the changes of their
+// notices since then and without newer notices.
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
@@ -101,7 +101,8 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: late notices of a message are not sent again. The results among them are counted by a notice of its own.
+// TestTakenAgainWithoutTheLate: the late notices of a message are not sent again. A summary of
+// their own counts the results among them.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
@@ -134,7 +135,7 @@ func TestKeyOfTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
-// TestMovedWhileTaken: a notice that passes to another chat while it is being taken waits there.
+// TestMovedWhileTaken: a notice that moves to another chat while it is being taken waits there.
 func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -96,7 +96,7 @@ func TestEditedAsAWhole(t *testing.T) {
 	m.MustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
-// TestEditFails: the result of an edit concerns only its own row, whatever else the message shows.
+// TestEditFails: the result of an edit affects only its own row, whatever else the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -145,14 +145,16 @@ func TestEnsure(t *testing.T) {
 	r := dbtest.Failed(*m.Turn(t, dbtest.Boards(1)).Message, outbox.Unreachable)
 	r.Pause = 0
 	m.Finish(t, r)
-	m.Finish(t, dbtest.SentAs(*m.Turn(t, dbtest.Boards(1)).Message, 0)) // sent, but its id is unknown
+	// The message was sent, but its id is unknown.
+	m.Finish(t, dbtest.SentAs(*m.Turn(t, dbtest.Boards(1)).Message, 0))
 	next := ensure("board")
 	if got := known(next); got != "71 print 71" {
 		t.Errorf("known content afterwards: %q", got)
 	}
 	m.Finish(t, dbtest.SentAs(next, 72))
 	last := ensure("board")
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`) // during the request
+	// The chat gets a new id during the request.
+	dbtest.Exec(t, m.Pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`)
 	m.Finish(t, dbtest.SentAs(last, 99))
 	got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {
@@ -163,7 +165,7 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestPins: what has become of the pin of a board is kept, and a missing right is told once.
+// TestPins: the state of a board's pin is stored, and a missing right is reported once.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -189,7 +191,7 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestOnlyBoardsAreRefreshed: bringing all boards up to date leaves other messages alone that exist once.
+// TestOnlyBoardsAreRefreshed: a refresh of all boards leaves other ensured messages alone.
 func TestOnlyBoardsAreRefreshed(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
