@@ -37,7 +37,7 @@ func (p lockedPlanner) Apply(ctx context.Context, c ranking.Changes) error {
 	return p.outer.Apply(ctx, c)
 }
 
-// plan returns what a command would change now.
+// plan returns the changes that a command would make now.
 func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking.Changes {
 	t.Helper()
 	var c ranking.Changes
@@ -55,7 +55,7 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	"undo": func(ctx context.Context, s *ranking.Service) error {
 		return s.Do(ctx, dbtest.By("k", alice), ranking.UndoMatch{Amendment: dbtest.Number(2)})
 	},
-	"restore": func(ctx context.Context, s *ranking.Service) error { // once it is undone
+	"restore": func(ctx context.Context, s *ranking.Service) error { // after an undo
 		return s.Do(ctx, dbtest.By("k", alice), ranking.RestoreMatch{Amendment: dbtest.Number(2)})
 	},
 	"fix": func(ctx context.Context, s *ranking.Service) error {
@@ -65,7 +65,7 @@ var commands = map[string]func(context.Context, *ranking.Service) error{
 	},
 }
 
-// newAmendable returns a world with four matches; later ones depend on the second.
+// newAmendable returns a world with four matches; the later ones depend on the second.
 func newAmendable(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob, carol)

@@ -15,7 +15,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// planned returns the world of newAmendable and what one of the commands would change in it.
+// planned returns the world of newAmendable and the changes that one of the commands would make in
+// it.
 func planned(t *testing.T, command string) (*world, ranking.Changes) {
 	t.Helper()
 	w := newAmendable(t)
@@ -30,7 +31,7 @@ func TestApplyUndo(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "undo")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
-	// 16 of Carol, then a draw of 1500 against 1516, then Bob wins with 1501 against 1484
+	// Carol loses 16, then 1500 draws against 1516, then Bob wins with 1501 against 1484.
 	w.mustYield(t, `
 		SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak, 'v' || version)
 		FROM group_players ORDER BY name`,
@@ -52,7 +53,7 @@ func TestApplyUndo(t *testing.T) {
 		"2 2 t", "3 2 t", "4 2 t")
 }
 
-// TestApplyRestore: nothing remains of an undo that was taken back but the history.
+// TestApplyRestore: after a restore, nothing remains of the undo except the history.
 func TestApplyRestore(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
@@ -84,7 +85,8 @@ func TestApplyFix(t *testing.T) {
 	w, c := planned(t, "fix")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
-	w.Fix(t, "again", bob, 2, ladder.Score{A: 2, B: 0}) // in the order of the card, the winner first
+	// In the order of the card, the winner first.
+	w.Fix(t, "again", bob, 2, ladder.Score{A: 2, B: 0})
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
 	w.mustYield(t, `
 		SELECT concat_ws(' ', number, old_score_a, old_score_b, old_sets, 'to', new_score_a, new_score_b, new_sets, username)
@@ -93,7 +95,7 @@ func TestApplyFix(t *testing.T) {
 	w.mustYield(t, `SELECT DISTINCT reason FROM elo_history WHERE superseded_at = 'infinity' ORDER BY 1`, "fix", "match")
 }
 
-// mustYield runs a query that yields texts.
+// mustYield runs a query that returns texts.
 func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, sql), cmpopts.EquateEmpty()); diff != "" {
@@ -103,7 +105,7 @@ func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 
 const conflict, handled = "conflict", "handled"
 
-// failsWith is true if an error is the expected one.
+// failsWith reports whether an error is the expected one.
 func failsWith(err error, want string) bool {
 	var pg *pgconn.PgError
 	switch want {
@@ -129,8 +131,8 @@ func amended(c *ranking.Changes) *ranking.Amended {
 
 func fixed(c *ranking.Changes) *ranking.Fixed { return c.Effect.(*ranking.Fixed) }
 
-// TestAmendmentIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger. What others have changed in
-// the meantime stays as it is.
+// TestAmendmentIsAllOrNothing: when any statement of the batch fails, nothing is written, and what
+// others have changed in the meantime stays.
 func TestAmendmentIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type changes = ranking.Changes
@@ -200,8 +202,8 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestVersionGuard changes a standing without locking the group, between a command's reading and writing: before it writes, and while it
-// waits for that standing. The foreign change survives.
+// TestVersionGuard: a change of a standing by a writer that does not lock the group survives, be it
+// between a command's read and write or while the write waits for that standing.
 func TestVersionGuard(t *testing.T) {
 	t.Parallel()
 	for name := range commands {
@@ -226,8 +228,8 @@ func TestVersionGuard(t *testing.T) {
 	}
 }
 
-// mustConflict waits for the end of a command, which must fail with a conflict and write nothing. The change that it conflicts with is
-// committed.
+// mustConflict waits for the end of a command, which must fail with a conflict and write nothing.
+// The change that it conflicts with is already committed.
 func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	t.Helper()
 	before := w.Contents(t)
@@ -239,7 +241,8 @@ func (w *world) mustConflict(t *testing.T, result <-chan error) {
 	}
 }
 
-// TestForeignWriterInTheMiddle changes a standing while the service works on it: the service retries with the new standing.
+// TestForeignWriterInTheMiddle: when a standing changes while the service works on it, the service
+// retries with the new standing.
 func TestForeignWriterInTheMiddle(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)

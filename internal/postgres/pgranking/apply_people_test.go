@@ -20,7 +20,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMeetAtOnce lets two instances look up an unknown person before either records a match of that person.
+// TestMeetAtOnce: two instances that look up an unknown person before either records a match of
+// that person agree: an account exists once, and an unclaimed player once in each group.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()
 	seen, named := command.Person{ID: 71, Username: "new", Name: "New"}, command.Person{Username: "NEW"}
@@ -69,7 +70,8 @@ func TestMeetAtOnce(t *testing.T) {
 
 var won = ladder.Score{A: 3, B: 1}
 
-// together is a store whose first Read returns when the first Reads of all others have.
+// together is a store whose first Read returns only when the first Reads of all others have
+// returned.
 type together struct {
 	ranking.Store
 	once      sync.Once
@@ -94,9 +96,9 @@ func (s *together) Apply(ctx context.Context, c ranking.Changes) error {
 	return err
 }
 
-// TestPeopleInTwoGroupsAtOnce lets two instances record matches of the same people in two groups, again and again at the same moment. Each
-// match shows them in another order, all of them with new names, and one for the first time. Nobody is added twice, and nobody waits in a
-// circle.
+// TestPeopleInTwoGroupsAtOnce: when two instances record matches of the same people in two groups
+// at the same moment, each in another order, with new names and new people, no player is added
+// twice, and no deadlock occurs.
 func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 	t.Parallel()
 	const rounds = 12

@@ -84,7 +84,7 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := w.Wakes.Load(); got != 2+4 { // all lanes for the key that was there
+	if got := w.Wakes.Load(); got != 2+4 { // all lanes for the key that was already there
 		t.Errorf("committed was called %d times", got)
 	}
 }
@@ -96,7 +96,8 @@ func TestCommandInAParkedChat(t *testing.T) {
 	for name, tc := range map[string]struct {
 		parked, until string // how long ago, and for how much longer
 		inactive      bool
-		want          string // since when and for how many more seconds it is parked, and how often it was refused
+		// Since when and for how many more seconds it is parked, and how often it refused.
+		want string
 	}{
 		"not parked":            {"", "", false, "0"},
 		"just parked":           {"10 seconds", "590 seconds", false, "-10 590 2"},
@@ -124,8 +125,8 @@ func TestCommandInAParkedChat(t *testing.T) {
 	}
 }
 
-// TestApplyIsAllOrNothing makes each statement of the batch fail, for a realistic reason and by a trigger, on a connection that has never
-// seen the statements and on one that has.
+// TestApplyIsAllOrNothing: when any statement of the batch fails, nothing is written, whether the
+// connection has prepared the statements before or not.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	constraint := func(name string) func(error) bool {
@@ -197,7 +198,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: the edit of a message takes effect unless the message has; a question is no effect. It waits for the message, if that is being handled.
+// TestApplyEdit: the edit of a message takes effect unless the message did; the answer to a
+// question is no effect. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -238,7 +240,8 @@ func TestApplyEdit(t *testing.T) {
 	}
 }
 
-// TestApplyWaitsForAnotherWriter changes a standing without locking the group: the match waits, and then finds that its data is stale.
+// TestApplyWaitsForAnotherWriter: a match waits for a writer that changes a standing without
+// locking the group, and then finds its data stale.
 func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -266,7 +269,8 @@ func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	}
 }
 
-// TestApplyFirstStandingsAtOnce lets two instances record the first match of the same people.
+// TestApplyFirstStandingsAtOnce: of two instances that record the first match of the same people at
+// once, one gets a conflict.
 func TestApplyFirstStandingsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -288,7 +292,8 @@ func TestApplyFirstStandingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestApplySameKeyAtOnce delivers one command to several instances at the same time.
+// TestApplySameKeyAtOnce: a command delivered to several instances at the same time takes effect
+// once.
 func TestApplySameKeyAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

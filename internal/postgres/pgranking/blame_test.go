@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestBlame: what an error of the store means for an update. A timeout means that the database is away only if it answers nothing else
-// either. It is never the update's fault.
+// TestBlame: each error of the store is blamed on its cause. A timeout is never the update's fault, and
+// means that the database is unavailable only if it answers nothing else either.
 func TestBlame(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)

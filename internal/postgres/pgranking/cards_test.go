@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// cards is a world with one match whose card waits, and the means to send it.
+// cards is a world with one match whose card waits to be sent, and the outbox to send it.
 type cards struct {
 	*world
 	dbtest.Mail
@@ -49,10 +49,10 @@ func (c cards) mustHave(t *testing.T, want ...string) {
 	}
 }
 
-// messages are the messages that show a match.
+// messages lists the messages that show a match.
 const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
 
-// send takes the next message and finishes it as sent with this id.
+// send takes the next message and records it as sent with this id.
 func (c cards) send(t *testing.T, message int64) outbox.Message {
 	t.Helper()
 	taken := c.Take(t, 1)
@@ -63,7 +63,7 @@ func (c cards) send(t *testing.T, message int64) outbox.Message {
 	return *taken
 }
 
-// TestCardThatWaits: a card that has not been sent yet is sent with the new content.
+// TestCardThatWaits: a card that has not been sent yet is sent with its new content.
 func TestCardThatWaits(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -105,7 +105,8 @@ func TestCardOnItsWay(t *testing.T) {
 	}
 }
 
-// TestCardThatWasSent: one edit with the last content waits; after it was taken, a change adds a new one.
+// TestCardThatWasSent: one edit with the last content waits. Once it is taken, a change adds
+// another.
 func TestCardThatWasSent(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -147,7 +148,7 @@ func TestEditThatWasTried(t *testing.T) {
 	}
 }
 
-// TestEditsWaitForever: the content of a card is corrected, however late.
+// TestEditsWaitForever: a card is corrected, however late.
 func TestEditsWaitForever(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -162,7 +163,8 @@ func TestEditsWaitForever(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices that refer to the match.
+// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices about
+// the same match.
 func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -174,7 +176,7 @@ func TestCardOfAnotherMatch(t *testing.T) {
 		"edit planned match_recorded 1 shows 33")
 }
 
-// TestCardIsTakenConcurrently begins to send a card while it is being changed: its message is edited.
+// TestCardIsTakenConcurrently: if a card is taken while it is being changed, its message is edited.
 func TestCardIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	for state, finish := range map[string]string{"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71"} {
@@ -193,7 +195,8 @@ func TestCardIsTakenConcurrently(t *testing.T) {
 	}
 }
 
-// TestEditIsTakenConcurrently begins to send the edit of a card while the card is changed once more: the message is edited again.
+// TestEditIsTakenConcurrently: if the edit of a card is taken while the card is changed again, the
+// message is edited again.
 func TestEditIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -209,7 +212,8 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
-// TestTakeWaitsForTheChange is the opposite order: the message that is taken has the changed content.
+// TestTakeWaitsForTheChange: if the change begins first, the message that is taken has the changed
+// content.
 func TestTakeWaitsForTheChange(t *testing.T) {
 	t.Parallel()
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit} {
@@ -238,13 +242,14 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 	}
 }
 
-// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent; a message sent under another id cannot be
-// edited any more.
+// TestMessagesOfAnUpgradedGroup: a message is found by the id that the chat had when it was sent. A
+// message sent under an earlier id can no longer be edited.
 func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
 	card := c.MustTake(t, 1, 1)
-	dbtest.Exec(t, c.world.Pool, `UPDATE chats SET telegram_chat_id = -1000100`) // during the request
+	// The chat gets a new id during the request.
+	dbtest.Exec(t, c.world.Pool, `UPDATE chats SET telegram_chat_id = -1000100`)
 	c.Finish(t, dbtest.SentAs(card, 71))
 	c.Finish(t, dbtest.SentAs(card, 72)) // finished already
 	c.mustYield(t, messages, "-100 71 1 print 71")
@@ -276,7 +281,7 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswer: a button press is answered where it was made; the chat is notified only of what has changed.
+// TestCallbackAnswer: a press is answered at its button; the chat is notified only of changes.
 func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

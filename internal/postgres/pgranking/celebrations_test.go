@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestLeaders: those who have not played lately, newcomers and those who have left are passed over.
+// TestLeaders: players without a recent match, newcomers and players who left are passed over.
 func TestLeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -38,7 +38,7 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// TestLargestUpset: what the largest upset of a month is, of matches that count.
+// TestLargestUpset: the largest upset of a month comes from a match that counts.
 func TestLargestUpset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

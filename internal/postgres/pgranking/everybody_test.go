@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: those who are ranked in the group.
+// TestEverybody: everybody is exactly the people ranked in the group.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned
@@ -28,7 +28,7 @@ func TestEverybody(t *testing.T) {
 	w.checkPeople(t, renamed, mona, bob)
 }
 
-// TestEverybodyDuringMerge: mona, who has just been merged into Carol, still has a standing.
+// TestEverybodyDuringMerge: Mona, who has just been merged into Carol, still has a standing.
 func TestEverybodyDuringMerge(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"}
@@ -40,7 +40,7 @@ func TestEverybodyDuringMerge(t *testing.T) {
 	w.checkPeople(t, alice, command.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
 }
 
-// checkPeople fails the test if the people of the club are others than these.
+// checkPeople checks that the people of the club are exactly these.
 func (w *world) checkPeople(t *testing.T, want ...command.Person) {
 	t.Helper()
 	for i, p := range want {

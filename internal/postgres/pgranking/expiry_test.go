@@ -13,7 +13,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestDeadlines answers commands of different ages: answers that are too late are skipped and expire silently.
+// TestDeadlines: an answer to a command that is too old is skipped, and expires silently.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -61,8 +61,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's. The age of a command determines how long
-// notices of all kinds live.
+// TestDeadlinesByAnotherClock: commands are dated by a clock that may differ from the database's.
+// Only the age of a command determines how long notices of all kinds live.
 func TestDeadlinesByAnotherClock(t *testing.T) {
 	t.Parallel()
 	for name, ahead := range map[string]time.Duration{"the same": 0, "behind": -2 * time.Hour, "ahead": 2 * time.Hour} {
@@ -92,8 +92,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay checks the deadline of a card. The deadline passes while it is unknown whether the card was sent: the result is then
-// in a summary, which counts as a possible duplicate.
+// TestCardsLiveForADay: if the deadline of a card passes while it is unknown whether the card was
+// sent, a summary shows the result and counts as a possible duplicate.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -116,7 +116,8 @@ func TestCardsLiveForADay(t *testing.T) {
 	m.MustWait(t)
 }
 
-// TestEditsLiveForAWeek: the edit of a card expires a week after the last change of the card, and what follows is sent.
+// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change, and the
+// notices behind it are sent.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
 	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
@@ -137,8 +138,8 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: results that may have been sent are in a summary when it is too late, which counts as a possible duplicate.
-// Edits expire silently.
+// TestPossibleDuplicatesExpire: results that may have been sent and are too late go into a summary,
+// which counts as a possible duplicate. Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -60,7 +60,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			}
 			return err
 		}, Want: 2},
-		{Name: "answer", Run: func(ctx context.Context) error { // to a player with another name in the group
+		// The player has another name in the group.
+		{Name: "answer", Run: func(ctx context.Context) error {
 			return s.Do(ctx, in(club, "answer", known), ranking.Say{Notice: ranking.Refusal{}})
 		}, Want: 3 + 6 + 1},
 		{Name: "ask", Run: func(ctx context.Context) error {
@@ -137,7 +138,7 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	})
 }
 
-// newestPrompt returns the prompt that was asked last.
+// newestPrompt returns the id of the newest prompt.
 func newestPrompt(t *testing.T, pool *pgxpool.Pool) int64 {
 	t.Helper()
 	return dbtest.Value[int64](t, pool, `SELECT max(id) FROM prompts`)

@@ -13,7 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoGroupLifeScansATable checks recording that a person has left, and that the bot was added and removed.
+// TestNoGroupLifeScansATable: recording that a person left, or that the bot was added or removed,
+// scans no table.
 func TestNoGroupLifeScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

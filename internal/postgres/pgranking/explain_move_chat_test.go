@@ -13,7 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestNoMoveScansATable finds chats by earlier ids, and moves some. Joining two chats is excluded: it changes all notices of one of them.
+// TestNoMoveScansATable: finding chats by earlier ids and moving them scans no table. Joining two
+// chats is excluded: it changes all notices of one of them.
 func TestNoMoveScansATable(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

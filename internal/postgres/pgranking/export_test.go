@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// MaxTogether is how many results one transaction writes at most.
+// MaxTogether is the maximum number of results in one transaction.
 const MaxTogether = maxTogether
 
 // ApplyTogether applies results of known people in one transaction.
@@ -27,7 +27,8 @@ func (s *Store) ChangeCard(ctx context.Context, key string, chat ranking.ChatID,
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// HoldResults makes all results wait until the returned function is called. After that one transaction runs at a time.
+// HoldResults makes all results wait until the returned function is called. After that, one
+// transaction runs at a time.
 func (s *Store) HoldResults() (resume func()) {
 	w := s.results
 	w.mu.Lock()

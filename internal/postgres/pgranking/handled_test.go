@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestCommitAfterItsTimeout: the server is stalled until the caller gives up, and then commits. Whoever tries the command again finds that
-// it is handled, before or while it is written again, and wakes the lanes of its chat.
+// TestCommitAfterItsTimeout: if a stalled server commits a command after its caller has given up, a
+// retry finds the command handled, on reading or on writing it, and wakes the lanes of its chat.
 func TestCommitAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]bool{"found when it is read": false, "found when it is written": true} {
@@ -36,10 +36,11 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
 			dbtest.Must(t, err)
 			t.Cleanup(pool.Close)
-			if err := pool.Ping(t.Context()); err != nil { // a session, because none can be opened later
+			// Open a session now, because none can be opened later.
+			if err := pool.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			p.Refuse.Store(true) // also the request to cancel
+			p.Refuse.Store(true) // also the cancel request
 			ask := func(ctx context.Context, store ranking.Store) error {
 				return dbtest.Service(store).Do(ctx, dbtest.By("m:-100:7", alice), ranking.Say{Notice: stats.RankingPage{}})
 			}

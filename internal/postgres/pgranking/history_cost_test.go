@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres/pgranking"
 )
 
-// TestHistoryCostsItsLength reads the last matches of a long ladder. It must not scan the earlier ones, neither for the matches nor for
-// their players.
+// TestHistoryCostsItsLength: reading the last matches of a long ladder does not scan the earlier
+// ones, neither the matches nor their players.
 func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
@@ -46,8 +46,8 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	for _, s := range rec.Take() {
 		blocks += touched(t, pool, s)
 	}
-	// Reading the history entry by entry would take about four blocks each. Scanning all matches of all players takes a hundred times as
-	// much.
+	// Reading the history entry by entry would take about four blocks each. Scanning all matches of
+	// all players takes a hundred times as much.
 	if limit := 2 * stretch * 4; blocks > limit {
 		t.Errorf("%d matches took %d blocks, want at most %d", stretch, blocks, limit)
 	}
@@ -69,7 +69,8 @@ func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 	return plans[0].Plan.Hit + plans[0].Plan.Read
 }
 
-// TestLargestUpsetCostsItsMonth reads the largest upset of a month in a long ladder. It must not scan the larger ones of other months.
+// TestLargestUpsetCostsItsMonth: reading the largest upset of a month in a long ladder does not
+// scan the larger ones of other months.
 func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -98,7 +99,8 @@ func TestLargestUpsetCostsItsMonth(t *testing.T) {
 			t.Errorf("the largest upset of %s is %d, want %d", month, upset, want)
 		}
 		blocks := touched(t, pool, rec.Take()[0])
-		// There are 45 upsets in a month. Reading all larger ones of other months takes some 3,000 blocks.
+		// There are 45 upsets in a month. Reading all larger ones of other months takes some 3,000
+		// blocks.
 		if limit := 45 + 60; blocks > limit {
 			t.Errorf("the upset of %s took %d blocks, want at most %d", month, blocks, limit)
 		}

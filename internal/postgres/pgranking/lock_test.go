@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// lockedRead is what Lock reads here.
+// lockedRead is the query that Lock runs in these tests.
 var lockedRead = ranking.Query{Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, bob}}}
 
 func TestLockCommits(t *testing.T) {
@@ -50,7 +50,7 @@ func TestLockRollsBack(t *testing.T) {
 			stale.Version++
 			return locked.Rewrite(t.Context(), ladder.Rewrite{Standings: []ladder.Standing{standing, stale}})
 		}, ranking.ErrConflict},
-		// the transaction has failed; ignoring the error must not commit it
+		// The transaction has failed; ignoring the error must not commit it.
 		"error ignored": {func(locked ranking.Locked, c ranking.Changes) error {
 			again := c
 			again.Key = "handled"
@@ -78,11 +78,12 @@ func TestLockRollsBack(t *testing.T) {
 				t.Errorf("error is %v, want %v", err, tc.want)
 			}
 			locked.Release(t.Context())
-			locked.Release(t.Context()) // again has no effect
+			locked.Release(t.Context()) // a second time has no effect
 			if diff := cmp.Diff(before, w.Contents(t)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
-			if handled := name == "handled" || name == "error ignored"; !handled && w.Wakes.Load() != 0 { // what the handled one sends may wait
+			// The lanes of a handled command are woken.
+			if handled := name == "handled" || name == "error ignored"; !handled && w.Wakes.Load() != 0 {
 				t.Error("woken for a commit that did not happen")
 			}
 			dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")
@@ -90,7 +91,8 @@ func TestLockRollsBack(t *testing.T) {
 	}
 }
 
-// TestLockIsReleased: neither a panic nor the end of the context leaves the group locked or the connection in use.
+// TestLockIsReleased: neither a panic nor the end of the context leaves the group locked or the
+// connection in use.
 func TestLockIsReleased(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -131,7 +133,7 @@ func TestLockExcludesOthers(t *testing.T) {
 		err := dbtest.InLock(t.Context(), w.Store, func(ranking.Locked, *ranking.Snapshot) error {
 			waiting = dbtest.Start(other)
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			// neither other groups nor readers have to wait
+			// Neither other groups nor readers have to wait.
 			locked, _, err := w.Store.Lock(t.Context(), ranking.Query{Chat: attic, KnownChat: true})
 			if err != nil {
 				return err
@@ -147,7 +149,7 @@ func TestLockExcludesOthers(t *testing.T) {
 	}
 }
 
-// TestLockReadsAfterwards: what is read is what the last holder of the lock has left.
+// TestLockReadsAfterwards: a lock reads what its last holder has left.
 func TestLockReadsAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -171,8 +173,9 @@ func TestLockReadsAfterwards(t *testing.T) {
 	dbtest.Must(t, dbtest.Receive(t, next))
 }
 
-// TestLockOrder makes a match that shows changed people and a changed chat wait for each of its locks in turn, and checks which others it
-// holds then: those before it in the order group, key, people by id, standings by id, chat, and none after it.
+// TestLockOrder: a match that shows changed people and a changed chat takes its locks in the order
+// group, key, people by id, standings by id, chat. While it waits for one, it holds all before it
+// and none after it.
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -222,7 +225,7 @@ func TestLockOrder(t *testing.T) {
 	}
 }
 
-// without is the change by which somebody gives a username up.
+// without is the change by which a player gives up a username.
 func without(k ranking.Known) ranking.PlayerChange {
 	c := ranking.PlayerChange{Player: *k.Player}
 	c.Player.Username = ""

@@ -19,7 +19,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// lock is a lock that a command takes: how somebody else takes it first, and how to find out whether it is free.
+// lock is a lock that a command takes. Its take statement lets another session take it first, or
+// find out whether it is free.
 type lock struct{ name, take string }
 
 func group(chat ranking.Chat) lock {
@@ -35,8 +36,8 @@ func standing(name string) lock {
 	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
 }
 
-// mustLockInOrder makes a command wait for each of its locks in turn, and checks which others it holds then: those before it in the order,
-// and none after it.
+// mustLockInOrder makes a command wait for each of its locks in turn. It must then hold all before
+// it in the order, and none after it.
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {
@@ -70,7 +71,7 @@ func TestMergeLockOrder(t *testing.T) {
 		return err
 	}
 	w.mustLockInOrder(t, merge, group(club), player("al"), player("Alice"))
-	// changes in other chats of the remaining player do not have to wait
+	// Changes in other chats of the remaining player do not have to wait.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, group(attic).take)
 	w.Answer(t, "m", renamed)
@@ -83,7 +84,7 @@ func TestAmendmentLockOrder(t *testing.T) {
 			t.Parallel()
 			w := newAmendable(t)
 			command := func() error { return commands[name](t.Context(), dbtest.Service(w.Store)) }
-			// in the order in which they joined the ladder
+			// In the order in which they joined the ladder.
 			w.mustLockInOrder(t, command, group(club), standing("Alice"), standing("Carol"), standing("Bob"))
 			w.Undo(t, "u", alice, 2)
 		})
@@ -108,7 +109,8 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestMergesAtOnce lets several instances merge the same two pairs of players, who have met in two groups.
+// TestMergesAtOnce: several instances may merge the same two pairs of players, who have met in two
+// groups, at the same time.
 func TestMergesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -148,14 +150,16 @@ func TestMergesAtOnce(t *testing.T) {
 	}
 }
 
-// TestMergeAmongRecordings merges two players while others record matches of both in two groups.
+// TestMergeAmongRecordings: merging two players while others record matches of both in two groups
+// loses no match and causes no deadlock.
 func TestMergeAmongRecordings(t *testing.T) {
 	t.Parallel()
 	const each = 8 // matches before the merge begins, and after it
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, annex, nil))
 	w.Record(t, "first", al, bob, 3, 1)
-	// a command that shows Alice with her old username makes al another player again, until she is seen with the new one
+	// A command that shows Alice with her old username makes al another player again, until she is
+	// seen with the new one.
 	pairs := [][2]command.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
@@ -193,7 +197,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 		dbtest.Must(t, s.Do(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
-	// of many at once, one may lose every time, and must be sent again
+	// Of many at once, one may lose every time, and must be sent again.
 	refused := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
 		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
@@ -212,7 +216,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	}
 }
 
-// mustReplay recalculates the ratings of all ladders with an Elo formula of its own.
+// mustReplay recalculates the ratings of all ladders with its own Elo formula.
 func (w *world) mustReplay(t *testing.T) {
 	t.Helper()
 	ratings := make(map[string]int)

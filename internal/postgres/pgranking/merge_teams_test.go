@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match with both on the same side is undone, and both stay in it. In other matches the one takes the place of the
-// other.
+// TestMergeInTeams: a match with both on the same side is undone, and keeps both. In other matches,
+// one takes the other's place.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]command.Person
@@ -41,15 +41,17 @@ func TestMergeInTeams(t *testing.T) {
 		WHERE superseded_at = 'infinity' GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
 }
 
-// TestMergeWhereOneHasOnlyJoined merges a player who has only joined a ladder with one who has matches in it.
+// TestMergeWhereOneHasOnlyJoined: a player who has only joined a ladder can be merged with one who
+// has matches in it.
 func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("j", alice), ranking.Join{}))
-	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`) // as if by an earlier start_elo
+	// An earlier start_elo had this effect.
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`)
 	w.Record(t, "1", al, bob, 3, 1)
 	w.Answer(t, "m", renamed)
-	// 1 of Bob, for a win with 1500 against 1000 would be 2; with 1000 against 1500 it is 30
+	// Bob loses 30, as for a win of 1000 against 1500. A win of 1500 against 1000 would be worth 2.
 	w.mustYield(t, standings, "Club Alice Alice 1030 1000 1030 1 1 0 0 1", "Club Bob Bob 1470 1500 1500 1 0 0 1 -1")
 	w.mustYield(t, `SELECT count(*)::text FROM players WHERE merged_into IS NOT NULL`, "1")
 }

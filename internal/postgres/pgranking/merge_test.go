@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Alice has taken a username under which others had recorded an unknown player.
+// Alice has taken the username under which others had recorded an unknown player.
 var (
 	al      = command.Person{Username: "al"}
 	renamed = command.Person{ID: alice.ID, Username: "al", Name: "Alice"}
@@ -36,7 +36,8 @@ func (w *world) recordIn(t *testing.T, chat ranking.Chat, key string, a, b comma
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), in(chat, key, bob), dbtest.Reported(report)))
 }
 
-// newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the attic.
+// newMerge returns a world in which Alice and al are ranked in the club, and only Alice in the
+// attic.
 func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 	t.Helper()
 	w = newWorld(t, alice, bob)
@@ -49,7 +50,7 @@ func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 	return w, w.ID(t, "al"), w.ID(t, "Alice")
 }
 
-// standings are all standings, without their ids and versions.
+// standings reads all standings, without their ids and versions.
 const standings = `SELECT concat_ws(' ', title, s.name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
 	FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
 	JOIN players p ON p.id = player_id ORDER BY 1`
@@ -125,7 +126,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// mustNotMerge tries to merge two players one of whom cannot be merged any more.
+// mustNotMerge tries to merge two players, one of whom can no longer be merged.
 func (w *world) mustNotMerge(t *testing.T, from, into ladder.PlayerID) {
 	t.Helper()
 	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
@@ -168,7 +169,7 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 	}
 }
 
-// TestMergeIsAllOrNothing gives a merge up, or makes it with stale data.
+// TestMergeIsAllOrNothing: a merge that is given up or made with stale data changes nothing.
 func TestMergeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type merge = ranking.LadderMerge
@@ -205,7 +206,7 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// planMerge returns what the merge of al into Alice would change now.
+// planMerge returns the changes that merging al into Alice would make now.
 func (w *world) planMerge(t *testing.T) (merges []ranking.LadderMerge) {
 	t.Helper()
 	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).Do(t.Context(), dbtest.By("k", renamed), ranking.Say{Notice: ranking.Refusal{}})
@@ -236,7 +237,8 @@ func (p plannedMerge) Merge(_ context.Context, merges []ranking.LadderMerge) err
 	return errPlanned
 }
 
-// TestRecordingMeetsTheMerged reads for a match before two players are merged, and applies it afterwards.
+// TestRecordingMeetsTheMerged: a match that was read before two players were merged, and is applied
+// afterwards, gets a conflict.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
@@ -268,7 +270,7 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 	}
 }
 
-// TestNewStandingWaitsForTheMerge records a first match during a merge.
+// TestNewStandingWaitsForTheMerge: the first match of a player waits for a merge of that player.
 func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -296,8 +298,8 @@ func TestClaimMeetsTheMerged(t *testing.T) {
 	w.mustConflict(t, dbtest.Start(func() error { return w.see(t, claim) }))
 }
 
-// TestMergeMeetsAMovedGroup: the group of the unclaimed player becomes part of another one while the merge waits for the player. The merge
-// has locked the former group only, so it gives up.
+// TestMergeMeetsAMovedGroup: if the unclaimed player's group becomes part of another one while a
+// merge waits for the player, the merge gives up, because it has locked only the former group.
 func TestMergeMeetsAMovedGroup(t *testing.T) {
 	t.Parallel()
 	w, from, into := newMerge(t)
@@ -318,11 +320,12 @@ func TestMergeMeetsAMovedGroup(t *testing.T) {
 	}
 }
 
-// TestBrokenMergeLocksNobodyOut: when two players cannot be merged because a ladder is inconsistent, the person's commands work.
+// TestBrokenMergeLocksNobodyOut: when two players cannot be merged because a ladder is
+// inconsistent, the person's commands still work.
 func TestBrokenMergeLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	w, _, _ := newMerge(t)
 	dbtest.Exec(t, w.Pool, `DELETE FROM elo_history WHERE match_id IN (SELECT id FROM matches WHERE number IN (1, 2))`)
 	w.Answer(t, "m", renamed)
-	w.mustYield(t, `SELECT payload->>'code' FROM outbox WHERE key = 'm'`, string(ranking.NoDraws)) // now too_many_at_once
+	w.mustYield(t, `SELECT payload->>'code' FROM outbox WHERE key = 'm'`, string(ranking.NoDraws))
 }

@@ -37,14 +37,14 @@ func TestMoveLockOrder(t *testing.T) {
 	}
 	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded), notice(dbtest.Upgraded), notice(club),
 		chat(club), chat(dbtest.Upgraded))
-	// no player has to wait
+	// No player has to wait.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, `SELECT FROM group_players FOR NO KEY UPDATE`)
 	w.move(t)
 }
 
-// TestMoveMeetsUpsert upserts a chat by an id while that id gets another meaning. Whoever comes second waits, and does not insert a chat
-// with another chat's earlier id.
+// TestMoveMeetsUpsert: when a chat is upserted by an id while that id gets another meaning, the
+// second to come waits, and inserts no chat with another chat's earlier id.
 func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -107,7 +107,7 @@ func TestMoveMeetsUpsert(t *testing.T) {
 const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`
 
-// holdAliases makes moves wait with their last statement until the returned function is called.
+// holdAliases makes moves wait at their last statement until the returned function is called.
 func (w *world) holdAliases(t *testing.T) (release func()) {
 	t.Helper()
 	dbtest.Define(t, w.Pool, "wait", `
@@ -132,8 +132,9 @@ func (w *world) mustBeOneChat(t *testing.T) {
 	}
 }
 
-// TestMoveMeetsCommands makes two chats one between a command's reading and writing in the chat that goes: each command gets a conflict,
-// and takes effect in the other chat when it is retried. An undo reads with the group locked, so there the move comes before.
+// TestMoveMeetsCommands: when a chat is joined to another between a command's read and write, the
+// command gets a conflict, and its retry takes effect in the other chat. An undo reads with the
+// group locked, so there the move comes first.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*ranking.Service, ranking.Origin) error{
@@ -207,7 +208,8 @@ func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *rank
 	return l.Store.Lock(ctx, q)
 }
 
-// TestLockAfterMove: a command that has waited for the group of a joined chat has a conflict. Then it locks the group that remains.
+// TestLockAfterMove: a command that has waited for the group of a joined chat gets a conflict, and
+// its retry locks the group that remains.
 func TestLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -21,7 +21,7 @@ func (w *world) move(t *testing.T) {
 	dbtest.Must(t, dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID))
 }
 
-// chats returns all chats, with their earlier ids.
+// chats returns all chats with their earlier ids.
 func (w *world) chats(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `
@@ -37,7 +37,7 @@ func (w *world) mustHaveChats(t *testing.T, want ...string) {
 	}
 }
 
-// outbox returns all rows of the outbox, with the messages that they reply to.
+// outbox returns all rows of the outbox with the messages that they reply to.
 func (w *world) outbox(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `
@@ -90,13 +90,14 @@ func TestMoveRenames(t *testing.T) {
 	}
 }
 
-// TestMoveJoins: two chats become one, that of the group with more matches, or else the older one. Everything passes to it but the other
-// group's matches, standings and unclaimed players. Its messages are those of the newer chat, its settings those of the older one.
+// TestMoveJoins: two chats become one: the chat whose group has more matches, or else the older
+// one. It gets everything of the other except that group's matches, standings and unclaimed
+// players. The messages come from the newer chat, the settings from the older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		older, newer int // matches
-		kept         int // the id of the chat, of its group and of the ladder
+		older, newer int // number of matches
+		kept         int // id of the chat, of its group and of the ladder
 	}{
 		"more in the older": {2, 1, 1}, "more in the newer": {1, 2, 2}, "as many": {1, 1, 1},
 	} {
@@ -118,7 +119,8 @@ func TestMoveJoins(t *testing.T) {
 			var want []string
 			for i, row := range []string{
 				"a sent to 7 in 8", "b planned", "c planned to 7 in 8 both", "d sending to 7", "e planned of two", "f planned of one",
-				"g planned", "h expired", "i planned page:7", // nothing else tells the outcome, so g is sent as a message
+				// Nothing else tells the outcome, so g is sent as a message.
+				"g planned", "h expired", "i planned page:7",
 				"group_detached planned",
 			} {
 				want = append(want, fmt.Sprintf("%d %d %s", first+1+i, tc.kept, row))
@@ -161,15 +163,16 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
-// TestMoveJoinsLadders: of two chats with two ladders each, the ladders of the group that goes on remain, with their boards. So does the
-// board of the other default ladder, but nothing that shows or means the other ladders. Topics of the older chat are none of the newer one.
+// TestMoveJoinsLadders: of two chats with two ladders each, the ladders of the remaining group
+// stay, with their boards. The board of the other default ladder stays too, but nothing that shows
+// or refers to the other ladders. Topics of the older chat do not exist in the newer one.
 func TestMoveJoinsLadders(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		newer  int // matches; the older group has one
+		newer  int // number of matches; the older group has one
 		boards []string
 		topics []string
-		ends   string // the object of what ends
+		ends   string // object of what ends
 	}{
 		"the older goes on":  {1, []string{"1 1", "1 3"}, nil, "board:4"},
 		"the newer goes on":  {2, []string{"2 2", "2 4"}, []string{"2 8 4"}, "board:3"},
@@ -211,7 +214,8 @@ func TestMoveJoinsLadders(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsFormerUsernames: of somebody who was seen in both chats, the usernames before the last one are kept, the latest last.
+// TestMoveKeepsFormerUsernames: for a person seen in both chats, all usernames but the last are
+// kept, the latest last.
 func TestMoveKeepsFormerUsernames(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]int{"newer in the newer": 1, "newer in the older": 2} {
@@ -233,8 +237,8 @@ func TestMoveKeepsFormerUsernames(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsWhoCame: who has sent a command to one of two chats has come to what becomes of
-// them.
+// TestMoveKeepsWhoCame: a person who has sent a command to either chat counts as having sent one to
+// the joined chat.
 func TestMoveKeepsWhoCame(t *testing.T) {
 	t.Parallel()
 	for older := range 2 {
@@ -249,7 +253,7 @@ func TestMoveKeepsWhoCame(t *testing.T) {
 	}
 }
 
-// mergeable gives the club and the supergroup what passes from one to the other.
+// mergeable gives the club and the supergroup everything that passes from one to the other.
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
 	dbtest.Exec(t, w.Pool, `
@@ -307,7 +311,8 @@ func TestEarlierIDs(t *testing.T) {
 		want int
 	}{
 		{club, ranking.MatchRef{Number: 2}, 2},
-		{club, ranking.MatchRef{Message: 71}, 1}, // by the id that the chat had when the message was sent
+		// The message is known by the id that the chat had when it was sent.
+		{club, ranking.MatchRef{Message: 71}, 1},
 		{dbtest.Upgraded, ranking.MatchRef{Message: 71}, 2},
 		{club, ranking.MatchRef{Message: 7, Key: "m:-100:7"}, 1},
 		{dbtest.Upgraded, ranking.MatchRef{Message: 7, Key: "m:-1000100:7"}, 2},

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// presence is the state of the only chat: language, whether it is active and parked, for how many seconds it is frozen, and when it was
-// greeted and the bot was added.
+// presence reads the state of the only chat: its language, whether it is active and parked, for how
+// many seconds it is frozen, and when it was greeted and the bot was added.
 const presence = `
 	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END, 'after ' || nullif(parkings, 0),
 	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
@@ -29,7 +29,7 @@ func TestPresence(t *testing.T) {
 	french.Language = "fr"
 	added.Added = time.Unix(99, 0)
 	for name, tc := range map[string]struct {
-		before string // the initial state of the chat
+		before string // initial state of the chat
 		change ranking.Changes
 		want   string
 	}{
@@ -39,7 +39,7 @@ func TestPresence(t *testing.T) {
 			"is_active = false, frozen_until = now() + interval '100 s'", ranking.Changes{}, "en active frozen 100",
 		},
 		"seen, left": {"is_active = false, parked_at = now() - interval '20 s'", ranking.Changes{}, "en active"},
-		// Telegram says that the bot may write: no need to wait
+		// Telegram confirms that the bot may write: no need to wait.
 		"present":              {"is_active = false, parked_at = now() - interval '20 s'", present, "en active"},
 		"present, refused":     {"parked_at = now(), parked_until = now() + interval '1 day', parkings = 4", present, "en active"},
 		"present, no language": {"language = 'de'", present, "de active"},
@@ -73,7 +73,7 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestGreetedConcurrently: a command that has not seen the greeting of a chat changes nothing.
+// TestGreetedConcurrently: a command that has not read the greeting of its chat changes nothing.
 func TestGreetedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -114,7 +114,8 @@ func TestFirstLanguageIsKept(t *testing.T) {
 	}
 }
 
-// TestMoveAndGroupLife: when two chats become one, the bot is in it if it was in either, and members of either group are members.
+// TestMoveAndGroupLife: the bot is in a joined chat if it was in either, and members of either
+// group are members.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -135,8 +136,8 @@ func TestMoveAndGroupLife(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped, unless they are being sent; every command keeps its
-// answer.
+// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped unless they are
+// being sent; every command keeps its answer.
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -14,8 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestRecentUsage counts by the dates of commands, up to the date of the one that asks. Notices to slow down count in the time after it
-// too.
+// TestRecentUsage: commands count by their own dates, up to the date of the asking one. Notices to
+// slow down also count in the time after it.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -68,7 +68,8 @@ func TestKeyCounts(t *testing.T) {
 	}
 }
 
-// TestCountingScansNothing, however much others have sent, or the same sender long ago.
+// TestCountingScansNothing: counting scans no table, however much others have sent, or the same
+// sender long ago.
 func TestCountingScansNothing(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -106,7 +107,8 @@ func TestCountingScansNothing(t *testing.T) {
 	}
 }
 
-// TestExtensibleNoticeWaits: a notice that can still be added to is taken only when it is the first of its lane.
+// TestExtensibleNoticeWaits: a notice that can still be added to is taken only when it is the first
+// of its lane.
 func TestExtensibleNoticeWaits(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewEmptyMail(t)

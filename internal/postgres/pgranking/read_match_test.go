@@ -23,8 +23,9 @@ func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, s
 	return snap.Matches
 }
 
-// TestReadMatch reads matches by all kinds of references. There are, one after the other, two matches in the club, one in the annex, a
-// third in the club, which is undone, and a second in the annex. Carol has reported the first and the third of the club.
+// TestReadMatch: every kind of reference finds its matches. In order, the matches are two in the
+// club, one in the annex, a third in the club, which is undone, and a second in the annex. Carol
+// has reported the first and the third of the club.
 func TestReadMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -87,7 +88,8 @@ func TestReadMatchDetails(t *testing.T) {
 	w := newAmendable(t)
 	w.Fix(t, "f", alice, 2, ladder.Score{A: 11, B: 7}, ladder.Score{A: 7, B: 11}, ladder.Score{A: 8, B: 11})
 	w.Undo(t, "u", alice, 2)
-	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`) // his name in the group
+	// Bob has another name in the group.
+	dbtest.Exec(t, w.Pool, `UPDATE group_players SET name = 'Bobby' WHERE name = 'Bob'`)
 	dbtest.Exec(t, w.Pool, `UPDATE matches
 		SET k_factor = 24, provisional_k_factor = 48, provisional_matches = 2, margin_of_victory = true WHERE number = 4`)
 	dbtest.Exec(t, w.Pool, `UPDATE elo_history SET k_factor = 48 FROM matches m WHERE m.id = match_id AND number = 4`)
@@ -140,7 +142,7 @@ func TestReadMatchDetails(t *testing.T) {
 	}
 }
 
-// TestReadLastCounted: the last match that counts is read besides the match that is meant.
+// TestReadLastCounted: the last match that counts is read in addition to the match that is meant.
 func TestReadLastCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)
@@ -172,7 +174,7 @@ func TestReadLastCounted(t *testing.T) {
 	}
 }
 
-// TestReadAsked: a prompt that is closed, or that has waited for its delivery for too long, does not count.
+// TestReadAsked: a prompt that is closed, or has waited too long for its delivery, does not count.
 func TestReadAsked(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
@@ -188,7 +190,8 @@ func TestReadAsked(t *testing.T) {
 			        CASE WHEN $1 IN (0, 2) THEN 7 END, CASE WHEN $1 = 2 THEN now() END, CASE WHEN $1 = 2 THEN 'answered' END)`, i, answerer, old)
 		dbtest.Must(t, err)
 	}
-	for number, want := range map[int][]ladder.PlayerID{1: {}, 2: {0, a, b}} { // 0 stands for the admins
+	// 0 stands for the admins.
+	for number, want := range map[int][]ladder.PlayerID{1: {}, 2: {0, a, b}} {
 		got := slices.Sorted(maps.Keys(w.matches(t, club, ranking.MatchRef{Number: number}, nil)[0].Asked))
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("match %d (-want +got):\n%s", number, diff)

@@ -28,7 +28,7 @@ func TestReadNothingKnown(t *testing.T) {
 	}
 }
 
-// TestReadNewPeople: the first people who are unknown get an id if the query says so, each one of their own.
+// TestReadNewPeople: if the query asks for it, the first people who are unknown get an id each.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})
@@ -53,8 +53,9 @@ func TestReadNewPeople(t *testing.T) {
 	}
 }
 
-// TestReadGivenUpUsername: a message that shows an account without its former username does not mean the account by it. One that is older
-// than the sighting, or does not show the account itself, may.
+// TestReadGivenUpUsername: a username that its account's own message no longer shows does not mean
+// the account. In a message that is older than the sighting, or does not show the account itself,
+// it may.
 func TestReadGivenUpUsername(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
@@ -115,7 +116,7 @@ func TestReadKnownChat(t *testing.T) {
 	}
 }
 
-// TestReadOfAnEdit: an edit counts as handled if its message was handled, unless that was refused.
+// TestReadOfAnEdit: an edit counts as handled if its message was handled and not refused.
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -160,7 +161,7 @@ func TestReadPeople(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// with a neighbor on either side, so that a mix-up shows
+			// With a neighbor on either side, so that a mix-up shows.
 			got := w.Read(t, bob, tc.person, zoe).People
 			want := []ranking.Known{{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")}}
 			if diff := cmp.Diff(want, got); diff != "" {
@@ -201,8 +202,8 @@ func TestReadStandings(t *testing.T) {
 	}
 }
 
-// TestReadElsewhere: a username means nobody in a group where no account was seen with it, and an unclaimed player exists only in the group
-// where somebody was mentioned.
+// TestReadElsewhere: a username means no account in a group where none was seen with it, and an
+// unclaimed player exists only in the group of the mention.
 func TestReadElsewhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})

@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// references returns the columns with the id of a row of another table, such as "matches.group_id → groups".
+// references returns the columns that hold ids of another table's rows, such as "matches.group_id →
+// groups".
 func (w *world) references(t *testing.T, tables ...string) []string {
 	t.Helper()
 	byForeignKey := dbtest.Values[string](t, w.Pool, `
@@ -36,7 +37,7 @@ func (w *world) references(t *testing.T, tables ...string) []string {
 	return all
 }
 
-// counts returns how many rows refer to a row, by the column.
+// counts returns, by column, how many rows refer to a row.
 func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	t.Helper()
 	all := make(map[string]int)
@@ -48,8 +49,8 @@ func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	return all
 }
 
-// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a player refers to the newer of two
-// chats, or to an unclaimed player there.
+// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a
+// player refers to the newer of two chats, or to an unclaimed player there.
 func newReferences(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob)
@@ -72,8 +73,8 @@ func newReferences(t *testing.T) *world {
 	return w
 }
 
-// TestJoinedChatLeavesNothing: whatever refers to the chat that goes refers to the other one after the two have become one, also what says
-// which chat a group has had.
+// TestJoinedChatLeavesNothing: after two chats have become one, every reference to the joined chat
+// points to the other one, including the record of a group's former chat.
 func TestJoinedChatLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)
@@ -94,15 +95,16 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 	w.mustYield(t, `SELECT concat_ws(' ', id, 'has ' || chat_id, 'had ' || former_chat_id) FROM groups ORDER BY id`, "1 has 1", "2 had 1", "3 had 1")
 }
 
-// TestMergedPlayerLeavesNothing: whatever refers to an unclaimed player refers to the account after the player is claimed.
+// TestMergedPlayerLeavesNothing: after an unclaimed player is claimed, every reference to the
+// player points to the account.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
-	// accounts only: an unclaimed player has sent no command and was never seen
+	// Accounts only: an unclaimed player has sent no command and was never seen.
 	neverUnclaimed := []string{
 		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players",
 	}
-	// read by way of players.merged_into, like the ids in payloads
+	// Read by way of players.merged_into, like the ids in payloads.
 	followed := []string{"outbox.addressee_id → players"}
 	w := newReferences(t)
 	from, columns := w.ID(t, "al"), w.references(t, "players")
@@ -128,7 +130,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept: after a year everything is purged but the ranking itself, and what tells of chats.
+// TestWhatIsKept: after a year, everything is purged except the ranking itself and the data about
+// chats.
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)

@@ -20,7 +20,7 @@ type slowStore struct {
 	mu      sync.Mutex
 	written []ranking.GroupID
 	writing int
-	most    int // were written at once
+	most    int // largest number written at once
 }
 
 func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
@@ -30,7 +30,8 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 	s.mu.Unlock()
 	matches, _ := c.Effect.(ranking.NewMatches)
 	group := matches[0].Group
-	<-time.After(s.took + time.Duration(group)) // each ends at another time, so that the order is certain
+	// Each result takes a different time, so that the order is certain.
+	<-time.After(s.took + time.Duration(group))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.writing--
@@ -40,8 +41,8 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 
 func (s *slowStore) writeResults([]*waitingResult) error { return errAlone }
 
-// TestAloneOneByOne: results that cannot be written together hold a slot each, in the order in which they came. One that takes long does
-// not keep the slot.
+// TestAloneOneByOne: results that cannot be written together hold a slot each, in the order in
+// which they came. One that takes long does not keep the slot.
 func TestAloneOneByOne(t *testing.T) {
 	t.Parallel()
 	const results = 7
@@ -79,8 +80,8 @@ func TestAloneOneByOne(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWaiting: a result whose caller gives up while it waits for a slot is not written, also after writing it together with
-// others has failed.
+// TestGivenUpWhileWaiting: a result whose caller gives up while it waits for a slot is not written,
+// even after writing it together with others has failed.
 func TestGivenUpWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRoundTrips counts how often a command waits for an answer of the server.
+// TestRoundTrips: no command waits for more of the server's answers than it must.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	t.Run("under no lease", func(t *testing.T) {
@@ -37,15 +37,16 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
-// countRoundTrips counts the round trips of commands. again is how many it takes to give up the prepared statements of a write that has
-// failed, and to prepare them again: pgx trusts none of them.
+// countRoundTrips counts the round trips of commands. After a failed write, pgx no longer trusts
+// its prepared statements: again is how many round trips it takes to drop them and prepare them
+// anew.
 func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *pgranking.Store, again int64) {
 	t.Helper()
 	d := pgtest.Borrow(t)
 	p := dbtest.NewProxy(t, d.URL)
 	pool := dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		// do not count the pings of connections that were idle for a second on a slow machine
+		// Leave out the pings of connections that were idle for a second on a slow machine.
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	store := under(pgranking.NewStore(pool, dbtest.Ignore), pool)

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// known returns all players, in the order of their ids.
+// known returns all players in the order of their ids.
 func (w *world) known(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `
@@ -33,7 +33,7 @@ func asNew(t *testing.T, w *world, p command.Person) ranking.PlayerChange {
 	return c
 }
 
-// see stores what a message in the club shows about people, after it was read.
+// see reads the club and then stores what a message there shows about people.
 func (w *world) see(t *testing.T, people ...ranking.PlayerChange) error {
 	t.Helper()
 	snap := w.Read(t)
@@ -59,7 +59,8 @@ func TestSeenChat(t *testing.T) {
 	}
 }
 
-// TestNewChat: what is read of an unknown chat is what is stored of it then. A chat that only the dead letters know gets a group.
+// TestNewChat: reading an unknown chat yields what is then stored of it. A chat that only the dead
+// letters know gets a group.
 func TestNewChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +100,7 @@ func TestSeenPeople(t *testing.T) {
 		c.Sighting = &ranking.Sighting{Username: username, At: time.Unix(1_700_000_000, 0)}
 		return c
 	}
-	// there are: 1 Alice @alice, 2 Bob @bob, 3 dave unclaimed
+	// There are 1 Alice @alice, 2 Bob @bob, and 3 dave, unclaimed.
 	for name, tc := range map[string]struct {
 		changes []ranking.PlayerChange
 		want    []string
@@ -172,7 +173,8 @@ func TestSeeingIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestAddedAtOnce lets two instances insert the same: one waits for the other, and gets a conflict. When it reads again, it succeeds.
+// TestAddedAtOnce: when two instances insert the same row, one waits for the other and gets a
+// conflict. When it reads again, it succeeds.
 func TestAddedAtOnce(t *testing.T) {
 	t.Parallel()
 	moved := dbtest.AsNew(bob)
@@ -232,7 +234,8 @@ func TestAddedAtOnce(t *testing.T) {
 	}
 }
 
-// TestMentionOverwritesNothing: whoever is only mentioned keeps what a message has shown since the read, and is called so in the ladder.
+// TestMentionOverwritesNothing: a player who is only mentioned keeps what a message has shown since
+// the read, and has that name in the ladder.
 func TestMentionOverwritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -248,7 +251,8 @@ func TestMentionOverwritesNothing(t *testing.T) {
 	}
 }
 
-// TestSightings shows accounts with usernames, one after the other, each in the second given.
+// TestSightings: a username means the account that was last seen with it, by the dates of the
+// messages.
 func TestSightings(t *testing.T) {
 	t.Parallel()
 	type step struct {

@@ -10,7 +10,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestApplySetting gives each setting another value than was read, in one group only. If the setting has changed since, nothing is written.
+// TestApplySetting: a setting gets its new value in one group only, and nothing is written if it
+// has changed since it was read.
 func TestApplySetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {

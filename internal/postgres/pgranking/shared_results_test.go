@@ -17,7 +17,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// everything is all rows that results write, without times and order.
+// everything reads all rows that results write, without times and order.
 var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
@@ -35,7 +35,8 @@ var everything = map[string]string{
 		FROM outbox o JOIN matches m ON m.id = o.match_id ORDER BY 1`,
 }
 
-// TestTogetherAsAlone applies results of every kind in one transaction, and the same results each in a transaction of its own.
+// TestTogetherAsAlone: results of every kind have the same effect in one transaction as in one
+// each.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -105,8 +106,8 @@ func TestWrittenTogether(t *testing.T) {
 	}
 }
 
-// TestTogetherOfOneGroup: of several results of one group, only one is written with those of others. The next one finds that its data is
-// stale.
+// TestTogetherOfOneGroup: of several results of one group, only one is written with those of other
+// groups. The next one finds its data stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -121,13 +122,14 @@ func TestTogetherOfOneGroup(t *testing.T) {
 	}
 }
 
-// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not keep the others from being recorded.
+// TestTogetherWithBadOnes: a result that cannot be recorded, or whose group is locked, does not
+// keep the others from being recorded.
 func TestTogetherWithBadOnes(t *testing.T) {
 	t.Parallel()
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	for name, tc := range map[string]struct {
 		spoil func(*ranking.Changes)
-		sql   string // run by somebody else in an open transaction
+		sql   string // run by another session in an open transaction
 		want  func(error) bool
 		wakes int64
 	}{
@@ -168,7 +170,8 @@ func TestTogetherWithBadOnes(t *testing.T) {
 	}
 }
 
-// TestTogetherUnderLostLease: results that wait are not written after the lease is lost, and each caller gets that error.
+// TestTogetherUnderLostLease: waiting results are not written after the lease is lost, and each
+// caller gets that error.
 func TestTogetherUnderLostLease(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
@@ -210,8 +213,8 @@ func TestGivenUpBeforeWritten(t *testing.T) {
 	}
 }
 
-// TestGivenUpWhileWritten: when a caller gives up while its result is being written with others, it learns the outcome, and the others are
-// not affected.
+// TestGivenUpWhileWritten: a caller who gives up while the result is being written with others
+// still learns the outcome, and the others are not affected.
 func TestGivenUpWhileWritten(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -241,7 +244,7 @@ func TestGivenUpWhileWritten(t *testing.T) {
 	}
 }
 
-// TestTogetherWithPanic: results that make the bot panic when they are written together are written alone.
+// TestTogetherWithPanic: results that make the bot panic when written together are written alone.
 func TestTogetherWithPanic(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)
@@ -264,7 +267,8 @@ func TestTogetherWithPanic(t *testing.T) {
 	}
 }
 
-// TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are recorded.
+// TestLockedGroupsDelayNoOthers: however many groups are locked, results of other groups are
+// recorded.
 func TestLockedGroupsDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	const held = 5

@@ -38,7 +38,8 @@ func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	return dbtest.Match(snap, key)
 }
 
-// gather applies changes that have to wait, and returns their outcomes as soon as they need not wait any more.
+// gather applies changes that have to wait, and returns their outcomes once all of them wait and
+// the writer is released.
 func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Changes) []<-chan error {
 	t.Helper()
 	resume := store.HoldResults()
@@ -51,7 +52,6 @@ func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Chang
 	return results
 }
 
-// awaitWaiting waits until n results wait.
 func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
 	t.Helper()
 	deadline := time.After(dbtest.MaxWait)

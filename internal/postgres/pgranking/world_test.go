@@ -11,10 +11,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The people of dbtest.
+// The club and the people of dbtest.
 var club, alice, bob, carol, zoe = dbtest.Club, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe
 
-// world is that of dbtest, with what only these tests do in it.
+// world extends dbtest.World with what only these tests need.
 type world struct{ *dbtest.World }
 
 func newWorld(t *testing.T, people ...command.Person) *world {
@@ -22,7 +22,7 @@ func newWorld(t *testing.T, people ...command.Person) *world {
 	return &world{dbtest.NewWorld(t, people...)}
 }
 
-// aliceBeatsBob is a report that needs no more than those two.
+// aliceBeatsBob is a report that needs no one but the two.
 var aliceBeatsBob = command.Match{
 	A: []command.Person{alice}, B: []command.Person{bob}, Scores: []ladder.Score{{A: 3, B: 1}},
 }

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEveryFallbackIsLogged: when results cannot be written together, the log says so each time, with their number and the reason.
+// TestEveryFallbackIsLogged: each time results cannot be written together, the log has their number
+// and the reason.
 func TestEveryFallbackIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 3)
