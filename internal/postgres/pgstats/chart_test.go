@@ -11,7 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// The ratings of a chart are those of matches that count, as they are now. Each series begins with the rating before.
+// TestRatings: a chart shows the ratings of matches that count, as they are now. Each series begins
+// with the rating before its first match.
 func TestRatings(t *testing.T) {
 	t.Parallel()
 	w, store, alice, bob, carol := crowd(t)
@@ -58,7 +59,7 @@ func TestRatings(t *testing.T) {
 	}
 }
 
-// A chart shows only the last matches of a ladder with very many.
+// TestRatingsAreLimited: the chart of a ladder with very many matches shows only the last ones.
 func TestRatingsAreLimited(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)

@@ -18,8 +18,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// tenYears adds 100,000 matches of ten years to ladder 150, in which 1,000 players are: the busiest one plays 5,000 of them, the others 200
-// each, and the last one has joined and never played.
+// tenYears adds 100,000 matches of ten years to ladder 150, with 1,000 players: the busiest one
+// plays 5,000 of them, the others 200 each, and the last one joined without ever playing.
 const tenYears = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
@@ -47,9 +47,9 @@ const tenYears = `
 
 const viewedLadder = ladder.ID(150)
 
-// TestViewsOfManyMatches checks all views that this package reads, those about players for the one with the most matches, for an ordinary
-// one, and for one with none. No view scans a table, and only the records of all time and charts read more of a ladder's matches than those
-// of a month or of a player.
+// TestViewsOfManyMatches checks all views of this package; views of players are checked for the
+// busiest player, an ordinary one, and one without matches. No view scans a table, and only
+// all-time records and charts read more of a ladder's matches than a month's or a player's.
 func TestViewsOfManyMatches(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -94,7 +94,7 @@ func TestViewsOfManyMatches(t *testing.T) {
 	}
 }
 
-// view is a view, and how many matches each of its statements may read.
+// view is a view and the number of matches that each of its statements may read.
 type view struct {
 	dbtest.Explained
 	matches int
@@ -117,7 +117,7 @@ func matchesRead(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// viewsOfGroup are the views that are about nobody.
+// viewsOfGroup returns the views that are not about a player.
 func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all []view) {
 	now := time.Now()
 	for name, q := range map[string]stats.RankingQuestion{
@@ -220,7 +220,7 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	return all
 }
 
-// viewsOfPlayer are the views about a player and another one. match is one of the player's.
+// viewsOfPlayer returns the views about a player and another one. match is one of the player's.
 func viewsOfPlayer(
 	t *testing.T, store *pgstats.Store, p, other ladder.PlayerID, match int64, hasPlayed bool, own, ofAll int,
 ) (all []view) {
@@ -280,7 +280,7 @@ func viewsOfPlayer(
 	return all
 }
 
-// pagings are the first page, and those before and after a key.
+// pagings returns the first page, and those before and after a key.
 func pagings(key int64) map[string]stats.Paging {
 	return map[string]stats.Paging{"first": {}, "older": {Key: key}, "newer": {Key: key, Newer: true}}
 }

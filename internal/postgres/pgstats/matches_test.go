@@ -29,7 +29,7 @@ func shown(names map[ladder.PlayerID]string, r stats.MatchRow) string {
 	return text
 }
 
-// TestMatchPages: a page shows the winner first, what a match changed, and what has become of it.
+// TestMatchPages: a page shows the winner first, the rating change of a match, and its amendments.
 func TestMatchPages(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol)
@@ -76,7 +76,8 @@ func TestMatchPages(t *testing.T) {
 	}
 }
 
-// TestPaging: from page to page, all matches come once, in their order, forth and back. The first page is always full.
+// TestPaging: paging forth and back shows every match once, in order. The first page is always
+// full.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
@@ -114,7 +115,7 @@ func TestPaging(t *testing.T) {
 	}
 	for i := range 31 {
 		w.Record(t, fmt.Sprint(i), dbtest.Alice, dbtest.Bob, 3, 1+i%2)
-		// the order is that of the numbers, whenever the matches were played
+		// Pages follow the numbers, whenever the matches were played.
 		dbtest.Exec(t, w.Pool, `UPDATE matches SET played_at = '2026-11-03'::timestamptz + $1 * interval '1 hour' WHERE number = $2`, i*7%11, i+1)
 		count := i + 1
 		if count%10 > 1 {

@@ -19,7 +19,8 @@ import (
 // played is when the matches of the world were played.
 var played = time.Unix(1_700_000_000, 0).UTC()
 
-// crowd is a world in which Alice has beaten Bob in the matches 1 to 3, and Carol in match 4. Match 2 is undone.
+// crowd is a world in which Alice has beaten Bob in matches 1 to 3 and Carol in match 4. Match 2 is
+// undone.
 func crowd(t *testing.T) (w *dbtest.World, store *pgstats.Store, alice, bob, carol ladder.PlayerID) {
 	t.Helper()
 	w = dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe)
@@ -59,14 +60,15 @@ func TestPlayer(t *testing.T) {
 		t.Errorf("somebody who does not play (-want +got):\n%s", diff)
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET start_elo = 1564 WHERE player_id = $1`, alice)
-	want.BestIn = nil // the best rating was there before any match
+	want.BestIn = nil // the best rating predates every match
 	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, alice, zoe)
 	if diff := cmp.Diff(want, read(zoe)); diff != "" {
 		t.Errorf("of an old button (-want +got):\n%s", diff)
 	}
 }
 
-// TestPlaces: newcomers, those who left and those who do not play have no place; equal ratings share one. Nobody has one unless three have.
+// TestPlaces: newcomers, players who left and people who do not play have no place; equal ratings
+// share one. No player has one until three do.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)
@@ -170,7 +172,7 @@ func TestRecords(t *testing.T) {
 	if diff := cmp.Diff(want, read()); diff != "" {
 		t.Errorf("of all time (-want +got):\n%s", diff)
 	}
-	// equal upsets: the first match has it; Carol has won it with Bob
+	// Of equal upsets, the first match has the record. Carol has won it with Bob.
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET upset = CASE number WHEN 1 THEN 100 ELSE 120 END, score_a = 0 WHERE number <> 2`)
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_players (match_id, player_id, side, place) SELECT id, $1, 2, 2 FROM matches WHERE number = 3`, carol)
 	want.Streak, want.Upset = nil, &stats.UpsetBy{Name: name(min(bob, carol)), Upset: stats.Upset{

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// plainMatch is a match that counts, as one of its players has played it.
+// plainMatch is a match that counts, from the view of one of its players.
 type plainMatch struct {
 	Number                     int
 	Played                     time.Time
@@ -34,7 +34,8 @@ type plainMatch struct {
 	streak, expected, surprise int
 }
 
-// readPlain reads what each player has played in a ladder, in the order of the matches' numbers, with the streaks after the matches.
+// readPlain reads what each player has played in a ladder, in the order of the matches' numbers,
+// with the streaks after the matches.
 func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
@@ -91,13 +92,13 @@ func mean(ratings []int) *big.Rat {
 	return sum.Quo(sum, big.NewRat(int64(len(ratings)), 1))
 }
 
-// plainLadder is what views of a ladder are calculated from.
+// plainLadder is the data from which the views of a ladder are calculated.
 type plainLadder struct {
 	members []plainMember // in the order in which they joined
 	matches []*plainMatch // those that count, per player
-	since   time.Time     // who has not played since then has no place
+	since   time.Time     // players without a match since then have no place
 	noDraws bool
-	needed  int // how many matches give a place
+	needed  int // number of matches that give a place
 }
 
 // plainMember is what a ladder knows of a player apart from matches.
@@ -108,7 +109,8 @@ type plainMember struct {
 	Left     bool
 }
 
-// compare compares the ranking, the views of two players and of their meetings, and the records with a plain calculation.
+// compare compares the ranking, the views of two players and of their meetings, and the records
+// with a plain calculation.
 func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
 	in := dbtest.Ladder(c.t, c.pool, chat)
@@ -140,7 +142,7 @@ func (c *club) compare() {
 	}
 }
 
-// month returns who has gained most since then.
+// month returns the players who have gained most since then.
 func (l *plainLadder) month(since time.Time) (rows []stats.GainRow) {
 	all := make(map[int64]stats.GainRow)
 	for _, m := range l.matches {
@@ -177,7 +179,7 @@ func (c *club) compareView(want, got any, err error) {
 	}
 }
 
-// compareStandings compares the line of a group among the standings of a person.
+// compareStandings compares one group's line among a person's standings.
 func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID, m plainMember, l *plainLadder) {
 	got, err := c.store.Standings(ctx, command.Person{ID: ladder.UserID(m.User)}, stats.MaxGroups, c.now)
 	if err != nil {
@@ -224,7 +226,8 @@ func (l *plainLadder) of(player int64) (own []*plainMatch) {
 	return own
 }
 
-// rating returns a member's rating, and whether they have a place in the ranking if three have.
+// rating returns a member's rating, and whether they would have a place if at least three players
+// did.
 func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 	own := l.of(m.Player)
 	elo, active := m.StartElo, false
@@ -234,11 +237,11 @@ func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 	return elo, len(own) >= l.needed && active && !m.Left
 }
 
-// ranking returns the ranking, with how many places everybody has moved in a week.
+// ranking returns the ranking with each player's movement within a week.
 func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 	year, month, today := now.Date()
 	day := time.Date(year, month, today-7, 0, 0, 0, 0, now.Location())
-	then := make(map[int64]int) // the ratings a week ago of who has had a place since
+	then := make(map[int64]int) // ratings a week ago of the players who had a place
 	for _, m := range l.members {
 		p, own := l.player(m), l.of(m.Player)
 		if len(own) == 0 || m.Left || p.Inactive {
@@ -326,7 +329,7 @@ func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	return n
 }
 
-// highest returns the match with the highest value, of equal ones the first.
+// highest returns the match with the highest value, the first of equal ones.
 func highest(own []*plainMatch, value func(*plainMatch) int) *plainMatch {
 	var best *plainMatch
 	for _, m := range own {
@@ -401,7 +404,7 @@ func opponentsOf(m *plainMatch) []int64 { return m.Opponents }
 
 func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner *stats.Pairing) {
 	own := l.of(player)
-	// first returns the pair that comes first, of equal ones that with the smallest id
+	// first returns the pair with the highest value; of equal ones, the pair with the smallest id.
 	first := func(others func(*plainMatch) []int64, counts func(*plainPair) bool, value func(*plainPair) float64) *stats.Pairing {
 		var best *plainPair
 		for _, p := range pairs(own, others) {
@@ -460,7 +463,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 		own, records := l.of(member.Player), values
 		if !month.IsZero() {
 			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played, month.Location()).Equal(month) })
-		} else { // who began with their best rating has reached none
+		} else { // a player who began with their best rating has reached none
 			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
 		}
 		if len(own) > 0 && (n.Played == nil || len(own) > n.Played.Value) {
@@ -490,7 +493,7 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	return n
 }
 
-// atLeast returns a value, 0 if it is smaller than the limit.
+// atLeast returns a value, or 0 if it is smaller than the limit.
 func atLeast(limit, value int) int {
 	if value < limit {
 		return 0
@@ -498,7 +501,8 @@ func atLeast(limit, value int) int {
 	return value
 }
 
-// precedes is true if a match of one player has the record rather than that of another one with a smaller id.
+// precedes reports whether a match of one player has the record rather than a match of another one
+// with a smaller id.
 func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	if other == nil {
 		return true
@@ -506,7 +510,8 @@ func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Number, other.Number)) < 0
 }
 
-// rivalsPrecede is true if a pair has played more than the closest rivals until now, who have no greater id.
+// rivalsPrecede reports whether a pair has played more than the closest rivals so far, who have no
+// greater id.
 func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
 	return rivals == nil || p.Played > rivals.Played ||
 		p.Played == rivals.Played && until.Name.Player == ladder.PlayerID(player) && p.With.Player < rivals.With.Player

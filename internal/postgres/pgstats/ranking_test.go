@@ -19,15 +19,15 @@ import (
 	"elobot/internal/stats"
 )
 
-// member is somebody in a ladder, in the order in which they joined it.
+// member is a ladder's member. Members are listed in the order in which they joined.
 type member struct {
 	Elo, Won, Drawn, Lost int
 	Days                  int // since the last match
 	Left                  bool
 }
 
-// rankingOf is the ranking of the members as a plain calculation, if so many matches give a place, and so many days without one hide: all
-// rows, how many have a place, and how many are left out.
+// rankingOf calculates the ranking plainly, if a place takes matches matches and days days without
+// one hide a player. It returns all rows, the number with a place, and the number left out.
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
@@ -68,7 +68,7 @@ func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row,
 	return rows, placed, hidden
 }
 
-// pageOf is a part of a ranking as a plain calculation.
+// pageOf calculates a page of a ranking plainly.
 func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion) stats.RankingPage {
 	rows, placed, hidden := rankingOf(members, matches, days, q.All)
 	n := stats.RankingPage{
@@ -99,7 +99,7 @@ func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion)
 	return n
 }
 
-// TestAnyRanking compares pages of rankings with a plain calculation. TestAnyViews has the movement.
+// TestAnyRanking: pages of any ranking equal a plain calculation. TestAnyViews covers the movement.
 func TestAnyRanking(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
