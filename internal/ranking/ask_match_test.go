@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// newAskingGame returns a game that asks about what is unusual.
+// newAskingGame returns a game whose service asks about unusual reports.
 func newAskingGame(t *testing.T) *game {
 	t.Helper()
 	g := newGame(t)
@@ -24,12 +24,14 @@ func newAskingGame(t *testing.T) *game {
 
 func newAskingService(g *game) *ranking.Service {
 	return g.newServiceOn(newStore(g.pool), ranking.Settings{
-		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour, // presses are sent now, reports at some time
+		// The tests press buttons now but date their reports years back, so no undo window may be
+		// over.
+		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour,
 	})
 }
 
-// report has a person report results, a number of seconds after the first command, and returns what
-// is sent to the chat.
+// report has a person report results, the given number of seconds after the first command, and
+// returns the answer to the chat.
 func (g *game) report(t *testing.T, sender *command.Person, seconds int, reports ...command.Match) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -54,7 +56,7 @@ func TestDuplicates(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		first, second command.Match
-		by            *command.Person // who reports the second; Alice reports the first
+		by            *command.Person // reports the second match; Alice reports the first
 		seconds       int             // between them
 		asked         bool
 	}{
@@ -99,8 +101,8 @@ func TestDuplicates(t *testing.T) {
 	}
 }
 
-// TestDuplicatesOfSeveral: the question names those of several results that were reported before,
-// and each earlier match.
+// TestDuplicatesOfSeveral: the question about a message with several results names each duplicate
+// and its earlier match.
 func TestDuplicatesOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -116,8 +118,8 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestLastOfTheTwo: the same person repeats at most the last match of these players, whoever
-// reported it; a message that is sent again repeats all of its matches.
+// TestLastOfTheTwo: a single report from the same sender can only duplicate the last match of its
+// players, whoever reported that. A message sent twice duplicates all of its matches.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -141,7 +143,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: a match that both have reported is no reason to ask once more.
+// TestReportedByBoth: once both players have reported a match, the bot does not ask about it
+// again.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -155,7 +158,8 @@ func TestReportedByBoth(t *testing.T) {
 	}
 	won, lost := singles(alice, bob, 3, 1), singles(bob, alice, 1, 3)
 	asks(&alice, 0, won, nil)
-	if !asks(&bob, 60, lost, ranking.Choice(0)) || !asks(&bob, 100, lost, ranking.Cancel{}) { // another game of m:1, and the same as that
+	// Bob reports another game with the result of m:1, and then that one a second time.
+	if !asks(&bob, 60, lost, ranking.Choice(0)) || !asks(&bob, 100, lost, ranking.Cancel{}) {
 		t.Error("Bob’s report is not asked about")
 	}
 	if asks(&bob, 200, lost, nil) {
@@ -171,8 +175,8 @@ func TestReportedByBoth(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAnswerToEach: of several results that were reported before, each has a button of its own, and
-// so have all of them.
+// TestAnswerToEach: the question about several duplicates has a button for each of them and one for
+// all.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[ranking.Choice][]string{0: {"m:3 Bob Alice 1:3", "m:3#2 Bob Carol 3:0"}, 1: {"m:3 Bob Alice 1:3"}, 2: {"m:3#2 Bob Carol 3:0"}} {
@@ -185,8 +189,8 @@ func TestAnswerToEach(t *testing.T) {
 	}
 }
 
-// TestSameResultTwice: of two equal results, only one is the same as a match that was reported
-// before.
+// TestSameResultTwice: an earlier match has at most one duplicate in a message, even if the message
+// repeats the result.
 func TestSameResultTwice(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -200,8 +204,8 @@ func TestSameResultTwice(t *testing.T) {
 	}
 }
 
-// TestNoDuplicates: an undone match, and another one of the same message, are no reason to ask;
-// neither is anything if nobody wants to be asked.
+// TestNoDuplicates: undone matches and matches of the same message never count as duplicates, and a
+// service that does not ask records all reports.
 func TestNoDuplicates(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -218,7 +222,8 @@ func TestNoDuplicates(t *testing.T) {
 	g.has(t, 4, "matches")
 }
 
-// TestAnotherGame: what is asked about a duplicate, who may answer, and what comes of each answer.
+// TestAnotherGame covers the question about a duplicate, who may answer it, and the effect of each
+// answer.
 func TestAnotherGame(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -265,7 +270,7 @@ func TestAnotherGame(t *testing.T) {
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
 }
 
-// TestAnswersAtOnce: of two people who answer at once, on two instances, one records the match.
+// TestAnswersAtOnce: if two people answer at once, on two instances, the match is recorded once.
 func TestAnswersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -289,11 +294,12 @@ func TestAnswersAtOnce(t *testing.T) {
 	}
 }
 
-// TestReportsAtOnce: of two reports of one game at once, on two instances, one is asked about.
+// TestReportsAtOnce: if both players report one game at once, on two instances, the bot asks about
+// the second report.
 func TestReportsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that nobody is new
+	g.report(t, &alice, 0, singles(alice, bob, 3, 0)) // so that both are known
 	for round := range 10 {
 		var both errgroup.Group
 		for _, p := range []command.Person{alice, bob} {
@@ -307,8 +313,8 @@ func TestReportsAtOnce(t *testing.T) {
 	}
 }
 
-// TestNearUsernames: a new username that is nearly a known one is asked about before anybody is
-// added.
+// TestNearUsernames: the bot asks about a new username that is close to a known one before it adds
+// a player.
 func TestNearUsernames(t *testing.T) {
 	t.Parallel()
 	for username, asked := range map[string]bool{
@@ -331,8 +337,8 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: a new username that is the name or a former username of somebody is
-// asked about.
+// TestUsernamesOfKnownPlayers: the bot asks about a new username that equals a player's name or
+// former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -380,7 +386,8 @@ func TestNearUsernameAnswered(t *testing.T) {
 	}
 }
 
-// TestAskMatch asks which of two readings is meant.
+// TestAskMatch: the prompt offers the possible readings and leaves out those that cannot be a
+// match.
 func TestAskMatch(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -388,7 +395,7 @@ func TestAskMatch(t *testing.T) {
 	g.doubt(t, o, command.Report{Doubt: command.DoubtResults, Readings: []command.Reading{
 		{singles(alice, bob, 3, 1), singles(alice, carol, 3, 2)},
 		{singles(bob, carol, 2, 0)},
-		{singles(bob, bob, 2, 0)}, // which cannot be meant
+		{singles(bob, bob, 2, 0)}, // impossible, not offered
 	}})
 	prompt, ok := g.notice(t, o.Key).(ranking.ReportPrompt)
 	if !ok || len(prompt.Options) != 2 || len(prompt.Options[0].Results) != 2 || len(prompt.Options[1].Results) != 1 {
@@ -406,9 +413,9 @@ func TestAskMatch(t *testing.T) {
 	}
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, also for a non-player. It
-// takes the place of the first one in the same message, whose buttons no longer count, and has time
-// of its own. Neither adds a player.
+// TestQuestionAfterQuestion: an answer may lead to another question, even for a non-player. The new
+// question replaces the first one in its message, with new buttons and a time of its own. Neither
+// adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -440,9 +447,8 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	g.mustEnd(t, "answered", false, "answered")
 }
 
-// TestOneOfSeveralRepeated: of three results, one of which was just reported, the others are
-// recorded at once, under their own keys. The answer to the question decides about that one alone,
-// once.
+// TestOneOfSeveralRepeated: if one of three results is a duplicate, the others are recorded at
+// once, under their own keys. The answer decides about the duplicate only, and only once.
 func TestOneOfSeveralRepeated(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -463,7 +469,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	press := func() ranking.Origin {
 		p := below(77, g.press(&bob))
 		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)})) // redelivered
+		// A redelivery.
+		must(t, g.Do(t.Context(), p, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
 		return p
 	}
 	checkNotice(t, g.answer(t, press().Key, page), ranking.ReportChosen{
@@ -475,8 +482,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSlipInALine: of several results, only those with a new username wait for the answer who is
-// meant. Nobody is added before it.
+// TestSlipInALine: if some results of a message have a doubtful username, only those wait for the
+// answer. No player is added before it.
 func TestSlipInALine(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -486,18 +493,19 @@ func TestSlipInALine(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1")
 	g.report(t, &zoe, 61, singles(bob, carol, 2, 1), singles(zoe, bobb, 3, 0), singles(zoe, carl, 3, 1))
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1")
-	g.has(t, 4, "players") // with Zoe, who reports
+	g.has(t, 4, "players") // with Zoe, the sender
 	prompt := g.newestPrompt(t)
 	o := below(77, g.press(&zoe))
-	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(1)})) // it is somebody new
+	// Choice 1 is a new player.
+	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(1)}))
 	prompt.Tag = g.answer(t, o.Key, page).(ranking.ReportPrompt).Tag
 	must(t, g.Do(t.Context(), below(77, g.press(&zoe)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1", "m:3#2 Zoe bobb 3:0", "m:3#3 Zoe Carol 3:1")
 	g.verifyClean(t)
 }
 
-// TestGhosts: who came only by being named is gone once no match counts. A restore brings them
-// back, and who has joined stays.
+// TestGhosts: a player who is known only from mentions disappears when no match of theirs counts
+// any more, and comes back when one is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -524,8 +532,8 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: who came only by being named is gone once no match counts in the group, also
-// if the message showed the account. Who has sent anything stays.
+// TestGhostAccounts: a person who is known only from mentions disappears likewise, even if a message
+// showed their account, but stays once they have sent a command to the group.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username
@@ -556,8 +564,8 @@ func TestGhostAccounts(t *testing.T) {
 	}
 }
 
-// TestPartIsDropped: what is said if a part of a report is dropped names it, because the rest is
-// recorded.
+// TestPartIsDropped: the message about a dropped part of a report names that part, because the rest
+// is recorded.
 func TestPartIsDropped(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -572,9 +580,8 @@ func TestPartIsDropped(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestBadLine: the button of a question about a line that cannot be read records the other lines.
-// If the line is corrected in the message, before or after that, it is recorded too, and nothing
-// twice.
+// TestBadLine: if one line of a message is unreadable, a button records the other lines. Once the
+// sender corrects the line, before or after the press, it is recorded too, and nothing twice.
 func TestBadLine(t *testing.T) {
 	t.Parallel()
 	others := []command.Match{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
@@ -603,8 +610,8 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// TestAnswerThatRecordsAPart: the answer to a question about several results records those that are
-// new, and the question that it leads to is about the other ones.
+// TestAnswerThatRecordsAPart: an answer about several results records the new ones, and the next
+// question is about the others.
 func TestAnswerThatRecordsAPart(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -629,7 +636,7 @@ func TestAnswerThatRecordsAPart(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// hasMatches checks the matches in the order of their numbers: key, sides and score.
+// hasMatches checks key, sides and score of all matches, ordered by number.
 func (g *game) hasMatches(t *testing.T, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
@@ -642,8 +649,7 @@ func (g *game) hasMatches(t *testing.T, want ...string) {
 	}
 }
 
-// TestOnlyOneMeant: if there is only one player whom an unknown name may mean, the question is
-// about that player.
+// TestOnlyOneMeant: if an unknown name can mean only one player, the question is about that player.
 func TestOnlyOneMeant(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -658,8 +664,8 @@ func TestOnlyOneMeant(t *testing.T) {
 	}})
 }
 
-// TestAnswersThatAreNoPeople: an answer is shown as a person only if a name is in doubt, and if
-// each answer means another person.
+// TestAnswersThatAreNoPeople: options are shown as people only if the question is about a name, and
+// each option means a different person.
 func TestAnswersThatAreNoPeople(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -689,8 +695,7 @@ func TestAnswersThatAreNoPeople(t *testing.T) {
 	}
 }
 
-// TestEarlierNames: what an answer knows from the question does not take back what has been seen
-// since.
+// TestEarlierNames: an answer does not overwrite names that were seen after its question.
 func TestEarlierNames(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -709,8 +714,8 @@ func TestEarlierNames(t *testing.T) {
 	g.has(t, 2, "matches")
 }
 
-// TestLadderOfAPromptIsGone: what was asked about a ladder that the group has no more is not
-// recorded in another one.
+// TestLadderOfAPromptIsGone: an answer about a ladder that no longer exists records nothing in any
+// other ladder.
 func TestLadderOfAPromptIsGone(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

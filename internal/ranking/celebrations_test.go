@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// rated makes the players of a new group have ratings, and matches enough for a place in the
+// rated gives the players of a new group these ratings, and enough matches for a place in the
 // ranking.
 func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	t.Helper()
@@ -24,13 +24,14 @@ func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	}
 }
 
-// largestUpset makes the first match the only upset of the month, with this difference; 0 for none.
+// largestUpset makes the first match the only upset of the month, with the given difference; 0
+// means no upset.
 func largestUpset(t *testing.T, g *game, upset int) {
 	t.Helper()
 	g.exec(t, `UPDATE matches SET upset = CASE WHEN number = 1 THEN nullif($1::integer, 0) END`, upset)
 }
 
-// celebration returns what a card celebrates, nil for nothing.
+// celebration returns the celebration on a card, nil if there is none.
 func celebration(t *testing.T, n ranking.Notice) *ranking.Celebration {
 	t.Helper()
 	card, ok := n.(ranking.MatchRecorded)
@@ -55,8 +56,8 @@ func celebrating(kind ladder.CelebrationKind, number int, names ...string) *rank
 	return c
 }
 
-// TestNumberOneInTheRanking: a number one is alone ahead of all members who have played lately and
-// often enough.
+// TestNumberOneInTheRanking: a new number one is ahead of all members who are active and have
+// enough matches, and shares the place with no other.
 func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
 	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")
@@ -86,7 +87,7 @@ func TestNumberOneInTheRanking(t *testing.T) {
 	}
 }
 
-// TestUpsetsOfTheMonth: the largest upset of a month is celebrated.
+// TestUpsetsOfTheMonth: a card celebrates the largest upset of its month.
 func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -110,7 +111,8 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	upset("in a group that does not celebrate", nil)
 }
 
-// TestAmendedCardsDoNotCelebrate: an undo, a restore and a fix take a celebration back.
+// TestAmendedCardsDoNotCelebrate: an undo, a restore or a fix removes the celebration from the
+// card.
 func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 	t.Parallel()
 	amendments := map[string]func(g *game, m ranking.MatchRef) error{

@@ -17,7 +17,7 @@ var (
 	contentionSeed = flag.Uint64("contention.seed", 0, "seed of the contention tests; 0 for a random one, which is logged")
 )
 
-// TestContentionOfProcesses is TestContention with separate processes, for -contention.for.
+// TestContentionOfProcesses runs TestContention with separate processes, for -contention.for.
 func TestContentionOfProcesses(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, newGame(t))
@@ -29,7 +29,7 @@ func TestContentionOfProcesses(t *testing.T) {
 	f.check()
 }
 
-// check compares the stored data with the requests and the answers, and logs statistics.
+// check compares the stored data with the requests and answers, and logs statistics.
 func (f *fleet) check() {
 	f.t.Helper()
 	took := time.Since(f.started)

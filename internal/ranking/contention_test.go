@@ -16,14 +16,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention has three instances concurrently record and amend matches of the same four
-// players. Every match is recorded in the end, because each request gets four attempts and has at
-// most three conflicts: after the first conflict it locks the group, and then only conflicts with
-// requests that add one of the four players. The winner of the first conflict has added at least
-// two of them.
+// TestContention: three instances concurrently record and amend matches of the same four players,
+// and every match is recorded. Four attempts suffice, because a request has at most three
+// conflicts: after the first one it locks the group, and from then on only a request that adds one
+// of the four players conflicts with it. The winner of the first conflict has already added at
+// least two of them.
 func TestContention(t *testing.T) {
 	t.Parallel()
-	const clients, each = 2, 20 // clients of each instance, and requests of each client
+	const clients, each = 2, 20 // clients per instance, requests per client
 	g := newGame(t)
 	var all [instances]*instance
 	outputs := make([]bytes.Buffer, instances)
@@ -59,7 +59,7 @@ func TestContention(t *testing.T) {
 
 // storedAnswer is the answer to a request in the outbox.
 type storedAnswer struct {
-	Message int64 // the request's
+	Message int64 // of the request
 	Kind    string
 	Payload payload
 }
@@ -90,18 +90,20 @@ type stored struct {
 // claim is what the answers say about a match.
 type claim struct {
 	stored
-	request request // which recorded it
+	request request // that recorded it
 	was     *[2]int // the score before the last fix
-	turned  bool    // the card shows side B first: the winner, or the last one if the match is a draw
-	card    payload
-	names   map[ladder.PlayerID]string
+	// turned reports whether the card shows side B first, which is the winner, or the last winner
+	// if the match is a draw.
+	turned bool
+	card   payload
+	names  map[ladder.PlayerID]string
 }
 
-// answerLog is the result of all answers in the order in which they were committed.
+// answerLog is the outcome of all answers, in commit order.
 type answerLog struct {
 	names   map[ladder.PlayerID]string
 	claims  map[int]*claim // by number
-	asked   map[int]bool   // matches with a prompt, by number; nobody answers one
+	asked   map[int]bool   // numbers of matches with a prompt, which stays unanswered
 	refused map[ranking.RefusalCode]int
 	undone  int
 	fixed   int
@@ -128,7 +130,7 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	case kind == "match_undone" && o.Kind == undoRequest:
 		l.undone++
 		return l.undo(o, n)
-	case kind == "undo_prompt" && o.Kind == undoRequest: // by an admin who has not played
+	case kind == "undo_prompt" && o.Kind == undoRequest: // from an admin who did not play
 		l.asked[n.Number] = true
 		return nil
 	case kind == "match_fixed" && o.Kind == fixRequest:
@@ -175,7 +177,7 @@ func (l *answerLog) fix(o request, n payload) error {
 	was, score := [2]int{c.ScoreA, c.ScoreB}, [2]int{o.Score.A, o.Score.B}
 	turned := c.turned
 	switch {
-	case o.Match.Message != 0: // the order of the command
+	case o.Match.Message != 0: // in the order of the command
 		turned = false
 	case o.Match.Number == 0: // the sender's own score first
 		turned = slices.Contains(c.B, fourPlayers[o.Sender].Name)
@@ -233,7 +235,7 @@ func namesOf(players []int) []string {
 type contentionCheck struct {
 	*testing.T
 	g        *game
-	requests map[int64]request // by message
+	requests map[int64]request // by message id
 }
 
 // check compares the stored data with the requests and the answers.
@@ -251,7 +253,7 @@ func (t contentionCheck) check() *answerLog {
 	return l
 }
 
-// readAnswers reads all answers. Every request must have exactly one.
+// readAnswers reads all answers and checks that each request has exactly one.
 func (t contentionCheck) readAnswers() *answerLog {
 	t.Helper()
 	l := &answerLog{
@@ -289,7 +291,7 @@ func (t contentionCheck) readAnswers() *answerLog {
 	return l
 }
 
-// checkKeys checks that exactly the keys of the requests are stored.
+// checkKeys checks that the stored keys are exactly those of the requests.
 func (t contentionCheck) checkKeys() {
 	t.Helper()
 	var want []string
@@ -334,7 +336,7 @@ func (t contentionCheck) checkMatches(l *answerLog) {
 	}
 }
 
-// checkTable compares the standings with those calculated from the counting matches.
+// checkTable compares the stored standings with those calculated from the matches that count.
 func (t contentionCheck) checkTable(l *answerLog) {
 	t.Helper()
 	var bouts []plainladder.Match

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// pub is a second group that must not affect the club. Its id is as long as those of supergroups.
+// pub is a second group, which must not affect the club. Its id has the length of a supergroup's.
 var pub = ranking.Chat{ID: -1001234567890, Kind: ranking.Group, Title: "Pub"}
 
 // newAuditGame returns a game with two groups. The club has matches of all kinds, and Dave has
@@ -76,14 +76,14 @@ type corruption struct {
 	sql []string
 	// want are the expected findings: problem, match and player, stored and expected value.
 	want []string
-	// unrepairable is true if a repair has nothing to write.
+	// unrepairable reports whether there is nothing that a repair could write.
 	unrepairable bool
 	// err is the expected error of a repair.
 	err error
 	// remaining are the expected findings after a repair.
 	remaining []string
-	// changesMatches is true if the matches themselves are changed, so that a repair does not
-	// restore the old standings.
+	// changesMatches reports whether the corruption changes the matches themselves. A repair then
+	// leads to other standings than before.
 	changesMatches bool
 }
 
@@ -363,7 +363,7 @@ var corruptions = map[string]corruption{
 			"wrong_entry 7 Bob: 1486 → 1487 (K 64, best 1502, streak -1, longest 1 before) | 1486 → 1487 (K 32, best 1502, streak -1, longest 1 before)",
 		},
 	},
-	"a provisional K": { // only Zoe had played fewer than two matches that count
+	"a provisional K": { // only Zoe had played fewer than two counting matches
 		sql: []string{"UPDATE matches SET provisional_k_factor = 320, provisional_matches = 2 WHERE id = match(6)"},
 		want: []string{
 			"wrong_entry 6 Zoe: 1501 → 1517 (K 32, best 1501, streak 0, longest 0 before) | 1501 → 1662 (K 320, best 1501, streak 0, longest 0 before)",

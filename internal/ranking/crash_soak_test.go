@@ -25,8 +25,9 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted is TestContention while instances are killed and the database crashes. The
-// next instance repeats all requests that a killed one left open, as the messenger does.
+// TestKilledAndRestarted is TestContention with instances that are killed and a database that
+// crashes. The replacement of a killed instance repeats all requests left open, as the messenger
+// does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -43,18 +44,20 @@ func TestKilledAndRestarted(t *testing.T) {
 	c.waitUntil(*contentionFor)
 	restarted()
 	c.stopAll()
-	g.pool.Reset() // its connections may be from before a restart
+	g.pool.Reset() // its connections may be older than a restart
 	c.check()
 	c.logWindows()
 }
 
-// newServer starts a database server for this test alone. Commits survive its crashes.
+// newServer starts a database server for this test alone. Its commits survive a crash of the
+// server.
 func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages}, // a container is not restarted
+		// A container cannot be restarted.
+		Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages},
 		Settings: map[string]string{
-			"fsync": "off", "synchronous_commit": "on", // the operating system does not crash
+			"fsync": "off", "synchronous_commit": "on", // safe: the operating system does not crash
 			"max_connections": "200", // connections of killed instances may linger
 		},
 	})
@@ -72,7 +75,7 @@ func newServer(t *testing.T) (*pgtemp.Server, *game) {
 	return server, g
 }
 
-// randomTimes returns n sorted times within the test, excluding its start and its end.
+// randomTimes returns n sorted points in time within the test, away from its start and its end.
 func randomTimes(random *rand.Rand, n int) []time.Duration {
 	all := make([]time.Duration, n)
 	for i := range all {
@@ -88,12 +91,12 @@ type crashTest struct {
 	kills, restarts int
 
 	repeats   int                  // requests that were sent again after a kill
-	committed int                  // of them, those that had already been handled
-	openSince map[string]time.Time // database time at which the others were not handled yet, by key
+	committed int                  // repeats of already committed requests
+	openSince map[string]time.Time // database time at which a request was not yet handled, by key
 }
 
-// restartAt crashes the database at the given times. The returned function waits for the last
-// restart.
+// restartAt crashes and restarts the database at the given times. The returned function waits for
+// the last restart.
 func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait func()) {
 	ctx, cancel := context.WithCancel(c.t.Context())
 	var done sync.WaitGroup
@@ -120,8 +123,8 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and starts another one in its place. It kills the instance at once, or
-// right after its next commit, before it can report it.
+// replace kills an instance and starts another one in its place. The kill comes at once, or right
+// after the next commit and before the instance can report it.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -144,8 +147,9 @@ func (c *crashTest) replace(slot int, atCommit bool) {
 	c.launch(slot)
 }
 
-// checkOpen finds out which open requests of a killed instance were handled. Database sessions of
-// the instance may still be working on the others, so a repeated request may conflict with itself.
+// checkOpen finds out which open requests of a killed instance were handled. Sessions of the
+// instance may still be working on the others, so a repeated request may conflict with its own
+// first attempt.
 func (c *crashTest) checkOpen(slot int) {
 	c.t.Helper()
 	var left []string
@@ -178,7 +182,7 @@ func (c *crashTest) checkOpen(slot int) {
 	}
 }
 
-// logWindows logs how many open requests had been handled when their instance was killed.
+// logWindows logs how many open requests were already committed when their instance was killed.
 func (c *crashTest) logWindows() {
 	c.t.Helper()
 	type handled struct {

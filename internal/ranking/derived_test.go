@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUpsetIsDerivedAgain: a match has its upset whenever it counts, and that of what its players
-// were rated before it.
+// TestUpsetIsDerivedAgain: a match that counts has its upset, calculated from the current ratings
+// before the match.
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -52,8 +52,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	check("a draw", 0, 0)
 }
 
-// TestLongestStreakIsReplayed: a replay from the middle knows the longest streak before it, and not
-// that after it.
+// TestLongestStreakIsReplayed: a replay from the middle starts with the longest streak up to there
+// and forgets later ones.
 func TestLongestStreakIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

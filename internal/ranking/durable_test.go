@@ -22,8 +22,8 @@ func (s *undurableStore) EnsureDurable(ctx context.Context) error {
 	return s.Store.EnsureDurable(ctx)
 }
 
-// TestHandledBefore: a command that was handled before is done only once that is durable, however
-// the service finds out. A command that is handled for the first time is done with its own commit.
+// TestHandledBefore: a redelivered command is done only once its first handling is durable, however
+// the service notices it. A new command becomes durable with its own commit.
 func TestHandledBefore(t *testing.T) {
 	t.Parallel()
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)

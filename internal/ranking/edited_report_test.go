@@ -16,7 +16,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// edit edits the command with the given key and returns the offer, nil for none.
+// edit edits the message of the command with the given key and returns the offer to fix its match,
+// nil if there is none.
 func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
@@ -37,8 +38,8 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	return nil
 }
 
-// accept presses the button below message 77, which offers to fix match 1 as it is after some
-// changes.
+// accept presses the button of message 77, which offers to fix match 1 in its state after the given
+// number of changes.
 func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...ladder.Score) ranking.Origin {
 	t.Helper()
 	o := g.press(who)
@@ -48,8 +49,8 @@ func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...
 	return o
 }
 
-// offered returns what the message with the offer is to show after a press. The press itself is
-// answered without words, and nothing else is sent.
+// offered returns the new content of the offer's message after a press. The press itself gets an
+// empty answer, and nothing else is sent.
 func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
@@ -61,7 +62,7 @@ func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// TestOfferIsOver: an offer that cannot be accepted any more says why, and loses its button.
+// TestOfferIsOver: an offer that can no longer be accepted says why and loses its button.
 func TestOfferIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -123,8 +124,8 @@ func TestOfferFix(t *testing.T) {
 	o.Message = "m:1"
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
-	// The button works only once and for those who may amend. Its scores are in the order of the
-	// card.
+	// The button works once, and only for people who may amend the match. The scores are in the
+	// order of the card.
 	press := func(who *command.Person) ranking.Origin {
 		t.Helper()
 		return g.accept(t, who, 0, ladder.Score{A: 3, B: 2})
@@ -144,15 +145,15 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
-// TestEditRecordsWhatIsOpen: an edit of a message with several results records what the message has
-// not recorded, once and under a free key of the message. What it has recorded stays. If that
-// cannot be told apart, the edit does nothing.
+// TestEditRecordsWhatIsOpen: an edit of a message with several results records the results that are
+// not recorded yet, once, under free keys of the message. Recorded matches stay. If the edit does
+// not tell which results are new, it does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []command.Match // of Carol, Alice and Zoe, of which the second one is asked about
-		want []string        // what is recorded then
+		edit []command.Match // of Carol, Alice and Zoe; the second one is open
+		want []string        // recorded by the edit
 	}{
 		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
 		"another opponent":              {[]command.Match{bobCarol, singles(bob, carol, 3, 1), bobZoe}, []string{"m:2#2 Bob Carol 3:1"}},
@@ -180,7 +181,8 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			edit.Message, edit.Trigger = "m:2", ranking.ByEdit
 			again := edit
 			again.Key += "again"
-			for _, o := range []ranking.Origin{edit, edit, again} { // redelivered, and once more for a change that nobody sees
+			// The redelivery and an invisible later edit change nothing.
+			for _, o := range []ranking.Origin{edit, edit, again} {
 				must(t, g.RecordMatch(t.Context(), o, tc.edit...))
 			}
 			g.hasMatches(t, slices.Concat(before, tc.want)...)
@@ -191,7 +193,7 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			}
 			press := below(77, g.press(&bob))
 			must(t, g.Do(t.Context(), press, ranking.PromptAnswer{Prompt: first, Option: ranking.Choice(0)}))
-			if len(want) > 0 { // the edit, or the other answer, has taken the place of the question
+			if len(want) > 0 { // the edit, or the other answer, replaced the question
 				checkNotice(t, g.answer(t, press.Key, toast), ranking.Refusal{Code: ranking.PromptOver})
 				g.hasMatches(t, slices.Concat(before, want)...)
 			} else {
@@ -202,8 +204,8 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 	}
 }
 
-// TestEditAndAnswerAtOnce: of an edit and the answer to the question about the same result, on two
-// instances, one records it.
+// TestEditAndAnswerAtOnce: if an edit and an answer about one result arrive at once, on two
+// instances, the match is recorded once.
 func TestEditAndAnswerAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -231,8 +233,8 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditOfAQuestion: a message that only led to a question is read again if it is edited. Then
-// its question is over.
+// TestEditOfAQuestion: an edit of a message that only led to a question is handled as a new report
+// and closes the question.
 func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -250,9 +252,8 @@ func TestEditOfAQuestion(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditClosesQuestions: once an edit has taken effect, no button of a question about the message
-// says or does anything else, nor does the end of its time. A question that the edit itself leads
-// to stays.
+// TestEditClosesQuestions: once an edit has taken effect, earlier questions about the message stay
+// closed: their buttons and timers do nothing. A question caused by the edit stays open.
 func TestEditClosesQuestions(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -274,17 +275,18 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
 }
 
-// TestNothingToOffer: only another score of the same match is offered.
+// TestNothingToOffer: an edit leads to an offer only if it changes the score of the same match.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	nobody := command.Person{ID: 500, Username: "nobody", Name: "Nobody"}
 	team := func(people ...command.Person) []command.Person { return people }
 	score := []ladder.Score{{A: 3, B: 1}}
-	must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score})) // m:1
-	g.record(t, nil, alice, bob, 3, 1)                                                                                            // m:2
-	g.record(t, &alice, alice, bob, 3, 1)                                                                                         // m:3
-	g.record(t, &bob, alice, bob, 3, 1)                                                                                           // m:4
+	// The reports are m:1 to m:4.
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score}))
+	g.record(t, nil, alice, bob, 3, 1)
+	g.record(t, &alice, alice, bob, 3, 1)
+	g.record(t, &bob, alice, bob, 3, 1)
 	g.undo(t, &alice, matchNumber(3))
 	g.record(t, &carol, carol, bob, 3, 1)
 	other := []ladder.Score{{A: 3, B: 2}}
@@ -319,21 +321,21 @@ func TestNothingToOffer(t *testing.T) {
 	if offer := g.edit(t, g.origin(&bob), "m:4", singles(alice, bob, 2, 2)); offer != nil {
 		t.Errorf("a draw is offered in a ladder without draws: %+v", offer)
 	}
-	g.edit(t, g.origin(&bob), "m:4", singles(alice, carol, 2, 2)) // nobody is asked whether to replace Bob
+	g.edit(t, g.origin(&bob), "m:4", singles(alice, carol, 2, 2)) // no offer to replace Bob
 	elsewhere := g.origin(&bob)
 	elsewhere.Chat.ID = -200
 	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("a match of another group is offered: %+v", offer)
 	}
-	// The card of a match is not its command.
+	// A reply to the card of a match must not count as its command.
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
 	}
 }
 
-// TestEditOfTheWinner: an edit that names the players the other way round, so that the other one
-// has won, offers that. Of an undone match it is said that it is undone.
+// TestEditOfTheWinner: an edit that swaps the players, and so the winner, offers this correction.
+// If the match is undone, the answer says so.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -353,8 +355,7 @@ func TestEditOfTheWinner(t *testing.T) {
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
-// TestEditToEndedEarly: an edit that says that a match ended early is offered as a correction of
-// its score.
+// TestEditToEndedEarly: an edit that says that a match ended early offers to correct its score.
 func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -366,8 +367,8 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit that names somebody new whose username may be a slip adds nobody: it
-// says who may be meant.
+// TestEditToASlip: an edit with a doubtful new username adds no player; the answer names the
+// candidates.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -384,9 +385,8 @@ func TestEditToASlip(t *testing.T) {
 	}
 }
 
-// TestEditToOtherPlayers: an edit that names another opponent, known or new, is offered as a
-// correction of the same match, which those may make who may fix it. Then the match counts as if it
-// had been reported so.
+// TestEditToOtherPlayers: an edit with another opponent, known or new, offers to correct the same
+// match, to people who may fix it. Afterwards the ratings are as if the match had been reported so.
 func TestEditToOtherPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -445,8 +445,8 @@ func TestEditToOtherPlayers(t *testing.T) {
 	}
 }
 
-// TestUnreadableEdit: an edit that cannot be read, or means several things, of a message that
-// recorded a match gets no answer.
+// TestUnreadableEdit: an unreadable or ambiguous edit of a message that recorded a match gets no
+// answer.
 func TestUnreadableEdit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -461,8 +461,8 @@ func TestUnreadableEdit(t *testing.T) {
 	g.has(t, 1, "outbox")
 }
 
-// TestOffersCountAsQuestions: over the limit, no offer and no refusal is sent. Edits without an
-// offer do not count.
+// TestOffersCountAsQuestions: a sender over the question limit gets neither an offer nor a refusal.
+// Edits without an offer do not count.
 func TestOffersCountAsQuestions(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -484,7 +484,8 @@ func TestOffersCountAsQuestions(t *testing.T) {
 	g.checkBuckets(t, "all", "question=20 result=1")
 }
 
-// TestOfferAfterMove: an edit from before a move is answered in the new chat, without a reply.
+// TestOfferAfterMove: an edit from before a move of the chat is answered in the new chat, not as a
+// reply.
 func TestOfferAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -499,7 +500,7 @@ func TestOfferAfterMove(t *testing.T) {
 	}
 }
 
-// TestRedeliveredNoticesNeverExpire checks which notices have an expiry time.
+// TestRedeliveredNoticesNeverExpire: only notices of redelivered commands have no expiry time.
 func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -26,8 +26,7 @@ func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	return o
 }
 
-// TestEditedCommands: a message that was refused takes effect with the first of its edits that is
-// not refused.
+// TestEditedCommands: a refused message takes effect with its first edit that is not refused.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -36,7 +35,7 @@ func TestEditedCommands(t *testing.T) {
 	edit := func(n int, r command.Match) ranking.Notice {
 		t.Helper()
 		o := editOf(&alice, message, n)
-		for range 2 { // the second time is a redelivery
+		for range 2 { // the second is a redelivery
 			must(t, g.RecordMatch(t.Context(), o, r))
 		}
 		return g.notice(t, o.Key)
@@ -53,7 +52,7 @@ func TestEditedCommands(t *testing.T) {
 	if n := g.count(t, "outbox"); n != notices+1 {
 		t.Errorf("edits after the match have %d answers, want the offer to fix it", n-notices)
 	}
-	// The match is that of the message.
+	// The match belongs to the message, not to its edit.
 	made := ranking.MatchRef{Message: 7, Key: message}
 	if offer := g.edit(t, g.origin(&alice), message, singles(alice, bob, 3, 2)); offer == nil || offer.Number != 1 {
 		t.Errorf("the offer is %+v", offer)
@@ -71,8 +70,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestEditedIntoWhatIsAsked: the match that an answer records is that of the message too, and so is
-// each of several matches.
+// TestEditedIntoWhatIsAsked: a match recorded by an answer belongs to the message, and so does each
+// of several.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -95,7 +94,7 @@ func TestEditedIntoWhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestEditsOfOtherCommands: each command that is not refused is the last one of its message.
+// TestEditsOfOtherCommands: a message leads to at most one command that is not refused.
 func TestEditsOfOtherCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -125,8 +124,7 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	}
 }
 
-// TestEditOfAnUndo: a message that has led to the question whether to undo a match is no other
-// command if it is edited.
+// TestEditOfAnUndo: a message that led to an undo prompt cannot become another command.
 func TestEditOfAnUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -159,9 +157,9 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestEditsOvertaken: while an instance handles a message or an edit, another one handles an edit,
-// the message, or the same once more. Whatever comes first takes effect, unless it is refused, and
-// nothing else does, except that an edit with another score offers to fix the match.
+// TestEditsOvertaken: while one instance handles a message or an edit, another handles the message,
+// an edit, or the same once more. The first one that is not refused takes effect, and no other,
+// except that an edit with another score offers to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -169,7 +167,7 @@ func TestEditsOvertaken(t *testing.T) {
 	commands := []struct {
 		edit     int // 0 is the message itself
 		opponent command.Person
-		effect   string // the outcome, empty if it is refused
+		effect   string // outcome, empty if refused
 	}{
 		{0, bob, "recorded"}, {0, alice, ""}, {1, bob, "recorded"}, {2, bob, "recorded"}, {3, alice, ""}, {4, command.Person{}, "answered"},
 	}
@@ -191,7 +189,8 @@ func TestEditsOvertaken(t *testing.T) {
 			if got != want || (answers == 1) != (want != "") || (matches == 1) != (want == "recorded") || answers > 1 {
 				t.Errorf("%+v overtaken by %+v: %q, %d matches, %d answers; want %q", x, y, got, matches, answers, want)
 			}
-			corrects := y.effect == "recorded" && x.opponent == bob && x.edit > 0 && x.edit != y.edit // with another score
+			// The edits of the result differ in their score.
+			corrects := y.effect == "recorded" && x.opponent == bob && x.edit > 0 && x.edit != y.edit
 			if offers > 1 || (offers == 1) != corrects {
 				t.Errorf("%+v overtaken by %+v: %d offers to fix the match", x, y, offers)
 			}
@@ -199,8 +198,8 @@ func TestEditsOvertaken(t *testing.T) {
 	}
 }
 
-// handleOne has an instance handle a message of Alice's, or an edit of it: the result of a match
-// against somebody, or a question. A match against herself is refused.
+// handleOne has an instance handle a message of Alice or an edit of it: a result against the
+// opponent, or a question if there is none. A match against herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {
@@ -212,8 +211,8 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }
 
-// TestEditsAtOnce: several instances handle a message and all its edits at the same time, each
-// twice.
+// TestEditsAtOnce: if several instances handle a message and all its edits at once, each twice,
+// only one takes effect.
 func TestEditsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -5,5 +5,5 @@ package ranking_test
 // The extent of scalable tests.
 const (
 	moveRounds   = 100
-	laterMatches = 9_000 // fewer than an amendment may replay
+	laterMatches = 9_000 // below the limit of what an amendment may replay
 )

@@ -4,6 +4,6 @@ package ranking_test
 
 // The extent of scalable tests.
 const (
-	moveRounds   = 4 // each combination of known and unknown chats once
+	moveRounds   = 4 // once for each combination of known and unknown chats
 	laterMatches = 500
 )

@@ -31,7 +31,7 @@ func TestFixMatch(t *testing.T) {
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	// The winner comes first on the card now, and so in the next fix.
+	// The winner is now first on the card, and so in the next fix.
 	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	// Another score for the same winner changes no rating.
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.MatchFixed{
@@ -48,8 +48,8 @@ func TestFixMatch(t *testing.T) {
 	}
 }
 
-// TestFixWithoutScore: it asks for the score of the match that it means, in the order of the card,
-// and changes nothing.
+// TestFixWithoutScore: a fix without a score asks for the score of its match, in the order of the
+// card, and changes nothing.
 func TestFixWithoutScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -67,8 +67,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: it is offered first. The button fixes the match as long as that has
-// not changed.
+// TestFixThatChangesTheWinner: such a fix asks first. The button works as long as the match is
+// unchanged.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -121,7 +121,8 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 	}
 }
 
-// TestFixInCommandOrder fixes a match in reply to the command that recorded it.
+// TestFixInCommandOrder: in reply to the command that recorded the match, the score is in the order
+// of that command.
 func TestFixInCommandOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -134,13 +135,13 @@ func TestFixInCommandOrder(t *testing.T) {
 	}
 }
 
-// TestFixLastMatch fixes without a number and without a reply: the sender's own score comes first.
+// TestFixLastMatch: without a number or a reply, the sender's own score comes first.
 func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
 	last := ranking.Amendment{}
 	for name, tc := range map[string]struct {
 		reporter, sender command.Person
-		want             ladder.Score // the stored one, Alice's first
+		want             ladder.Score // stored score, Alice's first
 	}{
 		"the loser, who reported it":  {alice, alice, ladder.Score{A: 2, B: 3}},
 		"the winner":                  {alice, bob, ladder.Score{A: 3, B: 2}},

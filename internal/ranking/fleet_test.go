@@ -21,10 +21,10 @@ import (
 	"time"
 )
 
-// exitTimeout bounds the time that an instance takes to exit.
+// exitTimeout limits how long an instance may take to exit.
 const exitTimeout = time.Minute
 
-// fleet is three instances of the service on one database, and their reported events.
+// fleet is three instances of the service on one database, with the events they reported.
 type fleet struct {
 	t        *testing.T
 	g        *game
@@ -38,22 +38,22 @@ type fleet struct {
 
 	mu              sync.Mutex
 	requests        map[int64]request            // all started requests, by message
-	open            [instances]map[int64]request // unfinished ones
-	repeated        int                          // repeats of requests because the database was away
-	longest         time.Duration                // duration of a request
+	open            [instances]map[int64]request // unfinished requests
+	repeated        int                          // requests repeated because the database was away
+	longest         time.Duration                // longest duration of a request
 	conflicts       map[int]int                  // by attempt
-	lockedConflicts []string                     // logged conflicts of requests that had locked the group
+	lockedConflicts []string                     // logged despite a lock of the group
 	failures        []string
 }
 
-// process is an instance, seen from the test.
+// process is an instance as the test sees it.
 type process struct {
 	slot  int
 	cmd   *exec.Cmd
 	stdin io.Writer
-	// killed is set before the process is killed.
+	// killed is set before the process is killed, so that its exit is no failure.
 	killed atomic.Bool
-	ended  chan struct{} // closed after all its output was read
+	ended  chan struct{} // closed once all its output is read
 }
 
 func newFleet(t *testing.T, g *game) *fleet {
@@ -103,7 +103,7 @@ func (f *fleet) launch(slot int) {
 	go f.readOutput(p, stdout, stderr)
 	f.t.Cleanup(func() {
 		p.killed.Store(true)
-		_ = p.cmd.Process.Kill() // it may have exited
+		_ = p.cmd.Process.Kill() // it may have exited already
 		<-p.ended
 	})
 	if err := p.send(a); err != nil {

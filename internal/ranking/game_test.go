@@ -37,10 +37,10 @@ type game struct {
 	url   string
 	keys  int
 
-	corrupted bool // the test writes what no matches lead to
+	corrupted bool // the stored data need not equal its replay
 }
 
-// newGame returns a game whose stored data must equal its replay when the test ends.
+// newGame returns a game. When the test ends, its stored data must equal its replay.
 func newGame(tb testing.TB) *game {
 	tb.Helper()
 	g := newGameOn(pgtest.Borrow(tb))
@@ -75,12 +75,12 @@ func (g *game) newService(store ranking.Store) *ranking.Service {
 	return g.newServiceOn(store, ranking.Settings{ResultsPerMinute: -1})
 }
 
-// newServiceOn returns a service on a store, which answers from the game's database.
+// newServiceOn returns a service on a store. Questions are answered from the game's database.
 func (g *game) newServiceOn(store ranking.Store, settings ranking.Settings) *ranking.Service {
 	return ranking.NewService(store, g.questions(), dbtest.Admins{}, slog.New(slog.DiscardHandler), settings)
 }
 
-// newQuietService returns a service with the default settings, which answers no questions.
+// newQuietService returns a service with the default settings that answers no questions.
 func newQuietService(store ranking.Store, log slog.Handler) *ranking.Service {
 	return ranking.NewService(store, nil, dbtest.Admins{}, slog.New(log), ranking.Settings{})
 }
@@ -88,10 +88,10 @@ func newQuietService(store ranking.Store, log slog.Handler) *ranking.Service {
 // newInstance returns another instance of the service on the same database.
 func (g *game) newInstance() *ranking.Service { return g.newService(newStore(g.pool)) }
 
-// questions returns the stats service, which answers from the game's database.
+// questions returns the stats service on the game's database.
 func (g *game) questions() *stats.Service { return stats.NewService(pgstats.NewStore(g.pool, g.pool)) }
 
-// question has a question asked.
+// question asks a question.
 func (g *game) question(t *testing.T, o ranking.Origin, q ranking.Question) {
 	t.Helper()
 	must(t, g.Do(t.Context(), o, ranking.Ask{Question: q}))
@@ -109,7 +109,7 @@ func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
 	return g.Do(ctx, o, ranking.Ask{Question: q})
 }
 
-// senders returns the sender of a command, nobody for an anonymous admin.
+// senders returns the sender of a command, empty for an anonymous admin.
 func senders(o ranking.Origin) []command.Person {
 	if o.Sender == nil {
 		return nil
@@ -117,7 +117,7 @@ func senders(o ranking.Origin) []command.Person {
 	return []command.Person{*o.Sender}
 }
 
-// saying returns a command that says something, with a mention of a person for each "@".
+// saying returns a command with the given words, in which each "@" mentions the next person.
 func saying(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
 	o.Said = command.Command{Name: name, Written: name, Args: strings.ReplaceAll(args, "@", "\uFFFC"), Mentions: mentions}
 	for _, p := range senders(o) {
@@ -131,7 +131,7 @@ func about(o ranking.Origin, people ...command.Person) ranking.Origin {
 	return saying(o, "about", strings.Repeat("@ ", len(people)), people...)
 }
 
-// spy is a question that answers itself. It notes what an Answerer gets.
+// spy is a question that answers itself and records its arguments.
 type spy struct{ asked ranking.Asked }
 
 func (*spy) IsAbout(command.Command) bool { return true }
@@ -141,7 +141,7 @@ func (s *spy) Answer(_ context.Context, _ ranking.Question, a ranking.Asked) (ra
 	return ranking.Refusal{Code: "nothing"}, nil
 }
 
-// asked returns what an Answerer gets of a command.
+// asked returns what the service passes to an Answerer for a command.
 func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
 	t.Helper()
 	var s spy
@@ -150,7 +150,7 @@ func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
 	return s.asked
 }
 
-// everybody returns who is in the group, as a message can name them.
+// everybody returns the people of the group whom a message can name.
 func (g *game) everybody(t *testing.T) []command.Person {
 	t.Helper()
 	return g.asked(t, saying(g.origin(&alice), "stats", "somebody")).EverybodyThere()

@@ -24,15 +24,15 @@ func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Pers
 	return o
 }
 
-// conflicting returns a store of the game in which so many Applies conflict.
+// conflicting returns a store of the game whose first Applies conflict, the given number of times.
 func (g *game) conflicting(times int64) conflictingStore {
 	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(times)
 	return store
 }
 
-// heldStore is a store in which another session holds the lock: for each Lock, or for each Apply
-// that records something.
+// heldStore is a store in which another session holds the lock during each Lock, or during each
+// Apply that records something.
 type heldStore struct {
 	ranking.Store
 	always bool
@@ -52,8 +52,8 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return h.Store.Apply(ctx, c)
 }
 
-// TestGivingUpInNamedLadder: when all attempts at a command fail, that is said in the ladder that
-// the command names, as far as it is known, and nothing is recorded, not by a redelivery either.
+// TestGivingUpInNamedLadder: when all attempts at a command fail, the answer is about the ladder
+// that the command names, as far as it is known. Nothing is recorded, not even by a redelivery.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -84,7 +84,7 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 			service := g.newService(tc.store(g))
 			o := inNamedLadder(g.at(&alice, 5), tc.command, tc.args, tc.mentions...)
 			before := g.standings(t)
-			for range 2 { // the second time is a redelivery, when nothing is in the way of an answer
+			for range 2 { // the second is a redelivery, which could be answered
 				ctx, cancel := context.WithTimeout(asAdmin(t), 3*time.Second)
 				must(t, service.Do(ctx, o, tc.operation))
 				cancel()
@@ -105,8 +105,8 @@ func TestGivingUpInNamedLadder(t *testing.T) {
 	}
 }
 
-// TestEditStartsNoWizard: a recorded report that is edited into a /match that says nothing, be it
-// about a ladder, is not answered, and nobody is asked.
+// TestEditStartsNoWizard: an edit of a recorded report to an empty /match, with or without a
+// ladder, gets no answer and no question.
 func TestEditStartsNoWizard(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{"", "padel"} {
@@ -129,7 +129,7 @@ func TestEditStartsNoWizard(t *testing.T) {
 	}
 }
 
-// countingAdmins are the admins of chats. They count how often somebody asks about whom.
+// countingAdmins knows the admins of chats and counts the lookups of each user.
 type countingAdmins struct {
 	of    map[ranking.ExternalChatID][]ladder.UserID
 	err   error
@@ -146,8 +146,8 @@ func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID,
 	return false, c.err
 }
 
-// TestAdminsAreAskedOnce: who sends a command is asked about once, however many attempts it takes,
-// and only if that may matter. An anonymous admin is one.
+// TestAdminsAreAskedOnce: the sender's rights are looked up once per command, however many attempts
+// it takes, and only if they matter. An anonymous admin needs no lookup.
 func TestAdminsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}
@@ -200,12 +200,12 @@ func TestAdminsAreAskedOnce(t *testing.T) {
 	}
 }
 
-// admins are one admin of one chat.
+// admins returns one admin of one chat.
 func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.ExternalChatID][]ladder.UserID {
 	return map[ranking.ExternalChatID][]ladder.UserID{chat: {admin.ID}}
 }
 
-// stalledPrompts is a store in which no prompt is found in time.
+// stalledPrompts is a store that never finds a prompt in time.
 type stalledPrompts struct{ ranking.Store }
 
 func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
@@ -215,8 +215,8 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: a reply to a wizard is no command before it is known whom the
-// wizard asks. If that cannot be found out in time, nobody is told to try again.
+// TestBystanderOfStalledWizard: a reply to a wizard is not a command until the bot knows whom the
+// wizard asks. If it cannot find out in time, the sender is not told to try again.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

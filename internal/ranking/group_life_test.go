@@ -22,7 +22,7 @@ type greeting struct{}
 
 var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
 
-// eventOrigin returns the origin of an event in a chat, the given time after the start of the
+// eventOrigin returns the origin of an event in a chat, at the given time after the start of the
 // test's clock.
 func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {
 	o := g.origin(nil)
@@ -88,7 +88,8 @@ func TestBotAdded(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestStartedAndAdded: adding the bot by its link causes /start and an addition, in either order.
+// TestStartedAndAdded: adding the bot by its link causes both /start and an addition, in either
+// order, and the bot greets once.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
@@ -100,8 +101,8 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: the messenger reports an addition to a group in which the bot already is.
-// That is an upgrade.
+// TestAddedWhereActive: an addition to a group in which the bot already is means an upgrade to a
+// supergroup.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -131,8 +132,7 @@ func TestAddedWhereActive(t *testing.T) {
 	}
 }
 
-// TestAddedBeforeMove: the addition to the supergroup is delivered before the move of the old
-// group.
+// TestAddedBeforeMove: the addition to the supergroup may arrive before the move of the old group.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -141,7 +141,8 @@ func TestAddedBeforeMove(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		known, sent bool // known: the older group was greeted; sent: the newer group's notices are being sent
+		// known: the older group was greeted; sent: notices of the newer group are being sent.
+		known, sent bool
 		want        outcome
 	}{
 		"waiting": {true, false, outcome{"de", 1, 2}}, "being sent": {true, true, outcome{"de", 2, 3}},
@@ -175,8 +176,8 @@ func TestAddedBeforeMove(t *testing.T) {
 	}
 }
 
-// TestStartedAndAddedConcurrently has two instances handle /start and the addition at the same
-// time.
+// TestStartedAndAddedConcurrently: the bot greets once if two instances handle /start and the
+// addition at the same time.
 func TestStartedAndAddedConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -264,7 +265,7 @@ func TestBotRemovedAndBack(t *testing.T) {
 	g.mustBe(t, "after a command without parking", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 }
 
-// TestRemovedFromFormerID: a removal from a group's former id does not concern the group.
+// TestRemovedFromFormerID: a removal from a former id does not affect the group.
 func TestRemovedFromFormerID(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -303,7 +304,8 @@ func TestRenamed(t *testing.T) {
 	renamed.Title = "Club 2"
 	once := g.eventOrigin(renamed, 0)
 	must(t, g.Renamed(t.Context(), once))
-	if page := g.page(t, nil); page.Title != "Club" { // the command's own title is newer
+	// The title that comes with the command is newer.
+	if page := g.page(t, nil); page.Title != "Club" {
 		t.Errorf("the ranking is called %q", page.Title)
 	}
 	must(t, g.Renamed(t.Context(), once))
@@ -318,7 +320,8 @@ func TestRenamed(t *testing.T) {
 	g.has(t, 2, "outbox")
 }
 
-// TestEventsAreNotAnswered: a failed event asks nobody to try again, and its key is not stored.
+// TestEventsAreNotAnswered: after a failed event the bot tells no one to try again, and the event's
+// key is not stored.
 func TestEventsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := ranking.Origin{Key: "s:1", Chat: club, SentAt: time.Unix(1_700_000_000, 0)}

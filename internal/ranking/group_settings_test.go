@@ -16,20 +16,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// choice returns the choice of a value.
 func choice(name, value string) ranking.ChangeSetting {
 	s, _ := ranking.FindSetting(name)
 	return ranking.ChangeSetting{Setting: s, Value: value}
 }
 
-// choose has an admin press a button that changes a setting of the club, and returns the answer to
-// that.
+// choose has an admin press a settings button of the club and returns the answer.
 func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	return g.chooseAs(asAdmin(t), t, sender, c)
 }
 
-// chooseAs has somebody press such a button. The context says whether they are an admin.
+// chooseAs has the sender press a settings button. The context tells whether they are an admin.
 func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	o := below(55, g.press(sender))
@@ -37,13 +35,13 @@ func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Perso
 	return g.answer(t, o.Key, toast)
 }
 
-// setRules stores rules of the club, also those that no button offers.
+// setRules stores rules of the club, including values that no button offers.
 func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 	t.Helper()
 	g.storeRules(t, laddersOf, int64(club.ID), rules)
 }
 
-// storeRules stores rules of ladders.
+// storeRules stores the rules of the ladders that the SQL selects.
 func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.Rules) {
 	t.Helper()
 	g.exec(t, `
@@ -75,7 +73,8 @@ func TestShowSettings(t *testing.T) {
 		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ranking.ShowSettings{}))
 		return g.notice(t, o.Key)
 	}
-	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings}) // in a new group
+	// A new group has the defaults.
+	checkNotice(t, show(admin), ranking.SettingsPage{GroupSettings: defaultSettings})
 	open := func(isAdmin dbtest.IsAdmin, where string) ranking.Notice {
 		t.Helper()
 		o := below(55, g.press(&alice))
@@ -89,8 +88,8 @@ func TestShowSettings(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestTypedSetting: a setting that is changed by a command is told to the chat. An anonymous admin
-// may change it too.
+// TestTypedSetting: the chat learns of a setting changed by a command. An anonymous admin may
+// change it too.
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -108,9 +107,9 @@ func TestTypedSetting(t *testing.T) {
 	}
 }
 
-// TestChangeSetting has an admin choose each value of each setting, in a chat that the bot does not
-// know yet. The message with the buttons shows the new settings, who pressed sees what has changed,
-// and the chat gets no other message.
+// TestChangeSetting: every value of every setting can be chosen, even in a chat that the bot does
+// not know yet. The message with the buttons shows the new settings, the answer to the press says
+// what changed, and the chat gets no other message.
 func TestChangeSetting(t *testing.T) {
 	t.Parallel()
 	for _, s := range ranking.AllSettings() {
@@ -127,7 +126,8 @@ func TestChangeSetting(t *testing.T) {
 			}
 			for _, value := range values {
 				before := now
-				if now = s.With(now, value); now == before && value != ranking.NewLink { // is chosen already, or cannot be
+				// The value is already chosen, or impossible.
+				if now = s.With(now, value); now == before && value != ranking.NewLink {
 					checkNotice(t, g.choose(t, &alice, choice(s.Name, value)), ranking.Refusal{Code: ranking.SameSetting})
 					continue
 				}
@@ -136,7 +136,8 @@ func TestChangeSetting(t *testing.T) {
 				must(t, g.Do(asAdmin(t), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
-				if s.Name == ranking.SettingSeasons && chosen == 1 { // they are automatic now, and end in a time zone
+				// Seasons are automatic now and end in a time zone.
+				if s.Name == ranking.SettingSeasons && chosen == 1 {
 					page.Open = ranking.SettingZone
 				}
 				checkNotice(t, g.answer(t, o.Key, "action = 'page' AND edited_message_id = 55 AND language IS NULL"), page)
@@ -152,8 +153,8 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
-// TestTypedSeasons: the first automatic seasons end in a time zone, which the answer asks for; but
-// they have begun, as it says first.
+// TestTypedSeasons: the answer that starts automatic seasons first says so, and then asks for the
+// time zone in which they end.
 func TestTypedSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -196,9 +197,8 @@ func TestSettingRefused(t *testing.T) {
 	}
 }
 
-// TestLanguageChosen: what an admin is told is in their own language, and who adds the bot again
-// does not change the language that the group has by then, even if it is the one that it began
-// with.
+// TestLanguageChosen: answers to an admin are in the admin's own language. Adding the bot again
+// does not change the chosen language of the group, even if it is the initial one.
 func TestLanguageChosen(t *testing.T) {
 	t.Parallel()
 	for _, chosen := range []string{"de", "uk"} {
@@ -221,8 +221,8 @@ func TestLanguageChosen(t *testing.T) {
 	}
 }
 
-// TestPrivateAnswersAreInTheSendersLanguage: the language of a private chat is that of the person
-// as of now.
+// TestPrivateAnswersAreInTheSendersLanguage: a private chat follows the current language of the
+// person.
 func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -236,8 +236,8 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	}
 }
 
-// TestRulesApply changes all rules. They apply from the next match on, also to what is left of a
-// player's first matches.
+// TestRulesApply: changed rules apply from the next match on, also to a player's remaining first
+// matches.
 func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -250,8 +250,8 @@ func TestRulesApply(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
-	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her by 20 times Bob's
-	// expected 0.487, and him by 40 times that, because it is only his second.
+	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her rating by 20 times
+	// Bob's expected 0.487, and Bob's by 40 times that, because it is only his second.
 	want := []plainladder.Entry{
 		historyEntry(1, "Alice", 1500, 1516, 32, 1500, 0, 0), historyEntry(1, "Bob", 1500, 1484, 32, 1500, 0, 0),
 		historyEntry(2, "Carol", 1600, 1623, 40, 1600, 0, 0), historyEntry(2, "Alice", 1516, 1493, 40, 1516, 1, 1),
@@ -267,8 +267,8 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
 }
 
-// TestUndoneMatchIsNotAmongTheFirst undoes a match, so that a later one is among a player's first
-// matches.
+// TestUndoneMatchIsNotAmongTheFirst: when a match is undone, the next one takes its place among a
+// player's first matches.
 func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -286,14 +286,14 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before, longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN players p ON p.id = h.player_id
 		WHERE superseded_at < 'infinity' AND number = 2 ORDER BY h.id`)
-	// Carol gains and loses as much as before, but from a higher Alice
+	// Carol gains and loses as much as before, but Alice's rating is higher.
 	before := []plainladder.Entry{historyEntry(2, "Alice", 1516, 1531, 32, 1516, 1, 1), historyEntry(2, "Carol", 1500, 1469, 64, 1500, 0, 0)}
 	if !slices.Equal(superseded, before) {
 		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
 	}
 }
 
-// TestSettingChangedTwice delivers a choice again after another one.
+// TestSettingChangedTwice: a redelivered choice does not override a later one.
 func TestSettingChangedTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -306,9 +306,8 @@ func TestSettingChangedTwice(t *testing.T) {
 	}
 }
 
-// TestOneSettingChangedAtOnce has several admins give one setting different values at the same
-// time, each by another instance. Each answer continues from the one before, so no choice is lost
-// unseen.
+// TestOneSettingChangedAtOnce: if several admins change one setting at once, on several instances,
+// each answer starts from the value before it, so no choice gets lost unseen.
 func TestOneSettingChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -335,8 +334,8 @@ func TestOneSettingChangedAtOnce(t *testing.T) {
 	}
 }
 
-// TestSettingsChangedAtOnce has several admins change settings at the same time, each by another
-// instance. All choices take effect, and in the end the message shows all of them.
+// TestSettingsChangedAtOnce: if several admins change different settings at once, on several
+// instances, all choices take effect and the message finally shows all of them.
 func TestSettingsChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

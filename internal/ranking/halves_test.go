@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHalves: drawn games of a series give half a point to each side, stored exactly. The margin of
-// victory is the difference of the points, and a fix and a replay keep them.
+// TestHalves: a drawn game of a series gives each side half a point, stored exactly. The margin of
+// victory is the difference in points. A fix and a replay keep the halves.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half
@@ -35,7 +35,8 @@ func TestHalves(t *testing.T) {
 	if diff := cmp.Diff(want, stored()); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	for number, gain := range map[int]int{2: 24, 3: 24} { // K 32, and 1.5 for a difference of two
+	// K is 32, and the factor for a difference of two is 1.5.
+	for number, gain := range map[int]int{2: 24, 3: 24} {
 		card := g.cards(t, number)[0]
 		if p := card.Sides[0].Players[0]; p.After-p.Before != gain {
 			t.Errorf("match %d: %+v, want a gain of %d", number, p, gain)
@@ -51,7 +52,7 @@ func TestHalves(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestValidHalves: both sides have half a point, or none.
+// TestValidHalves: either both sides have a half point or neither does.
 func TestValidHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half

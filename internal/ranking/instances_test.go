@@ -24,28 +24,25 @@ import (
 	"elobot/internal/ranking"
 )
 
-// instanceVariable in the environment makes the test binary an instance of the service instead of
-// running tests.
+// instanceVariable in the environment turns the test binary into an instance of the service.
 const instanceVariable = "ELOBOT_TEST_INSTANCE"
 
 const (
 	instances    = 3
-	clientsEach  = 16                     // clients of an instance
-	startTimeout = 30 * time.Second       // for the database to be reachable at the start
+	clientsEach  = 16                     // clients per instance
+	startTimeout = 30 * time.Second       // for the database to accept connections
 	retryDelay   = 100 * time.Millisecond // before a request is repeated
 )
 
-// fourPlayers are all players.
 var fourPlayers = []command.Person{alice, bob, carol, zoe}
 
-// The kinds of requests.
 const (
 	recordRequest = "record"
 	undoRequest   = "undo"
 	fixRequest    = "fix"
 )
 
-// request is a command of a client, with everything needed to repeat it.
+// request is a command of a client, complete enough to repeat it.
 type request struct {
 	Message int64 // determines the key
 	Kind    string
@@ -81,10 +78,10 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
 
-// The messages to an instance after its assignment. An instance whose standard input is closed
-// exits at once, because the test that started it is gone.
+// Messages to an instance after its assignment. An instance exits at once when its standard input
+// is closed, because then the test that started it has ended.
 const (
-	stopMessage = "stop" // finish open requests and exit
+	stopMessage = "stop" // finish open requests, then exit
 	killMessage = "die"  // kill yourself after the next commit
 )
 
@@ -92,18 +89,18 @@ const (
 type assignment struct {
 	URL         string
 	Seed        uint64
-	First       int64     // first message number; the range belongs to this instance alone
+	First       int64     // first message number of the range reserved for this instance
 	Each        int       // requests per client; 0 for any number until stopMessage
 	Amends      bool      // one client amends instead of recording
 	Recorded    int       // approximate number of existing matches
 	Redelivered []request // requests left open by another instance, at most one per client
 }
 
-// event is a line on an instance's standard output. It is written at once, so that no line is ever
-// truncated.
+// event is a line on an instance's standard output, written in one call so that a kill never
+// truncates it.
 type event struct {
-	Begin *request `json:",omitempty"` // written before a request is sent for the first time
-	End   int64    `json:",omitempty"` // the message of a handled request
+	Begin *request `json:",omitempty"` // before a request is sent for the first time
+	End   int64    `json:",omitempty"` // message of a handled request
 	Tries int      // attempts that it took
 	Took  time.Duration
 	Error string `json:",omitempty"`
@@ -114,13 +111,13 @@ type instance struct {
 	assignment
 	service *ranking.Service
 	store   *pgranking.Store
-	stop    chan struct{} // closed when no new requests may be started
+	stop    chan struct{} // closed when no new requests may start
 	// killOnCommit is set when the process must kill itself after the next commit.
 	killOnCommit atomic.Bool
 
 	mu       sync.Mutex
 	out      io.Writer
-	recorded []int64 // the messages that recorded a match
+	recorded []int64 // messages that recorded a match
 	amended  []ranking.MatchRef
 }
 
@@ -226,12 +223,12 @@ func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) req
 	defer i.mu.Unlock()
 	switch random.IntN(6) {
 	case 0: // the sender's last match
-	case 1: // the match that some command recorded
+	case 1: // a match by the command that recorded it
 		if n := len(i.recorded); n > 0 {
 			made := i.recorded[random.IntN(n)]
 			o.Match = ranking.MatchRef{Message: made, Key: messageKey(made)}
 		}
-	case 2: // a match that was amended before
+	case 2: // a match amended before
 		if n := len(i.amended); n > 0 {
 			o.Match = i.amended[random.IntN(n)]
 		}

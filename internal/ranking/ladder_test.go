@@ -15,8 +15,8 @@ func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, fir
 	return g.notice(t, o.Key)
 }
 
-// TestMoveToALadderWithoutThePlayers: what is said of a moved match shows its players in both
-// ladders, in the order of the card.
+// TestMoveToALadderWithoutThePlayers: the answer about a moved match lists its players' ratings in
+// both ladders, in the order of the card.
 func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -38,7 +38,7 @@ func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	})
 }
 
-// TestLaddersOfANewGroup: the first command in a group may be one about its ladders.
+// TestLaddersOfANewGroup: the first command of a new group may be about its ladders.
 func TestLaddersOfANewGroup(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -60,8 +60,9 @@ func TestLaddersOfANewGroup(t *testing.T) {
 	}
 }
 
-// TestRenameLadder: the name of a ladder in front is the old one. Else several words name the only
-// ladder once somebody has said so, and several ladders none.
+// TestRenameLadder: if the first words name a ladder, that ladder is renamed to the rest. Otherwise
+// several words are the new name of the only ladder, after a confirmation; in a group with several
+// ladders they are refused.
 func TestRenameLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -69,7 +70,7 @@ func TestRenameLadder(t *testing.T) {
 		return ranking.LadderChanged{Change: ranking.RenameLadder, Name: name, Was: was, Topic: true}
 	}
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel Paddle", ""), ranking.RenamePrompt{Name: "padel Paddle"})
-	long := strings.Repeat("鞠", 20) + " x" // the question has no room for it
+	long := strings.Repeat("鞠", 20) + " x" // too long for the prompt
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, long, ""), ranking.Refusal{Code: ranking.LadderName, Name: long})
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel", ""), renamed("padel", ""))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "Padel Paddle", ""), renamed("Paddle", "padel"))

@@ -12,11 +12,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// delayedStore is a store that calls a hook before each Read and Apply. The hook may wait and fail.
+// delayedStore is a store with a hook before each Read and Apply, which may wait and fail.
 type delayedStore struct {
 	ranking.Store
 	read, apply func(ctx context.Context) error
-	tries       []time.Duration // when Apply was called
+	tries       []time.Duration // times of the calls of Apply
 	begun       time.Time
 }
 
@@ -37,7 +37,7 @@ func (w *delayedStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return w.Store.Apply(ctx, c)
 }
 
-// delay returns err after d, or ErrTimeout if the context ends before.
+// delay returns err after d, or ErrTimeout if the context ends first.
 func delay(ctx context.Context, d time.Duration, err error) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -49,13 +49,13 @@ func delay(ctx context.Context, d time.Duration, err error) error {
 	}
 }
 
-// TestLocked: a command retries after ErrLocked as long as there is time. Then the remaining time
-// is used to ask its sender to try again. If that fails with ErrLocked too, so does the command.
+// TestLocked: a command retries after ErrLocked as long as there is time, and then uses the rest of
+// the time to ask its sender to try again. If that fails with ErrLocked too, the command fails.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond
 	for name, tc := range map[string]struct {
-		free    time.Duration // when the lock is released
+		free    time.Duration // until the lock is released
 		tries   int
 		applied bool
 		match   bool
@@ -98,8 +98,8 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// TestStoreTimeout: after a timeout a command gets one more full attempt before its sender is asked
-// to try again. While the store does not respond at all, nobody is asked.
+// TestStoreTimeout: after a timeout, a command gets one more full attempt before its sender is
+// asked to try again. A store that does not respond at all leaves no way to ask.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -48,8 +48,8 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 }
 
-// TestAmendFirstOfMany fixes and undoes the first match of a long ladder while another instance
-// records a match.
+// TestAmendFirstOfMany: the first match of a long ladder can be fixed and undone while another
+// instance records a match.
 func TestAmendFirstOfMany(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -72,7 +72,8 @@ func TestAmendFirstOfMany(t *testing.T) {
 	if _, ok := g.notice(t, o.Key).(ranking.MatchRecorded); !ok {
 		t.Errorf("the concurrently recorded match is answered with %+v", g.notice(t, o.Key))
 	}
-	if n := g.count(t, "elo_history WHERE superseded_at < 'infinity'"); n < laterMatches/10 { // not all: differences fade out
+	// A replay stops where the ratings no longer differ, so it does not rewrite all of them.
+	if n := g.count(t, "elo_history WHERE superseded_at < 'infinity'"); n < laterMatches/10 {
 		t.Errorf("only %d history entries were rewritten, too few to prove anything", n)
 	}
 }
@@ -83,7 +84,7 @@ func BenchmarkUndo(b *testing.B) {
 			g := newGame(b)
 			longLadder(b, g, later)
 			scores := [][]ladder.Score{{{A: 0, B: 5}}, {{A: 5, B: 0}}}
-			for i := 0; b.Loop(); i++ { // fixes back and forth cost the same as an undo
+			for i := 0; b.Loop(); i++ { // alternating fixes cost as much as an undo
 				o := g.origin(&command.Person{ID: 1, Username: "user_1", Name: "User 1"})
 				if err := g.Do(asAdmin(b), o, ranking.FixMatch{Amendment: matchNumber(1), Scores: scores[i%2]}); err != nil {
 					b.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestTags: every card has the tag of its match, as recorded and as amended.
+// TestTags: every card, new or amended, has the tag of its match.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	if tag := ranking.TagOf("m:-100:7"); tag != "xox2INQ8" {
@@ -19,7 +19,8 @@ func TestTags(t *testing.T) {
 	g := newGame(t)
 	must(t, g.RecordMatch(t.Context(), from(&alice, "m:-100:7"), singles(alice, bob, 3, 1), singles(bob, carol, 3, 1)))
 	g.undo(t, &alice, matchNumber(1))
-	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`) // the next cards are edits
+	// Once cards are sent, the next ones are edits.
+	g.exec(t, `UPDATE outbox SET state = 'sent', finished_at = now()`)
 	g.restore(t, &alice, matchNumber(1))
 	g.fix(t, &bob, matchNumber(2), ladder.Score{A: 0, B: 1})
 	type card struct {
@@ -37,8 +38,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestButtonsOfOtherMatches: a button amends no other match than its own, whatever its number says.
-// A press on it and a reply to it are refused alike.
+// TestButtonsOfOtherMatches: a button amends only its own match, even if another one has its number
+// by now. A press and a reply are refused alike.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -86,8 +87,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	}
 }
 
-// TestPromptsOfOtherMatches: the id of a prompt comes again as well. A button of a prompt answers
-// no other one that has the id by now.
+// TestPromptsOfOtherMatches: ids of prompts can repeat too. A button answers only its own prompt,
+// not a later one with the same id.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -99,8 +100,10 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 		}
 	}
 	for name, tc := range map[string]struct {
-		ask     func(ranking.Origin) error
-		keys    []string // of the matches that are asked about; none: the key of the message that asks, under which a match would be recorded
+		ask func(ranking.Origin) error
+		// keys of the matches that the prompt is about. Without any, the prompt would record a
+		// match, under the key of the message that led to it.
+		keys    []string
 		options []ranking.PromptOption
 	}{
 		"undo":  {undo(ranking.MatchRef{Number: 1}), []string{"m:-100:7"}, []ranking.PromptOption{ranking.Choice(0), ranking.Cancel{}}},

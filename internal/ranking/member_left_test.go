@@ -11,14 +11,14 @@ import (
 	"elobot/internal/stats"
 )
 
-// memberLeft handles that a person left the club, the given time after the matches were played.
+// memberLeft handles a person's departure from the club, the given time after the matches.
 func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
-// mustRank asks for the ranking, which must show exactly the wanted players, all of them newcomers,
-// such as "Alice Bob".
+// mustRank asks for the ranking and checks that it shows exactly the wanted players, such as "Alice
+// Bob", all of them newcomers.
 func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)
@@ -86,7 +86,7 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.record(t, &alice, alice, carol, 3, 1)
 	g.memberLeft(t, alice, time.Minute)
 	g.memberLeft(t, carol, time.Minute)
-	g.record(t, &bob, bob, alice, 3, 1) // sent before they left, handled now
+	g.record(t, &bob, bob, alice, 3, 1) // sent before the departure, handled after it
 	g.mustRank(t, "an older match", "Bob")
 
 	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
@@ -111,8 +111,8 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	g.mustRank(t, "that is undone", "Bob Alice")
 }
 
-// TestLeftBeforeFirstMatch: a player who joined and left without playing is shown after their first
-// match.
+// TestLeftBeforeFirstMatch: a player who joined and left without playing appears in the ranking
+// after the first match.
 func TestLeftBeforeFirstMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -124,8 +124,8 @@ func TestLeftBeforeFirstMatch(t *testing.T) {
 	g.mustRank(t, "Zoe plays", "Zoe Bob")
 }
 
-// TestLeftWhileAMatchIsRecorded has one instance record a match while another one handles a
-// departure.
+// TestLeftWhileAMatchIsRecorded: a player is back in the ranking if one instance records a later
+// match while another one handles the departure.
 func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -145,7 +145,7 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	}
 }
 
-// TestMergedAndLeft: a person with two standings is shown if either of them was.
+// TestMergedAndLeft: a merged player is shown if either of the two standings was.
 func TestMergedAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -169,7 +169,7 @@ func TestMergedAndLeft(t *testing.T) {
 	}
 }
 
-// TestUnclaimedPlayerLeaves: an unclaimed player is recognized by their username when they leave.
+// TestUnclaimedPlayerLeaves: the departure of an unclaimed player is recognized by the username.
 func TestUnclaimedPlayerLeaves(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -178,8 +178,8 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: who has left a group stays so when an unclaimed player of another one turns
-// out to be the same person, although they had not left when a season ended.
+// TestMergedElsewhere: a person who left one group stays absent there when a merge in another group
+// affects them, even if they were still present when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -29,7 +29,8 @@ func (g *game) merged(t *testing.T, chat ranking.ExternalChatID) []ranking.Playe
 	return all
 }
 
-// TestMergePlayers has Zoe's account show the username by which others have mentioned her.
+// TestMergePlayers: once Zoe's account shows the username under which others mentioned her, the two
+// players become one, and her match against herself is undone.
 func TestMergePlayers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -95,7 +96,8 @@ func TestMergePlayers(t *testing.T) {
 	checkNotice(t, g.undo(t, &withName, matchNumber(3)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 3})
 }
 
-// TestMergeBeforeUndo has Zoe undo her last match, which was reported under her username.
+// TestMergeBeforeUndo: an undo by Zoe finds her last match even if it was reported under her
+// username.
 func TestMergeBeforeUndo(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -108,7 +110,7 @@ func TestMergeBeforeUndo(t *testing.T) {
 	}
 }
 
-// conflictingMerge is a store in which the first merge meets another transaction.
+// conflictingMerge is a store whose first merge meets a concurrent transaction.
 type conflictingMerge struct {
 	ranking.Store
 	met atomic.Bool
@@ -121,8 +123,8 @@ func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed l
 	return s.Store.LockPlayers(ctx, unclaimed, claimed)
 }
 
-// TestMergeConflicts: nothing is recorded for two players who are the same person before they are
-// merged.
+// TestMergeConflicts: two players who are the same person are merged before anything is recorded
+// for them.
 func TestMergeConflicts(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -136,8 +138,7 @@ func TestMergeConflicts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMergeWithoutMatches: somebody who has no match any more, because an edit made it somebody
-// else's, is merged as well.
+// TestMergeWithoutMatches: a player left without matches by an edit is merged too.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

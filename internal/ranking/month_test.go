@@ -10,8 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestMonthOfTheGroup: a month begins when it does in the time zone of the group, for the views of
-// a month and for the largest upset.
+// TestMonthOfTheGroup: months, in views and for the largest upset, begin in the time zone of the
+// group.
 func TestMonthOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -31,7 +31,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 	largest := celebrating(ladder.UpsetOfMonth, 200, "Alice")
 	checkCelebration(t, "before", win(at("2023-11-01T02:00:00Z")), largest)
 	for zone, want := range map[string]*ranking.Celebration{
-		"UTC": nil, "America/New_York": largest, "Europe/Berlin": nil, "Atlantis/Poseidonis": nil, // which a newer release may know
+		// A newer release may know the last zone.
+		"UTC": nil, "America/New_York": largest, "Europe/Berlin": nil, "Atlantis/Poseidonis": nil,
 	} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
 		g.exec(t, `UPDATE matches SET upset = NULL WHERE number > 1`)
@@ -66,8 +67,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestSpansOfTheGroup: a day begins at midnight and a week on Monday in the time zone of the group,
-// also when clocks change.
+// TestSpansOfTheGroup: days begin at midnight and weeks on Monday in the time zone of the group,
+// even when clocks change.
 func TestSpansOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -83,7 +84,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 		o.SentAt = at(played)
 		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	}
-	const sunday, monday = "2023-10-29T22:59:59Z", "2023-10-29T23:00:00Z" // in Berlin, where that Sunday has 25 hours
+	// Berlin's clocks go back on that Sunday, which has 25 hours.
+	const sunday, monday = "2023-10-29T22:59:59Z", "2023-10-29T23:00:00Z"
 	for _, tc := range []struct {
 		zone, asked string
 		span        command.Span
@@ -97,7 +99,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 		{"Europe/Berlin", monday, command.Month, "2023-09-30T22:00:00Z", 5},
 		{"UTC", monday, command.Today, "2023-10-29T00:00:00Z", 1},
 		{"UTC", monday, command.Week, "2023-10-23T00:00:00Z", 3},
-		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Today, "2023-10-28T15:00:00Z", 2}, // nothing of the next day
+		// The next day does not count.
+		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Today, "2023-10-28T15:00:00Z", 2},
 		{"Asia/Tokyo", "2023-10-28T23:00:00Z", command.Week, "2023-10-22T15:00:00Z", 4},
 	} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, tc.zone)
@@ -118,8 +121,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: the day with whose places those of now are compared begins when it does in
-// the time zone of the group.
+// TestWeekOfTheGroup: places are compared with those at the beginning of a day in the time zone of
+// the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -129,7 +132,8 @@ func TestWeekOfTheGroup(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 	for zone, want := range map[string]string{"UTC": "2023-11-07T00:00:00Z", "America/New_York": "0001-01-01T00:00:00Z"} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
-		if got := g.page(t, &alice).Since.UTC().Format(time.RFC3339); got != want { // asked on 14 November in both
+		// The question is sent on 14 November in both zones.
+		if got := g.page(t, &alice).Since.UTC().Format(time.RFC3339); got != want {
 			t.Errorf("in %s, the places are those since %s, want %s", zone, got, want)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveConcurrently has instances handle a move at the same time, while others record, join,
-// undo and merge players in both chats.
+// TestMoveConcurrently: several instances handle a move at once while others record, join, undo and
+// merge players in both chats.
 func TestMoveConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -36,7 +36,8 @@ func TestMoveConcurrently(t *testing.T) {
 					sender := fourPlayers[(n+c)%4]
 					return ranking.Origin{
 						Key: fmt.Sprintf("m:%d:%d", chat.ID, 1000*(i+1)+n), Chat: chat, Sender: &sender,
-						SentAt: time.Now().Add(time.Duration(round) * time.Minute), // to stay below the question limit
+						// A minute per round stays below the question limit.
+						SentAt: time.Now().Add(time.Duration(round) * time.Minute),
 					}
 				}
 				work.Go(func() error {
@@ -76,8 +77,8 @@ func TestMoveConcurrently(t *testing.T) {
 	g.has(t, moveRounds, `chats`)
 }
 
-// TestButtonsAfterMove: the buttons of a card that was sent before the move undo the match of the
-// card, unless its group was detached.
+// TestButtonsAfterMove: buttons of cards from before the move still undo the match of their card,
+// unless its group was detached.
 func TestButtonsAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

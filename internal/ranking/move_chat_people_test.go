@@ -11,9 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMoveAndPeople: of two sightings the later one counts, and unclaimed players of a detached
-// group stay there. Whoever was seen in that group has claimed the unclaimed player of the other
-// one at the next mention.
+// TestMoveAndPeople: the later of two sightings wins. Unclaimed players stay in a detached group. A
+// person seen there claims the unclaimed player of the other group at the next mention.
 func TestMoveAndPeople(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

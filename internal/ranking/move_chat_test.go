@@ -14,13 +14,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// upgrade is a group that becomes a supergroup, with the matches that it must have.
+// upgrade is a group that becomes a supergroup, with the matches that it must have afterwards.
 type upgrade struct {
 	*game
 	older, newer ranking.Chat
 	messages     map[ranking.ExternalChatID]int
-	before       []plainladder.Match // matches of the older chat, and after the move of the one that goes on
-	since        []plainladder.Match // matches of the newer chat before the move
+	before       []plainladder.Match // in the older chat; after the move, of the remaining group
+	since        []plainladder.Match // in the newer chat before the move
 	moved        bool
 }
 
@@ -61,7 +61,7 @@ func (u *upgrade) move(t *testing.T) {
 	u.joined()
 }
 
-// joined has the group with more matches go on.
+// joined keeps the matches of the group that has more of them.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -69,7 +69,7 @@ func (u *upgrade) joined() {
 	u.moved = true
 }
 
-// chats returns the chats to which either id refers, with their former ids.
+// chats returns the chats that either id refers to, with their former ids.
 func (u *upgrade) chats(t *testing.T) []string {
 	t.Helper()
 	return texts(t, u.game, `
@@ -79,8 +79,8 @@ func (u *upgrade) chats(t *testing.T) []string {
 		   OR c.id IN (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id IN ($1, $2))`, u.older.ID, u.newer.ID)
 }
 
-// mustBeOne checks that both ids refer to one chat, and that its ladder has all matches in the
-// right order and the ratings of the reference calculation.
+// mustBeOne checks that both ids refer to one chat, and that its ladder has all matches in order,
+// with the ratings of the reference calculation.
 func (u *upgrade) mustBeOne(t *testing.T) {
 	t.Helper()
 	chat := u.chatID(t, u.newer.ID)
@@ -138,7 +138,7 @@ func permutations(words []string) [][]string {
 	var all [][]string
 	for i, first := range words {
 		if slices.Index(words, first) < i {
-			continue // duplicate word
+			continue // repeated word
 		}
 		for _, others := range permutations(slices.Concat(words[:i], words[i+1:])) {
 			all = append(all, slices.Concat([]string{first}, others))
@@ -147,9 +147,9 @@ func permutations(words []string) [][]string {
 	return all
 }
 
-// TestMoveInAnyOrder delivers two updates about a move in any order, together with commands in the
-// new chat (if it is known) and a late command from the old chat. After each of them it redelivers
-// a command that was handled before.
+// TestMoveInAnyOrder: the two updates about a move may arrive in any order, mixed with commands in
+// the new chat (if it is known) and a late command from the old one. After each of them, a
+// redelivered command changes nothing.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -206,7 +206,7 @@ func (u *upgrade) step(t *testing.T, what, newChat string) {
 	}
 }
 
-// told returns what the chat was told about two groups.
+// told returns the chat's notices about detached groups.
 func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	t.Helper()
 	var all []ranking.GroupDetached
@@ -217,8 +217,8 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return all
 }
 
-// TestDetachedGroup: of two groups with matches, the one with fewer is detached. The log says so
-// once, and Verify reads it.
+// TestDetachedGroup: of two groups with matches, the one with fewer is detached. That is logged
+// once, and Verify still checks the detached group.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -278,7 +278,7 @@ func TestDetachedGroup(t *testing.T) {
 }
 
 // TestMoveOfAnUnknownChat: after the move of an unknown chat, late commands from its old id reach
-// the new chat. If both ids are unknown, nothing happens.
+// the new chat. A move between two unknown ids does nothing.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -295,8 +295,8 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnEmptyGroup: if one group has no matches, the chat goes on with the other one, and
-// those who have joined either. The rules are those of the older one.
+// TestMoveOfAnEmptyGroup: if one group has no matches, the chat keeps the other one, with the
+// people who joined either. The settings are those of the older group.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []string{"older", "newer"} {
@@ -350,7 +350,7 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 			g.has(t, 0, "elo_history WHERE superseded_at < 'infinity'")
 			g.has(t, 1, "groups")
 
-			// the season that goes on has an end, and no timer of the other group is left
+			// The current season has an end, and no timer of the other group remains.
 			must(t, g.fire(t.Context(), g.Service))
 			g.has(t, 1, "ladders JOIN seasons s ON s.id = season_id WHERE s.ends_at IS NOT NULL")
 			g.has(t, 1, "timers")
@@ -358,9 +358,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	}
 }
 
-// TestLateCommand: a command from the old id counts for the chat after the move. Its answer replies
-// to no message, because another one may have its id by now, and it does not change the chat's
-// title.
+// TestLateCommand: after the move, a command from the old id counts in the chat. Its answer is no
+// reply, because another message may have that id by now, and the chat keeps its title.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -390,7 +389,7 @@ func TestLateCommand(t *testing.T) {
 		},
 	} {
 		must(t, command(u.from(u.older, alice)))
-		if name == "match_undone" { // otherwise the edit of its card is the last notice
+		if name == "match_undone" { // its last notice is otherwise the edit of the card
 			g.exec(t, `DELETE FROM outbox WHERE action = 'edit'`)
 		}
 		if got, want := last(), (row{name, 0, 0}); got != want {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestNeedsAreMetOnce: a command that needs the same thing again would do so for ever. Two seasons
-// of a ladder may end in one attempt.
+// TestNeedsAreMetOnce: a need that comes up again is an error, because it would come up forever.
+// Only the end of a season may be needed twice per ladder, because two seasons may end in one
+// attempt.
 func TestNeedsAreMetOnce(t *testing.T) {
 	t.Parallel()
 	var met metNeeds
@@ -28,7 +29,7 @@ func TestNeedsAreMetOnce(t *testing.T) {
 	}
 }
 
-// countedStore is a store that knows nobody and has no answers. It fails when it is read too often.
+// countedStore is a store without people or answers. It fails when it is read too often.
 type countedStore struct {
 	Store
 	reads int
@@ -41,13 +42,12 @@ func (c *countedStore) Read(context.Context, Query) (*Snapshot, error) {
 	return new(Snapshot), nil
 }
 
-// Answer implements Answerer.
 func (c *countedStore) Answer(ctx context.Context, _ Question, _ Asked) (Notice, error) {
 	_, err := c.Read(ctx, Query{})
 	return nil, err
 }
 
-// insatiable is an operation whose decision always lacks the same thing.
+// insatiable is an operation that always has the same need.
 type insatiable struct {
 	plain
 	lacks need
@@ -59,8 +59,8 @@ func (i insatiable) plan(_ *Service, c *call) *call {
 
 func (i insatiable) decide(*Snapshot) (Decision, need, error) { return Decision{}, i.lacks, nil }
 
-// TestNeedIsNotMetForEver: a command that needs the same thing again fails, and is not read for
-// ever.
+// TestNeedIsNotMetForEver: a command whose need is still there after it was met fails instead of
+// reading forever.
 func TestNeedIsNotMetForEver(t *testing.T) {
 	t.Parallel()
 	for _, lacks := range []need{wholeGroup{}, inLadder{ladder: 5}, ladderNamed{}, foundPrompt{}, answerTo{}} {

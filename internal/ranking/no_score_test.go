@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// without returns a report without points.
+// without returns a report with a winner but no points.
 func without(a, b command.Person, outcome ladder.Score) command.Match {
 	return singles(a, b, outcome.A, outcome.B)
 }
@@ -21,14 +21,14 @@ func unscored(a, b command.Person) *command.Match {
 	return &command.Match{A: []command.Person{a}, B: []command.Person{b}}
 }
 
-// storedScores returns the scores of all matches, and who won those without a score.
+// storedScores returns the scores of all matches, and the winner of those without one.
 func (g *game) storedScores(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
 }
 
-// TestNoScore: a match without a score changes ratings as one with the smallest margin, and a fix
-// adds the score, or corrects who won.
+// TestNoScore: a match without a score changes the ratings like a win by the smallest margin. A fix
+// adds the score or corrects the winner.
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -50,7 +50,7 @@ func TestNoScore(t *testing.T) {
 		t.Errorf("the score is added as in %+v", fixed)
 	}
 	checkNotice(t, g.fix(t, &alice, matchNumber(2), ladder.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
-	g.fix(t, &alice, matchNumber(2), ladder.Loss) // in the order of the card: now Alice has won
+	g.fix(t, &alice, matchNumber(2), ladder.Loss) // in the order of the card: Alice wins now
 	g.fix(t, &bob, matchNumber(3), ladder.Score{A: 1, B: 1})
 	if diff := cmp.Diff([]string{"3 2", "– – 1", "1 1"}, g.storedScores(t)); diff != "" {
 		t.Errorf("after the fixes (-want +got):\n%s", diff)
@@ -66,7 +66,7 @@ func TestNoScore(t *testing.T) {
 }
 
 // TestComplete: if somebody reports the score of a match that was recorded without one, a button
-// adds it to that match, in whichever order the two reports name the players.
+// adds it to that match, in whichever order the reports name the players.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -92,7 +92,7 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// TestCompleteLast: of two matches without a score, the last one gets it, in whichever order the
+// TestCompleteLast: of two matches without a score, the later one gets it, in whichever order the
 // reports name the players.
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
@@ -106,7 +106,8 @@ func TestCompleteLast(t *testing.T) {
 	}
 }
 
-// TestScoreOfAnEarlierMatch: a score that a match has already completes no later match without one.
+// TestScoreOfAnEarlierMatch: a reported score that an earlier match already has is not offered for
+// a later match without one.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()
 	for _, by := range []*command.Person{&bob, &carol, nil} {
@@ -124,7 +125,7 @@ func TestScoreOfAnEarlierMatch(t *testing.T) {
 	}
 }
 
-// TestEndedEarlyIsComplete: games of a match that ended early are no score that it lacks.
+// TestEndedEarlyIsComplete: the games of a match that ended early count as its score.
 func TestEndedEarlyIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -136,8 +137,8 @@ func TestEndedEarlyIsComplete(t *testing.T) {
 	}
 }
 
-// TestEditAfterComplete: a report whose score a button has added to an earlier match is no report
-// of another one if its message is edited.
+// TestEditAfterComplete: once a button added a report's score to an earlier match, edits of the
+// report record nothing.
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -148,8 +149,8 @@ func TestEditAfterComplete(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1")
 }
 
-// TestEditOfWhatIsComplete: an edit of a report without a score, whose match has a score by now,
-// offers to correct only who has won.
+// TestEditOfWhatIsComplete: after the match got a score, an edit of its report without a score can
+// only correct the winner.
 func TestEditOfWhatIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -163,7 +164,7 @@ func TestEditOfWhatIsComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteChanged: the button does not overwrite what somebody has corrected in the meantime.
+// TestCompleteChanged: the button does not overwrite a correction made in the meantime.
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -174,7 +175,7 @@ func TestCompleteChanged(t *testing.T) {
 	g.mustEnd(t, "after the press", false, "answered")
 }
 
-// TestMissingScore: a report that lacks only the score is answered with the question for it.
+// TestMissingScore: a report that lacks only the score leads to a question for it.
 func TestMissingScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -200,7 +201,7 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: an edit may add the score instead of a button. Then the button adds no
+// TestMissingScoreEdited: an edit may add the score instead of a button, which then records no
 // second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
@@ -218,8 +219,8 @@ func TestMissingScoreEdited(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEndedEarly: the games of a match that ended early are kept as typed, and shown as long as
-// nobody adds a score.
+// TestEndedEarly: games of a match that ended early are kept as typed and shown until somebody adds
+// a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -66,7 +66,7 @@ func TestProfileChange(t *testing.T) {
 		person   command.Person
 		known    Known
 		standing string // the name in the ladder
-		passing  bool   // the command does not need the person
+		passing  bool   // whether the command does not need the person
 		private  bool
 		want     *PlayerChange
 	}{
@@ -112,7 +112,7 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: the first command that a person sends to a group says so, once.
+// TestCame: the first command of a person in a group reports their arrival, once.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

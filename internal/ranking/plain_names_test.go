@@ -15,8 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlainNames: who is meant by name plays on with the own rating. Whom the message only shows is
-// not added.
+// TestPlainNames: a person meant by name keeps playing with the same rating. People whom the
+// message only shows are not added.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -44,7 +44,7 @@ func TestPlainNames(t *testing.T) {
 	g.has(t, 5, "players")
 }
 
-// TestNothingMeant: a message that does not say whom it means adds nobody, not even its sender.
+// TestNothingMeant: a message that does not tell whom it means adds no player, not even its sender.
 func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -63,8 +63,8 @@ func TestNothingMeant(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE rate_class = 'result' AND outcome = 'refused'")
 }
 
-// TestNamedTeams: a /teams that means people by name is divided and reported for whoever presses
-// its buttons.
+// TestNamedTeams: a /teams with plain names is split, and its buttons report the match for the
+// person who presses.
 func TestNamedTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -72,7 +72,7 @@ func TestNamedTeams(t *testing.T) {
 	g.record(t, &carol, carol, zoe, 3, 1)
 	press := func() ranking.Origin {
 		o := saying(g.origin(&command.Person{ID: 1200, Name: "Eve"}), "teams", "@ Bob Carol Zoe", alice)
-		o.Button, o.Said.Sender = o.Key, command.Person{} // an anonymous admin wrote it
+		o.Button, o.Said.Sender = o.Key, command.Person{} // written by an anonymous admin
 		return o
 	}
 	o := press()
@@ -89,7 +89,7 @@ func TestNamedTeams(t *testing.T) {
 	g.has(t, 4, "players")
 }
 
-// TestRoundTripsOfNames: it takes no extra round trip to find out who is meant by a plain name.
+// TestRoundTripsOfNames: resolving plain names costs no extra round trip.
 func TestRoundTripsOfNames(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -97,7 +97,8 @@ func TestRoundTripsOfNames(t *testing.T) {
 	g := newGameOn(d)
 	g.pool = dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // of a connection that was idle for a second
+		// By default, the pool pings connections that were idle for a second.
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	})
 	g.store = newStore(g.pool)
 	g.Service = newAskingService(g)
@@ -108,7 +109,7 @@ func TestRoundTripsOfNames(t *testing.T) {
 		want int64
 	}{
 		"a result": {func(o ranking.Origin) error {
-			score++ // or it would be asked about
+			score++ // a repeated score would lead to a question
 			return g.Do(t.Context(), saying(o, "match", fmt.Sprintf("Bob %d:1", score)), ranking.ReadReport{})
 		}, 2},
 		"a question": {func(o ranking.Origin) error {

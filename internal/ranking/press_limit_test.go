@@ -7,7 +7,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// callbackAnswer returns the refusal that answers a button press.
+// callbackAnswer returns the refusal with which a button press was answered.
 func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'callback_answer' AND kind = 'refusal' AND callback_query_id = $1`, o.Button)
@@ -17,8 +17,8 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return decode[ranking.Refusal](t, g, []byte(all[0]))
 }
 
-// TestPressLimit: 60 presses of a person that change nothing are handled per minute, in all groups
-// together. Others are refused and leave nothing else behind. Results are counted separately.
+// TestPressLimit: per person, 60 presses a minute that change nothing are handled, over all groups.
+// Further ones are refused and leave no other trace. Results are counted separately.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -56,7 +56,8 @@ func TestPressLimit(t *testing.T) {
 		t.Error("a press that changes something is not handled")
 	}
 	pressed(press(&alice, 59), slowDown)
-	pressed(press(&alice, 62), unknown) // 4 of the first have left the window, and the redelivered one is in it
+	// Four of the first presses have left the window; the redelivered one is in it.
+	pressed(press(&alice, 62), unknown)
 
 	g.Service = g.newService(g.store)
 	services[0], services[1] = g.Service, g.Service

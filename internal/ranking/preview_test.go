@@ -21,8 +21,8 @@ func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person)
 	return g.notice(t, o.Key)
 }
 
-// TestOddsComeTrue: a match that is recorded right after the question changes the ratings by just
-// what the answer said, whatever the rules are and whoever is new.
+// TestOddsComeTrue: a match recorded right after the question changes the ratings exactly as the
+// answer said, for all rules and for new players.
 func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -71,8 +71,7 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: nobody becomes a player by a question, and the answer says who has not
-// played.
+// TestOddsAboutStrangers: a question adds no players, and its answer tells who has not played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -116,8 +115,8 @@ func TestOddsAboutStrangers(t *testing.T) {
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
-// TestTeamsToCard goes all the way from the teams to the card: another split replaces the message,
-// and the one that is chosen is reported by whoever presses.
+// TestTeamsToCard: from the teams to the card. Another split replaces the message, and the chosen
+// one is reported by the person who presses.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -138,7 +137,8 @@ func TestTeamsToCard(t *testing.T) {
 	must(t, g.Do(t.Context(), about(o, players...), ranking.StartTeamWizard{Split: 0b0011}))
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
-		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")}, // hers first
+		// The sender's team comes first.
+		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")},
 	})
 	checkNotice(t, g.answer(t, o.Key, toast), ranking.Acknowledged{})
 	for _, unknown := range []ranking.PromptOption{ranking.Choice(0), ranking.OpponentPage(1), against(1, 3, 1)} {

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestOpenPromptsOfJoinedChats: two chats become one while a prompt is open in each. One can be
-// answered or ends by itself; its message is out of reach, because it is in the older chat. The
-// match of the other one is gone.
+// TestOpenPromptsOfJoinedChats: if two chats become one while each has an open prompt, one prompt
+// can still be answered or expire. Its message is out of reach, because it is in the older chat.
+// The match of the other prompt is gone.
 func TestOpenPromptsOfJoinedChats(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"answered", "expired"} {

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// newestPrompt returns the prompt that was asked last.
+// newestPrompt returns the newest prompt.
 func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	t.Helper()
 	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
@@ -25,15 +25,15 @@ func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptA
 	return ranking.PromptAnswer{Prompt: id, Option: option}
 }
 
-// respond has an admin answer a prompt with a button below message 77, and returns what the message
-// that asked is to show.
+// respond has an admin answer a prompt with a button of message 77, and returns the new content of
+// the prompt's message.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
 	must(t, g.Do(asAdmin(t), below(77, o), answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// ask has Zoe, an admin, undo match 1, which others have played. It returns the prompt.
+// ask has Zoe, an admin, undo match 1, which others played, and returns the prompt.
 func (g *game) ask(t *testing.T) ranking.PromptRef {
 	t.Helper()
 	g.askBy(t, &zoe)
@@ -55,7 +55,7 @@ func (g *game) askBy(t *testing.T, sender *command.Person) {
 	})
 }
 
-// TestPromptOfYoungMatch: nobody needs to be told that a match is of today.
+// TestPromptOfYoungMatch: the prompt gives no date for a match that is less than 24 hours old.
 func TestPromptOfYoungMatch(t *testing.T) {
 	t.Parallel()
 	for age, wantsDate := range map[time.Duration]bool{0: false, 24*time.Hour - time.Second: false, 24 * time.Hour: true} {
@@ -71,7 +71,8 @@ func TestPromptOfYoungMatch(t *testing.T) {
 	}
 }
 
-// mustEnd checks how prompts ended, that closed ones have no timer, and whether match 1 is undone.
+// mustEnd checks the outcomes of prompts, that closed ones have no timer, and whether match 1 is
+// undone.
 func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	t.Helper()
 	if got := texts(t, g, `SELECT coalesce(closed_as, 'open') FROM prompts ORDER BY id`); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -86,13 +87,13 @@ func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	}
 }
 
-// due lets the time of all prompts end.
+// due makes all prompts expire.
 func (g *game) due(t *testing.T) {
 	t.Helper()
 	g.exec(t, `UPDATE timers SET due_at = now()`)
 }
 
-// fire fires all timers that are due, as the leader does.
+// fire fires all due timers, as the leader does.
 func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	due, err := s.DueTimers(ctx, ranking.Timer{}, 100)
 	if err != nil {
@@ -106,8 +107,8 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: an admin is asked before the match of others is undone. The answer counts
-// once.
+// TestPromptIsAnswered: an undo of other people's match asks the admin first, and the answer takes
+// effect once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
 	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
@@ -152,8 +153,7 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: answers that are forged or late, or by somebody who may not answer, get a
-// toast and change nothing.
+// TestPromptRefuses: a forged, late or unauthorized answer gets a toast and changes nothing.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -182,7 +182,8 @@ func TestPromptRefuses(t *testing.T) {
 	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
-		for _, who := range []command.Person{carol, stranger, alice} { // Alice could undo the match herself
+		// Alice could undo the match herself.
+		for _, who := range []command.Person{carol, stranger, alice} {
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
 			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
 		}
@@ -196,15 +197,15 @@ func TestPromptRefuses(t *testing.T) {
 		t.Error("a refused stranger was stored")
 	}
 
-	cancelled := g.press(&zoe) // without rights she may still cancel
+	cancelled := g.press(&zoe) // may cancel without admin rights
 	must(t, g.Do(t.Context(), cancelled, answerBy(id, ranking.Cancel{})))
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 0, B: 3})
 	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: its message, if there is one, is edited once, and the chat is not
-// notified. The time is counted from the delivery, which the store of the outbox records.
+// TestPromptEndsByItself: the message of an expired prompt, if there is one, is edited once,
+// without a notification. The time runs from the delivery, which the outbox store records.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -214,7 +215,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	must(t, g.Do(asAdmin(t), again, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	checkNotice(t, g.callbackAnswer(t, again), ranking.Refusal{Code: ranking.AskedAlready, Number: 1})
 	g.mustEnd(t, "asked already,", false, "open")
-	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // perhaps it never arrives
+	g.exec(t, `UPDATE prompts SET asked_at = now() - interval '6 minutes'`) // it may never arrive
 	delivered := g.ask(t)
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 66 WHERE id = $1`, delivered.ID)
 	must(t, g.fire(t.Context(), g.Service))
@@ -231,7 +232,7 @@ func TestPromptEndsByItself(t *testing.T) {
 	for range 2 {
 		must(t, g.fire(t.Context(), g.Service))
 		for _, timer := range due {
-			must(t, g.FireTimer(t.Context(), timer)) // as a leader does that has read them before
+			must(t, g.FireTimer(t.Context(), timer)) // a leader may have read them before
 		}
 	}
 	g.mustEnd(t, "too late,", false, "expired", "expired")
@@ -244,8 +245,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})
 }
 
-// TestUnansweredReports: a report that nobody explains, and a wizard that nobody answers, end as
-// "not recorded".
+// TestUnansweredReports: an unanswered question about a report and an unanswered wizard end as "not
+// recorded".
 func TestUnansweredReports(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -271,15 +272,16 @@ func TestUnansweredReports(t *testing.T) {
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
 }
 
-// TestTimersFireOnce: several leaders, of which only one can be right, fire timers while the clock
-// jumps. What is not due stays; a timer of a newer release stays too, and only its own failure is
-// reported.
+// TestTimersFireOnce: each due timer fires once, although several instances believe they lead and
+// the clock jumps. Timers that are not due stay, and so do timers of a newer release, which report
+// only their own failure.
 func TestTimersFireOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	id := g.ask(t)
-	for _, jump := range []struct{ due, end string }{ // due_at is relative to the clock that jumps
+	// due_at is relative to the clock that jumps.
+	for _, jump := range []struct{ due, end string }{
 		{"50 hours", "open"}, {"-25 hours", "expired"}, {"50 hours", "expired"}, {"-50 hours", "expired"},
 	} {
 		g.exec(t, `UPDATE timers SET due_at = now() + $1::interval WHERE key = $2`, jump.due, id.ID.Timer())
@@ -293,7 +295,8 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 1, "handled_commands WHERE key LIKE 't:%' AND trigger = 'timer'")
 	open := g.ask(t)
 	stale := ranking.Timer{Key: open.ID.Timer(), Chat: club.ID}
-	g.exec(t, `UPDATE timers SET due_at = now() + interval '4 minutes'`) // it was delivered after a leader read its timer
+	// The prompt was delivered after a leader read its timer.
+	g.exec(t, `UPDATE timers SET due_at = now() + interval '4 minutes'`)
 	must(t, g.FireTimer(t.Context(), stale))
 	g.mustEnd(t, "delivered,", false, "expired", "open")
 	g.exec(t, `INSERT INTO timers VALUES ('t:season:1', (SELECT id FROM chats LIMIT 1), now())`)
@@ -303,8 +306,8 @@ func TestTimersFireOnce(t *testing.T) {
 	g.has(t, 2, "timers")
 }
 
-// TestPromptAnsweredAtOnce: of two presses on two instances, one has an effect, and the other
-// person is told that it is too late. The same goes for a timer that fires at the same time.
+// TestPromptAnsweredAtOnce: of two concurrent presses on two instances, one takes effect, and the
+// other person learns that it is too late. The same holds for a press and a timer.
 func TestPromptAnsweredAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -316,7 +319,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 	ends := make(map[string]int)
 	for round := 1; round <= 200; round++ {
 		g.record(t, &alice, alice, bob, 3, 1)
-		asked := g.origin(nil) // every admin may answer
+		asked := g.origin(nil) // any admin may answer
 		must(t, g.Do(asAdmin(t), asked, ranking.UndoMatch{Amendment: matchNumber(round)}))
 		id, options := g.newestPrompt(t), answers[round%len(answers)]
 		g.due(t)
@@ -352,7 +355,7 @@ func TestPromptAnsweredAtOnce(t *testing.T) {
 		case "answered":
 			want[0] = 1
 		case "expired":
-			want = [...]int{0, 0, 2, 0} // its message is unknown
+			want = [...]int{0, 0, 2, 0} // the id of its message is not known
 		}
 		if got := [...]int{undone, pages, tooLate, timers}; got != want || !timed && end == "expired" {
 			t.Fatalf("round %d: %s; undone, edits, toasts and timers are %v, want %v", round, end, got, want)

@@ -22,14 +22,14 @@ func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	return g, g.newServiceOn(newStore(g.pool), ranking.Settings{})
 }
 
-// at returns the origin of a command that was sent the given number of seconds after the first one.
+// at returns the origin of a command sent the given number of seconds after the first one.
 func (g *game) at(sender *command.Person, seconds int) ranking.Origin {
 	o := g.origin(sender)
 	o.SentAt = o.SentAt.Add(time.Duration(seconds) * time.Second)
 	return o
 }
 
-// buckets counts the keys by bucket, such as "question=20 slowed=1".
+// buckets counts the stored keys by bucket, such as "question=20 slowed=1".
 func (g *game) buckets(t *testing.T) string {
 	t.Helper()
 	return texts(t, g, `
@@ -63,14 +63,14 @@ func (g *game) askRanking(t *testing.T, s *ranking.Service, o ranking.Origin) st
 	return ""
 }
 
-// TestQuestionLimit: a sender over the limit is asked once to slow down, and then gets no answers
-// until they are below it.
+// TestQuestionLimit: a sender over the limit is asked once to slow down and then gets no answers
+// until the rate is below the limit again.
 func TestQuestionLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
 	var last ranking.Origin
-	for i := range 25 { // at the seconds 0 to 48, by both instances in turn
+	for i := range 25 { // at seconds 0 to 48, on both instances in turn
 		want := "answered"
 		switch {
 		case i == 20:
@@ -102,7 +102,7 @@ func TestQuestionLimit(t *testing.T) {
 	if got := g.askRanking(t, g.Service, redelivered); got != "answered" {
 		t.Errorf("one that an operator retries: %s", got)
 	}
-	// The window slides: the first question leaves it at second 60, but the retried one is in it.
+	// The window slides: the first question leaves it at second 60, but the retried one is inside.
 	for _, step := range []struct {
 		second int
 		want   string
@@ -114,7 +114,7 @@ func TestQuestionLimit(t *testing.T) {
 			t.Errorf("at second %d: %s, want %s", step.second, got, step.want)
 		}
 	}
-	// Over the limit again, the sender is asked again, but only once, even if messages are
+	// Over the limit again, the sender is warned again, but only once, even if messages are
 	// delivered out of order.
 	for i := range 19 {
 		if got := g.askRanking(t, g.Service, g.at(&alice, 201)); got != "answered" {
@@ -128,7 +128,7 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: all commands count as questions that are answered and are not results.
+// TestWhatIsAQuestion: every command that gets an answer and is no result counts as a question.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -160,8 +160,8 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: commands that were sent over hours and are delivered together are all
-// handled.
+// TestBacklogIsNotLimited: commands sent over hours are all handled even if they are delivered
+// together.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -188,7 +188,7 @@ func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorde
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
-// TestResultLimit: 60 results count, and one notice lists the others.
+// TestResultLimit: 60 results are recorded, and one notice lists the rest.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -234,8 +234,8 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
-// TestRejectedUndoNamesItsMatch: of a message with several matches, the only one that counts is
-// meant.
+// TestRejectedUndoNamesItsMatch: an undo of a message with several matches means the only one that
+// counts.
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -253,7 +253,7 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
 }
 
-// TestWhatIsAResult: undos and fixes count as results too, well-formed or not, also by a button.
+// TestWhatIsAResult: undos and fixes count as results too, valid or not, typed or by button.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -311,7 +311,7 @@ func TestWhatIsAResult(t *testing.T) {
 	if got := g.notRecorded(t, `true`); len(got) != 1 || len(got[0].Items) != 30 || got[0].More != 16 {
 		t.Errorf("after 46 rejected results it lists %d and %d more", len(got[0].Items), got[0].More)
 	}
-	// Another chat gets another notice, and an anonymous admin is a sender of their own.
+	// Another chat gets its own notice, and an anonymous admin counts as a separate sender.
 	elsewhere := g.origin(&alice)
 	elsewhere.Chat.ID = -200
 	must(t, g.RecordMatch(t.Context(), elsewhere, singles(alice, bob, 3, 1)))
@@ -335,8 +335,8 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkBuckets(t, "all", "result=61")
 }
 
-// TestAnswersCount: each result that an answer records counts for whoever reported it, whoever
-// answers, when it is recorded. Over the limit the question stays open.
+// TestAnswersCount: each result recorded by an answer counts for the person who reported it, at the
+// time of the answer. Over the limit, the question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -355,11 +355,11 @@ func TestAnswersCount(t *testing.T) {
 		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option}))
 		return o
 	}
-	answer(&bob, 2, 30, ranking.Choice(1)) // the last one first
+	answer(&bob, 2, 30, ranking.Choice(1)) // the last one comes first
 	g.checkBuckets(t, "after an answer", "press=1 result=5")
 	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))), ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 3, "matches")
-	answer(&bob, 0, 32, ranking.Choice(0)) // a single result is counted already
+	answer(&bob, 0, 32, ranking.Choice(0)) // a single result was counted already
 	answer(&alice, 1, 62, ranking.Choice(1))
 	g.checkBuckets(t, "after all answers", "press=3 refused=1 result=7")
 	g.has(t, 7, "matches")
@@ -384,7 +384,7 @@ func TestRejectedResultsByTopic(t *testing.T) {
 	}
 }
 
-// TestRedeliveredCommand: a retried command may be old, so it does not update the chat or known
+// TestRedeliveredCommand: a redelivered command may be old, so it does not update the chat or known
 // players.
 func TestRedeliveredCommand(t *testing.T) {
 	t.Parallel()

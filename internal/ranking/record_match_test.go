@@ -23,17 +23,17 @@ func TestRecordMatch(t *testing.T) {
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
-	// Reported by a third person, who does not enter the ladder.
+	// A third person reports it and does not enter the ladder.
 	checkNotice(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1484, 1501), side(2, "Bob", 1516, 1499)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
-	// Reported by an anonymous admin; the player who is only mentioned is new.
+	// An anonymous admin reports it. The mentioned player is new.
 	checkNotice(t, g.record(t, nil, bob, command.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
-	// The mentioned person is seen: the same player, with their own name.
+	// The mentioned person is seen: the same player, under their own name.
 	dave := command.Person{ID: 4, Username: "dave", Name: "David"}
 	checkNotice(t, g.record(t, &dave, dave, command.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
@@ -56,7 +56,7 @@ func TestRecordMatch(t *testing.T) {
 	}
 }
 
-// TestPast: the card says that a match of another day counts from now on.
+// TestPast: the card says that a match from another day counts from now on.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -90,7 +90,7 @@ func TestRedelivery(t *testing.T) {
 		}
 		first := g.notice(t, name)
 		notices, matches := g.count(t, "outbox"), g.count(t, "matches")
-		// The redelivery shows new names, but it is the same command.
+		// The redelivery shows new names but is the same command.
 		renamed := zoe
 		renamed.Name = "Zoë"
 		o.Sender, o.Chat.Title = &renamed, "Renamed"
@@ -104,8 +104,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches records two matches of a message that was refused, one after its edit and one
-// by a button.
+// TestKeysOfMatches: after a refusal, each match of the message gets a key of its own, whether an
+// edit or a button records it.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -118,7 +118,7 @@ func TestKeysOfMatches(t *testing.T) {
 	edit.Trigger, press.Button = ranking.ByEdit, "9"
 	first, second := singles(alice, bob, 3, 1), singles(alice, bob, 3, 1)
 	first.Key, second.Key = "m:-100:7", "m:-100:7#2"
-	for range 2 { // the second time is a redelivery
+	for range 2 { // the second is a redelivery
 		must(t, errors.Join(g.RecordMatch(t.Context(), edit, first), g.RecordMatch(t.Context(), press, second)))
 	}
 	got := texts(t, g, `
@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCommandUnparksChat: a command unparks a chat that the bot had left.
+// TestCommandUnparksChat: a command shows that the bot is back in a parked chat.
 func TestCommandUnparksChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -207,7 +207,7 @@ func TestCommandUnparksChat(t *testing.T) {
 	}
 }
 
-// TestSwappedUsernames: two players who swap their usernames keep their ratings.
+// TestSwappedUsernames: two players who swap usernames keep their ratings.
 func TestSwappedUsernames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -224,7 +224,7 @@ func TestSwappedUsernames(t *testing.T) {
 	})
 }
 
-// TestSeveralInOneMessage: the matches of a message count one after the other, all of them or none.
+// TestSeveralInOneMessage: the matches of a message count in their order, all or none.
 func TestSeveralInOneMessage(t *testing.T) {
 	t.Parallel()
 	g, oneByOne := newGame(t), newGame(t)

@@ -46,7 +46,7 @@ func TestRestoreMatch(t *testing.T) {
 	checkNotice(t, g.restore(t, &alice, ranking.Amendment{}), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
 	g.verifyClean(t)
 
-	// it is a match like any other again
+	// A restored match can be amended like any other.
 	if n, ok := g.fix(t, &alice, ranking.Amendment{}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
 		t.Errorf("the fix is answered with %+v", n)
 	}
@@ -65,17 +65,17 @@ func TestRestoreMatch(t *testing.T) {
 	}
 }
 
-// TestWhoMayRestore: Bob has undone match 2 of Alice and Bob, and an anonymous admin match 1, at
-// the same time.
+// TestWhoMayRestore: for a day, a match can be restored by the person who undid it and by admins.
+// Here Bob undid match 2 of Alice and Bob, an anonymous admin match 1, at the same time.
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for name, tc := range map[string]struct {
 		sender *command.Person
-		number int // 0 for the last one that the sender undid
+		number int // 0 for the match that the sender undid last
 		after  time.Duration
 		admin  bool
-		want   ranking.Refusal // without a code if permitted
+		want   ranking.Refusal // without a code if allowed
 	}{
 		"who undid it":                  {&bob, 2, 0, false, ranking.Refusal{}},
 		"who undid it, just in time":    {&bob, 2, day, false, ranking.Refusal{}},
@@ -128,7 +128,7 @@ func TestWhoMayRestore(t *testing.T) {
 	}
 }
 
-// TestLastUndone restores one match after the other, the one that was undone last first.
+// TestLastUndone: a restore without a number restores the match that was undone last.
 func TestLastUndone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -148,8 +148,8 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: neither what a merge undid comes back, nor what was undone before
-// its players became one. What an anonymous admin undid comes back.
+// TestRestoreOfOnePersonTwice: a match of one person against themselves stays undone, whether the
+// merge undid it or somebody before. A match undone by an anonymous admin can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -162,7 +162,7 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	g.undo(t, &zoe, matchNumber(1))
 	g.undo(t, nil, matchNumber(2))
 	g.undo(t, nil, matchNumber(4))
-	g.page(t, &withName) // merges them, which undoes match 3
+	g.page(t, &withName) // merges the two, which undoes match 3
 	if n := g.count(t, "matches WHERE undone_at IS NOT NULL"); n != 4 {
 		t.Fatalf("%d matches are undone, want 4", n)
 	}
@@ -175,13 +175,13 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a press on a button that was made before the match changed, or with forged
-// numbers, is answered by a toast only, and changes nothing.
+// TestStalePresses: a button from before the match changed, or with forged numbers, gets only a
+// toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	for range 3 {
-		g.record(t, &alice, alice, bob, 3, 1) // match 1 stays as it is
+		g.record(t, &alice, alice, bob, 3, 1) // stays as it is
 	}
 	g.undo(t, &alice, matchNumber(2)) // 1 change
 	g.undo(t, &alice, matchNumber(3))
@@ -236,9 +236,8 @@ func TestStalePresses(t *testing.T) {
 	}
 }
 
-// TestTwoPressesAtOnce has two people press the same button at the same time on two instances, 200
-// times: the match is undone and restored in turn. Each time one of the presses has an effect, and
-// the other a toast.
+// TestTwoPressesAtOnce: of two concurrent presses of one button on two instances, one takes effect
+// and the other gets a toast.
 func TestTwoPressesAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -283,7 +282,7 @@ func TestTwoPressesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTooFarBack: an amendment that would replay too many matches is refused with their number.
+// TestTooFarBack: an amendment with too many matches to replay is refused with their number.
 func TestTooFarBack(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -303,8 +302,7 @@ func TestTooFarBack(t *testing.T) {
 	g.has(t, 2, "matches WHERE changes > 0")
 }
 
-// TestRestoreOverTheLimit: a restore over the limit on results is listed among those that were not
-// done.
+// TestRestoreOverTheLimit: a restore over the limit on results is listed among the rejected ones.
 func TestRestoreOverTheLimit(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

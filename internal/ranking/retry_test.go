@@ -19,11 +19,11 @@ import (
 	"elobot/internal/stats"
 )
 
-// conflictingStore is a store whose Apply fails with ErrConflict a number of times.
+// conflictingStore is a store whose first Applies fail with ErrConflict.
 type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
-	// log is called by each Apply; exclusive says whether the group was locked.
+	// log is called by each Apply; exclusive reports whether the group was locked.
 	log func(exclusive bool)
 }
 
@@ -54,8 +54,8 @@ func (l conflictingLock) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.store.apply(ctx, c, true, l.Locked.Apply)
 }
 
-// memoryStore is a store in memory that knows everybody and keeps the applied changes. What amends
-// matches is missing.
+// memoryStore is an in-memory store that knows all people and keeps the applied changes. It cannot
+// amend matches.
 type memoryStore struct {
 	ranking.Store
 	applied []ranking.Changes
@@ -91,7 +91,7 @@ type memoryLock struct {
 func (l memoryLock) Apply(ctx context.Context, c ranking.Changes) error { return l.store.Apply(ctx, c) }
 func (l memoryLock) Release(context.Context)                            {}
 
-// try is an attempt to apply: its time since the command, and whether the group was locked.
+// try is an attempt to apply: its time since the command, and whether it locked the group.
 type try struct {
 	After     time.Duration
 	Exclusive bool
@@ -116,7 +116,8 @@ func TestRetries(t *testing.T) {
 				must(t, err)
 				want := all[:min(lost, 3)+1]
 				if lost == 4 {
-					want = append(slices.Clone(want), try{700 * time.Millisecond, false}) // the refusal
+					// The last attempt is the refusal.
+					want = append(slices.Clone(want), try{700 * time.Millisecond, false})
 				}
 				if diff := cmp.Diff(want, tries); diff != "" {
 					t.Errorf("tries (-want +got):\n%s", diff)
@@ -130,8 +131,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecentConflict: in a chat with a recent conflict, results lock the group on their first
-// attempt.
+// TestRecentConflict: in a chat with a recent conflict, the first attempt at a result locks the
+// group.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -169,7 +170,8 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}})) // it may take long to read
+		// A question may take long to read.
+		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}}))
 		store.left.Store(1)
 		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"), ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
@@ -178,8 +180,8 @@ func TestRecentConflict(t *testing.T) {
 	})
 }
 
-// TestContendedChat: after a conflict, results lock the group on their first attempt as long as
-// they follow each other within a second.
+// TestContendedChat: after a conflict, the first attempt at each result locks the group as long as
+// results follow each other within a second.
 func TestContendedChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,8 +199,7 @@ func TestContendedChat(t *testing.T) {
 	})
 }
 
-// TestAnonymousReportLocks: also what an anonymous admin reports by plain names locks the group
-// after a conflict.
+// TestAnonymousReportLocks: the same holds for reports of an anonymous admin with plain names.
 func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -243,8 +244,8 @@ func TestPersistentConflict(t *testing.T) {
 	})
 }
 
-// TestCancelledBetweenRetries: a cancelled command changes nothing. A command that runs out of time
-// between two retries has time left for a refusal.
+// TestCancelledBetweenRetries: a canceled command changes nothing. A command that runs out of time
+// between two retries still has time for a refusal.
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -278,7 +279,8 @@ func TestCancelledBetweenRetries(t *testing.T) {
 	}
 }
 
-// TestTooManyAtOnce gives up on a real store, and redelivers the command when it could succeed.
+// TestTooManyAtOnce: a command refused after conflicts on the real store stays refused when it is
+// redelivered. Sent again, it succeeds.
 func TestTooManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -300,7 +302,7 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestRetryOnTheRealStore records with the group locked after one conflict.
+// TestRetryOnTheRealStore: on the real store too, a command locks the group after one conflict.
 func TestRetryOnTheRealStore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// startSeason has an admin start a season at a second.
+// startSeason has an admin start a season at the given second.
 func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, seconds)
@@ -39,8 +39,8 @@ func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 	return asked
 }
 
-// pressSeason presses the button of a question that was posted and pressed at these seconds. It
-// returns the answer that fulfils a condition.
+// pressSeason presses the button of a question, both posted and pressed at the given seconds, and
+// returns the answer that meets the SQL condition.
 func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, condition string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, at[1])
@@ -50,7 +50,7 @@ func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, 
 	return g.answer(t, o.Key, condition)
 }
 
-// seasons returns the ratings in all seasons, such as "1 Alice 1516 1–0".
+// seasons returns the ratings and results in all seasons, such as "1 Alice 1516 1–0".
 func (g *game) seasons(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -65,14 +65,14 @@ func (g *game) mustHaveSeasons(t *testing.T, what string, want ...string) {
 	}
 }
 
-// told returns the messages about ends of seasons that wait to be sent.
+// told returns the waiting messages about ends of seasons.
 func (g *game) told(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
 }
 
-// TestSeasons: everybody starts a season afresh, and a match counts in the season in which its
-// message was sent, however late it arrives.
+// TestSeasons: a season starts from scratch, and a match counts in the season in which its message
+// was sent, however late it arrives.
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -94,7 +94,7 @@ func TestSeasons(t *testing.T) {
 	g.mustHaveSeasons(t, "late results", "1 Alice 1546 3–0", "1 Bob 1469 0–2", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	g.verifyClean(t)
 
-	// only admins change what is over
+	// Only admins change matches of past seasons.
 	o := g.at(&alice, 80)
 	must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonClosed, Number: 1})
@@ -127,7 +127,7 @@ func TestSeasons(t *testing.T) {
 		}
 	}
 
-	// a chart has all seasons, each with the ratings before its first match
+	// A chart spans all seasons, each with the ratings before its first match.
 	r, err := g.questions().Ratings(t.Context(), g.charted(t, "Bob"), g.at(&alice, 200).SentAt)
 	var got []string
 	for _, p := range r.Players[0] {
@@ -143,7 +143,7 @@ func TestSeasons(t *testing.T) {
 	}
 }
 
-// TestSeasonsInASecond: a season has a second at least, also where the messenger's clock was set
+// TestSeasonsInASecond: a season lasts at least a second, even if the messenger's clock was set
 // back.
 func TestSeasonsInASecond(t *testing.T) {
 	t.Parallel()
@@ -156,7 +156,7 @@ func TestSeasonsInASecond(t *testing.T) {
 	checkNotice(t, g.startSeason(t, 30, ""), tooYoung)
 	checkNotice(t, g.startSeason(t, 61, ""), ranking.SeasonStarted{Number: 3, Ended: 2})
 
-	// asked in time, pressed by a clock that was set back
+	// The question is asked in time, but the press comes from a clock that was set back.
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 70), singles(alice, bob, 3, 1)))
 	asked := g.askSeason(t, 71)
 	checkNotice(t, g.pressSeason(t, asked, [2]int{71, 61}, toast), tooYoung)
@@ -164,8 +164,8 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: what was reported while the question was open, and counts in the
-// season that ended, is named when the next one starts.
+// TestResultsBeforeThePress: the message about a new season lists the results reported while its
+// question was open, because they count in the season that ended.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -174,7 +174,8 @@ func TestResultsBeforeThePress(t *testing.T) {
 	}
 	report(10)
 	asked := g.askSeason(t, 20)
-	for _, at := range []int{19, 25, 26, 40, 40} { // the last two came before a press that was sent before them
+	// The last two are handled before a press that was sent before them.
+	for _, at := range []int{19, 25, 26, 40, 40} {
 		report(at)
 	}
 	g.undo(t, &alice, matchNumber(4))
@@ -182,14 +183,16 @@ func TestResultsBeforeThePress(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOldSeasonButton: after a restore of a backup, ids come again. A button from before it does
+// TestOldSeasonButton: ids repeat after a restore from a backup, so a button from before it does
 // nothing, even if its season has the id of the current one.
 func TestOldSeasonButton(t *testing.T) {
 	t.Parallel()
 	old := make(map[ranking.MatchTag]string)
 	for _, history := range []struct {
-		name          string
-		first, second int // when the ladder gets its first match, and its second season; 0: never
+		name string
+		// first and second are the times of the ladder's first match and of its second season, 0
+		// for never.
+		first, second int
 	}{{"a season", 10, 12}, {"a season that starts later", 10, 13}, {"a ladder with another match", 11, 13}, {"the first season", 10, 0}} {
 		g := newGame(t)
 		must(t, g.RecordMatch(t.Context(), keyed(g.at(&alice, history.first)), singles(alice, bob, 3, 1)))
@@ -211,14 +214,14 @@ func TestOldSeasonButton(t *testing.T) {
 	}
 }
 
-// keyed gives a command a key that tells when it was sent.
+// keyed gives a command a key that contains the time it was sent.
 func keyed(o ranking.Origin) ranking.Origin {
 	o.Key = fmt.Sprintf("m:-100:%d", o.SentAt.Unix())
 	return o
 }
 
-// TestSeasonEndsMeanwhile: a result of the new season that was read before that started is not
-// recorded in the old one, neither that of people who are in it nor that of others.
+// TestSeasonEndsMeanwhile: if a season ends after a result was read, the result counts in the new
+// season, whether its players were in the old one or not.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -235,8 +238,8 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestHalfway: where the rules say so, people begin a season half-way between their rating and the
-// start rating, and a correction of the season before does not change that.
+// TestHalfway: with this rule, players start a season halfway between their rating and the start
+// rating. A correction in the season before does not change that.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -257,7 +260,7 @@ func TestHalfway(t *testing.T) {
 }
 
 // TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, whenever
-// it is answered, and an edit in that of its own time.
+// the answer comes.
 func TestSeasonOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -273,8 +276,8 @@ func TestSeasonOfAnAnswer(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOnlyAdminsCorrectSeasons: whoever undid a match cannot restore it once its season is over,
-// nor can anybody but an admin move a match into a season that is over.
+// TestOnlyAdminsCorrectSeasons: once a season is over, only an admin may restore its matches or
+// move a match into it.
 func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t) // with match 1 in chess
@@ -311,7 +314,7 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestJoinedMeanwhile: who joins while a season ends is in the one that goes on.
+// TestJoinedMeanwhile: a person who joins while a season ends is in the current one.
 func TestJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -323,7 +326,6 @@ func TestJoinedMeanwhile(t *testing.T) {
 	}
 }
 
-// instant reads a time.
 func instant(t *testing.T, text string) time.Time {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, text)
@@ -331,7 +333,7 @@ func instant(t *testing.T, text string) time.Time {
 	return at
 }
 
-// chooseAt has an admin choose a value of a setting at a time.
+// chooseAt has an admin choose a value of a setting at the given time.
 func (g *game) chooseAt(t *testing.T, at, setting, value string) {
 	t.Helper()
 	o := below(55, g.press(&alice))
@@ -342,7 +344,7 @@ func (g *game) chooseAt(t *testing.T, at, setting, value string) {
 	}
 }
 
-// reportAt has Alice report that she beat Bob.
+// reportAt has Alice report a win against Bob.
 func (g *game) reportAt(t *testing.T, at string) {
 	t.Helper()
 	o := g.origin(&alice)
@@ -350,7 +352,7 @@ func (g *game) reportAt(t *testing.T, at string) {
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 }
 
-// mustEndAt compares the ends of the seasons, and whether a timer waits for each.
+// mustEndAt compares the ends of the seasons, and checks which of them have a waiting timer.
 func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
@@ -362,8 +364,8 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	}
 }
 
-// TestAutomaticSeasons: a season ends with its month. The first message of the next one starts
-// that, the timer tells, and what arrives later is still recorded where it belongs.
+// TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
+// one, the timer notifies the group, and late results still count in their own season.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -389,7 +391,7 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.reportAt(t, "2025-03-31T21:59:57Z")
 	told("again after a late result", "season:1")
 
-	for range 3 { // a season without a match goes on
+	for range 3 { // without matches, the season continues
 		must(t, g.fire(t.Context(), g.newInstance()))
 	}
 	g.mustEndAt(t, "without a match", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-08-31T22:00:00Z waits")
@@ -410,8 +412,8 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestAutomaticSeasonsAndAdmins: an admin may end a season that would end by itself. Of several
-// instances, one ends it.
+// TestAutomaticSeasonsAndAdmins: an admin may end an automatic season early. Of several instances,
+// one ends it when it is due.
 func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -435,8 +437,8 @@ func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSettingAfterTheEnd: once a season is due, another length does not move its end any more, nor
-// does who ends it by hand.
+// TestSettingAfterTheEnd: neither a new length nor an admin moves the end of a season that is
+// already due.
 func TestSettingAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -452,8 +454,8 @@ func TestSettingAfterTheEnd(t *testing.T) {
 	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
 }
 
-// TestSeasonsEndInTheirZone: the month of a zone, over changes of its clocks, a leap day, and a day
-// that was skipped.
+// TestSeasonsEndInTheirZone: a season ends with the month of its zone, over clock changes, a leap
+// day and a skipped day.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -464,7 +466,8 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 		{"Europe/Berlin", ranking.Quarterly, "2025-10-01T12:00:00Z", "2025-12-31T23:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T04:59:59Z", "2025-03-01T05:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T05:00:00Z", "2025-04-01T04:00:00Z"},
-		{"America/New_York", ranking.Monthly, "2025-02-28T01:00:00Z", "2025-04-01T04:00:00Z"}, // four hours before the month ends
+		// In New York, that is four hours before the month ends.
+		{"America/New_York", ranking.Monthly, "2025-02-28T01:00:00Z", "2025-04-01T04:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-11-01T12:00:00Z", "2025-12-01T05:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-03-20T12:00:00Z", "2025-03-31T13:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-04-20T12:00:00Z", "2025-04-30T13:30:00Z"},
@@ -481,8 +484,8 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfSeason: another zone moves only the end of the season that goes on, to the same
-// day there, unless it is that day already.
+// TestZoneMovesEndOfSeason: a change of zone moves the end of the current season to the same day
+// there, unless that day has already begun there. Other seasons keep their end.
 func TestZoneMovesEndOfSeason(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ at, zone, moved, next string }{
@@ -507,8 +510,8 @@ func TestZoneMovesEndOfSeason(t *testing.T) {
 	}
 }
 
-// TestZoneMovesEndOfOlderEdition: an end that was fixed by an older edition of the time zones, an
-// hour before midnight, moves to the day that was meant.
+// TestZoneMovesEndOfOlderEdition: an end that an older edition of the time zones put an hour before
+// midnight still moves to the intended day.
 func TestZoneMovesEndOfOlderEdition(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

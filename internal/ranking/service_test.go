@@ -28,7 +28,7 @@ var (
 	zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
-// singles returns the report of a match between two people.
+// singles returns a report of a match between two people.
 func singles(a, b command.Person, scoreA, scoreB int) command.Match {
 	return command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: []ladder.Score{{A: scoreA, B: scoreB}}}
 }
@@ -67,7 +67,6 @@ func (g *game) count(t *testing.T, table string) (n int) {
 	return n
 }
 
-// must ends the test if there is an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -75,7 +74,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// has checks how many rows a table has that meet a condition.
+// has checks the number of rows. The argument is a table, with or without a condition.
 func (g *game) has(t *testing.T, want int, rows string) {
 	t.Helper()
 	if n := g.count(t, rows); n != want {
@@ -83,7 +82,7 @@ func (g *game) has(t *testing.T, want int, rows string) {
 	}
 }
 
-// record reports a match that must be handled, and returns its notice.
+// record reports a match and returns the answer.
 func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person, scoreA, scoreB int) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -91,14 +90,14 @@ func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person,
 	return g.notice(t, o.Key)
 }
 
-// doubt reports something that needs an answer before it counts.
+// doubt sends a report that needs an answer before it counts.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	t.Helper()
 	must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &ranking.Parsed{Ambiguous: &q}}))
 }
 
-// isForWizard has a person send a reply to a wizard that answers nothing, and reports whether it is
-// a command: the wizard is open and asks the sender.
+// isForWizard has a person reply to a wizard with words that answer nothing, and reports whether
+// the reply is a command: whether the wizard is open and asks this sender.
 func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
 	o := saying(g.origin(sender), "match", "")
@@ -216,7 +215,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	return nil
 }
 
-// decode reads a stored notice and names its players as they are called in the group.
+// decode reads a stored notice and fills in the players' names in the group.
 func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Notice {
 	t.Helper()
 	var fields map[string]any
@@ -229,7 +228,7 @@ func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Not
 	return n
 }
 
-// namePlayers replaces the ids of players by their names.
+// namePlayers replaces ids of players by their names.
 func (g *game) namePlayers(t *testing.T, value any) {
 	t.Helper()
 	switch value := value.(type) {
@@ -260,7 +259,6 @@ func checkNotice(t *testing.T, got, want ranking.Notice) {
 	}
 }
 
-// logRecords collects log records.
 type logRecords struct {
 	slog.Handler
 	mu  sync.Mutex

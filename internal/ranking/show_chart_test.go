@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// charted returns a chart of these players.
+// charted returns a chart of the named players.
 func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	t.Helper()
 	n := stats.Chart{Period: stats.Month}
@@ -29,7 +29,7 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest chart as it is stored: without names.
+// storedChart returns the newest chart as stored, without names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -41,8 +41,8 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	return n
 }
 
-// TestShowChart: without names, a chart highlights the first of the ranking, and the sender in the
-// place of the last. A picture is of the people who are named, each once, if all of them have
+// TestShowChart: without names, a chart highlights the first players of the ranking, and the sender
+// instead of the last of them. With names, it shows these people, each once, if all of them have
 // played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
@@ -54,7 +54,7 @@ func TestShowChart(t *testing.T) {
 		return o.Key
 	}
 	checkNotice(t, g.notice(t, ask(&alice)), stats.RankingPage{Title: "Club", NoDraws: true, All: true, Unplaced: true})
-	for range 5 { // until they are no newcomers
+	for range 5 { // the number of matches needed for a place
 		g.record(t, &alice, alice, bob, 3, 1)
 		g.record(t, &alice, carol, zoe, 3, 1)
 	}
@@ -83,15 +83,15 @@ func TestShowChart(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
-// TestPostChart: the button of a player's page posts a chart in reply to it, and answers the press.
-// Others turn a chart in place.
+// TestPostChart: the button on a player's page answers the press and posts a chart as a reply.
+// Other buttons replace a chart in its message.
 func TestPostChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	bobs := g.charted(t, "Bob")
 	o := g.press(&alice)
-	for range 2 { // the second time it is a redelivery
+	for range 2 { // the second is a redelivery
 		must(t, g.Do(t.Context(), o, ranking.Ask{Question: stats.PlayerChartQuestion{Player: bobs.Players[0].Player}, Posts: true}))
 	}
 	if got := g.storedChart(t, "action = 'send' AND reply_to = 77 AND alone"); fmt.Sprint(got) != fmt.Sprint(bobs) {
@@ -107,8 +107,8 @@ func TestPostChart(t *testing.T) {
 	}
 }
 
-// TestRatingsOfAPeriod: a chart shows the next longer period if none of its players has played in
-// its own. Those who have played only before it keep their rating all along.
+// TestRatingsOfAPeriod: if none of its players played in the period, a chart shows the next longer
+// one. A player whose matches are all older has a constant rating.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

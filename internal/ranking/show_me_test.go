@@ -20,7 +20,7 @@ func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *command.Pers
 	return g.notice(t, o.Key)
 }
 
-// standingIn returns the standing in an answer, without the matches and what is derived from them.
+// standingIn returns the standing in an answer, without matches and values derived from them.
 func standingIn(t *testing.T, n ranking.Notice) stats.PlayerStanding {
 	t.Helper()
 	s, ok := n.(stats.PlayerStanding)
@@ -56,7 +56,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	for range 4 {
 		g.record(t, &alice, alice, carol, 2, 2)
 	}
-	g.record(t, &bob, bob, zoe, 2, 2) // the third match of Bob, and the last one that gives a place
+	g.record(t, &bob, bob, zoe, 2, 2) // Bob's third match and the last one needed for a place
 	alices := stats.PlayerStanding{
 		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
 	}
@@ -68,7 +68,7 @@ func TestShowMeInAGroup(t *testing.T) {
 	g.memberLeft(t, carol, time.Minute)
 	carols.Position, carols.Total, carols.Left = 0, 0, true
 	checkNotice(t, ask(&carol), carols)
-	alices.Position, alices.Total = 0, 0 // only two are left
+	alices.Position, alices.Total = 0, 0 // only two players remain
 	checkNotice(t, ask(&alice), alices)
 	o := g.origin(&alice)
 	o.SentAt = o.SentAt.AddDate(0, 0, 60)
@@ -77,8 +77,8 @@ func TestShowMeInAGroup(t *testing.T) {
 	checkNotice(t, standingIn(t, g.notice(t, o.Key)), alices)
 }
 
-// TestShowLastMatches: the last five, with their opponents from the view of the player, without
-// those that do not count.
+// TestShowLastMatches: the page lists the last five matches that count, from the player's point of
+// view.
 func TestShowLastMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestShowTop: the first places come without buttons, and with the sender's own row.
+// TestShowTop: the top places come without buttons, followed by the sender's own row.
 func TestShowTop(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -25,7 +25,7 @@ func TestShowTop(t *testing.T) {
 		places int
 		sender *command.Person
 		rows   int
-		own    int // the sender's row
+		own    int // row of the sender
 	}{
 		{1, nil, 1, -1}, {1, &bob, 1, 2}, {3, &bob, 3, 2}, {3, &zoe, 3, 3}, {4, &zoe, 4, 3}, {999_999_999, &zoe, 4, 3},
 	} {
@@ -45,7 +45,7 @@ func TestShowTop(t *testing.T) {
 	}
 }
 
-// TestShowPageBeyondTheEnd shows the last page.
+// TestShowPageBeyondTheEnd: a page beyond the end shows the last one.
 func TestShowPageBeyondTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -57,8 +57,8 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// TestShowPlayer: a person is found by their account, by the username that they were last seen with
-// in the group, or as somebody whom only results name.
+// TestShowPlayer: a player is found by account, by the username last seen in the group, or as a
+// person whom only results name.
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -99,7 +99,7 @@ func TestShowPlayer(t *testing.T) {
 	}
 }
 
-// TestShowHeadToHead asks about people who have met, who have not, and who do not play.
+// TestShowHeadToHead covers people who have met, people who have not, and people who do not play.
 func TestShowHeadToHead(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

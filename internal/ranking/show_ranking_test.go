@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// page asks for the ranking.
+// page returns the answer to the sender's question for the ranking.
 func (g *game) page(t *testing.T, sender *command.Person) stats.RankingPage {
 	t.Helper()
 	o := g.origin(sender)
@@ -44,7 +44,8 @@ func TestShowRanking(t *testing.T) {
 	zoes.Mine = true
 	for _, asker := range []*command.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
 		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: []stats.Row{
-			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0), // Carol entered the ladder first
+			// Of two equal standings, the one that entered the ladder first comes first.
+			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0),
 			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
 		}}
 		switch asker {
@@ -60,8 +61,8 @@ func TestShowRanking(t *testing.T) {
 	}
 }
 
-// TestPlacesBegin: until three players have the matches for a place, there is one list by rating.
-// How many matches that are is a rule, which applies at once.
+// TestPlacesBegin: until three players have enough matches for a place, there is a single list by
+// rating. The required number is a rule and applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -90,7 +91,7 @@ func TestPlacesBegin(t *testing.T) {
 	check("all with one", "1 Alice 2 Carol 3 Zoe 4 Dave 5 Bob ")
 }
 
-// newCrowd is a game with 500 people. 450 of them have played, and four share each rating.
+// newCrowd returns a game with 500 people. 450 of them have played, with four people per rating.
 func newCrowd(t *testing.T) *game {
 	t.Helper()
 	g := newGame(t)
@@ -111,8 +112,8 @@ func (g *game) addCrowd(t *testing.T) {
 		ORDER BY p.id`)
 }
 
-// crowdPage is a page of the ranking of newCrowd, with the row of who asked for it: own is how many
-// others come before it, -1 for somebody who is not in the ranking.
+// crowdPage is a page of newCrowd's ranking with the asker's own row: own is the number of people
+// before them, -1 if they are not in the ranking.
 func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {
@@ -133,7 +134,7 @@ func crowdRow(i int) stats.Row {
 	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
-// TestRankingOfMany shows the first page, and the asker's own line if it is not there.
+// TestRankingOfMany: the first page ends with the asker's own row if it is not on the page.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -153,7 +154,7 @@ func TestRankingOfMany(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard posts the page after the players on the board, for whoever presses.
+// TestRestOfBoard: the button posts the page after the players on the board, for any member.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

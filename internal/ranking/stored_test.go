@@ -7,25 +7,25 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The keys of plainladder.Standings: names, or ids that do not change with the name.
+// Keys of plainladder.Standings: names, or ids that survive a change of name.
 const (
 	byName     = "s.name"
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
-// The ladders whose data is read, by an id.
+// Conditions for the ladders of a query, by an id.
 const (
 	ladderWithID = "l.id = $1"
 	laddersOf    = "ch.telegram_chat_id = $1"
 )
 
-// The seasons whose data is read, by an id.
+// Conditions for the seasons of a query, by an id.
 const (
 	seasonWithID = "n.id = $1"
 	goingOnIn    = laddersOf + " AND n.id = l.season_id"
 )
 
-// standingTable returns the stored standings in the season of a chat's ladder that goes on.
+// standingTable returns the stored standings in the current season of a chat's ladder.
 func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) plainladder.Standings {
 	t.Helper()
 	return g.storedStandings(t, goingOnIn, int64(chat), who)
@@ -44,8 +44,8 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 	return all
 }
 
-// currentHistory returns the current history of the matches in the season of a chat's ladder that
-// goes on, in the order of their numbers, those of side A first.
+// currentHistory returns the history of the matches in the current season of a chat's ladder,
+// ordered by match number, side A first.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()
 	return g.storedEntries(t, goingOnIn, int64(chat), who)
@@ -64,7 +64,8 @@ func (g *game) storedEntries(t *testing.T, seasons string, id int64, who string)
 		ORDER BY m.number, mp.side, mp.place`, id)
 }
 
-// historyEntry is how a match changed a standing; best, streak and longest are those before it.
+// historyEntry is the change of a standing by a match; best, streak and longest are the values
+// before it.
 func historyEntry(number int, who string, before, after, k, best, streak, longest int) plainladder.Entry {
 	return plainladder.Entry{Number: number, Who: who, Before: before, After: after, K: k, Best: best, Streak: streak, Longest: longest}
 }

@@ -22,7 +22,7 @@ func TestFindTimeZone(t *testing.T) {
 		"america/port-au-prince": "America/Port-au-Prince", "antarctica/mcmurdo": "Antarctica/McMurdo", "africa/dar es salaam": "Africa/Dar_es_Salaam",
 		"utc": "UTC", "gmt": "GMT", "etc/gmt+3": "Etc/GMT+3", "us/eastern": "US/Eastern", "Europe/Kiev": "Europe/Kiev",
 		"Berlin": "Europe/Berlin", "new york": "America/New_York", "argentina/salta": "America/Argentina/Salta",
-		"gmt+3": "", "istanbul": "", "eastern": "", // Etc/GMT+3, and two zones each
+		"gmt+3": "", "istanbul": "", "eastern": "", // ambiguous: Etc/GMT+3, and two zones each
 		"": "", "Local": "", "local": "", "Europe": "", "Europe/": "", "Europe/Berlin\nUTC": "", "Europe/Berlin UTC": "", "CEST": "", "+03:00": "",
 		"Factory": "", "localtime": "", "posixrules": "", "right/UTC": "", "../Europe/Berlin": "", "/etc/localtime": "", "Europe/../UTC": "", `Europe\Berlin`: "",
 	} {
@@ -32,8 +32,8 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: every zone of the archive can be chosen and is found, and no zone that Go has is
-// missing, apart from the one that no place has.
+// TestTimeZones: every zone of the archive can be chosen and found, and the archive lacks no zone
+// known to Go, except the one that belongs to no place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -76,41 +76,50 @@ func zoneNames(t *testing.T, archive string) (names []string) {
 	return names
 }
 
-// TestBeginningsOfDaysAndMonths: with the zones' clocks put forward and back, a leap day, midnights
-// that come twice or never, and a day that was skipped.
+// TestBeginningsOfDaysAndMonths covers clocks put forward and back, a leap day, midnights that
+// occur twice or never, and a skipped day.
 func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ zone, at, begins, unit, next string }{
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-29T00:00:00Z", day, "2024-03-01T00:00:00Z"},
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-01T00:00:00Z", month, "2024-03-01T00:00:00Z"},
-		{"Europe/Berlin", "2024-02-29T23:30:00Z", "2024-02-29T23:00:00Z", month, "2024-03-31T22:00:00Z"}, // March has begun
+		// In Berlin, it is already March.
+		{"Europe/Berlin", "2024-02-29T23:30:00Z", "2024-02-29T23:00:00Z", month, "2024-03-31T22:00:00Z"},
 		{"Europe/Berlin", "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z", day, "2026-03-29T22:00:00Z"},
 		{"Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z", day, "2026-10-25T23:00:00Z"},
 		{"Europe/Berlin", "2026-10-31T22:59:59Z", "2026-09-30T22:00:00Z", month, "2026-10-31T23:00:00Z"},
 		{"America/New_York", "2024-02-29T12:00:00Z", "2024-02-29T05:00:00Z", day, "2024-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-01T04:59:59Z", "2026-02-01T05:00:00Z", month, "2026-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-08T12:00:00Z", "2026-03-08T05:00:00Z", day, "2026-03-09T04:00:00Z"},
-		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", day, "2026-11-02T05:00:00Z"}, // and a month
+		// This day begins together with its month.
+		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", day, "2026-11-02T05:00:00Z"},
 		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T05:00:00Z"},
-		{"Australia/Lord_Howe", "2026-04-04T16:00:00Z", "2026-04-04T13:00:00Z", day, "2026-04-05T13:30:00Z"}, // by half an hour
+		// The clocks change by half an hour.
+		{"Australia/Lord_Howe", "2026-04-04T16:00:00Z", "2026-04-04T13:00:00Z", day, "2026-04-05T13:30:00Z"},
 		{"Australia/Lord_Howe", "2026-10-04T00:00:00Z", "2026-10-03T13:30:00Z", day, "2026-10-04T13:00:00Z"},
-		{"Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-29T10:00:00Z", day, "2011-12-30T10:00:00Z"}, // that day is the next one
+		// The next day is the skipped one.
+		{"Pacific/Apia", "2011-12-29T12:00:00Z", "2011-12-29T10:00:00Z", day, "2011-12-30T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-30T10:00:00Z", "2011-12-30T10:00:00Z", day, "2011-12-31T10:00:00Z"},
 		{"Pacific/Apia", "2011-12-31T09:59:59Z", "2011-12-01T10:00:00Z", month, "2011-12-31T10:00:00Z"},
-		{"Africa/Cairo", "2026-04-23T22:00:00Z", "2026-04-23T22:00:00Z", day, "2026-04-24T21:00:00Z"}, // 24 April begins at 1:00
-		{"Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00Z", day, "2026-10-29T22:00:00Z"}, // the second 23:30
+		// 24 April begins at 1:00.
+		{"Africa/Cairo", "2026-04-23T22:00:00Z", "2026-04-23T22:00:00Z", day, "2026-04-24T21:00:00Z"},
+		// This is the second 23:30.
+		{"Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00Z", day, "2026-10-29T22:00:00Z"},
 		{"America/Santiago", "2026-09-06T04:00:00Z", "2026-09-06T04:00:00Z", day, "2026-09-07T03:00:00Z"},
-		{"Atlantic/Azores", "2026-10-25T01:30:00Z", "2026-10-25T00:00:00Z", day, "2026-10-26T01:00:00Z"}, // the second 0:30
+		// This is the second 0:30.
+		{"Atlantic/Azores", "2026-10-25T01:30:00Z", "2026-10-25T00:00:00Z", day, "2026-10-26T01:00:00Z"},
 		{"America/Havana", "2025-11-01T12:00:00Z", "2025-11-01T04:00:00Z", month, "2025-12-01T05:00:00Z"},
-		{"America/Havana", "2025-11-02T05:30:00Z", "2025-11-02T04:00:00Z", day, "2025-11-03T05:00:00Z"},   // the second 0:30
-		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T04:00:00Z"}, // no change in 2026
+		// This is the second 0:30.
+		{"America/Havana", "2025-11-02T05:30:00Z", "2025-11-02T04:00:00Z", day, "2025-11-03T05:00:00Z"},
+		// There is no change in 2026.
+		{"America/Havana", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T04:00:00Z"},
 	} {
 		checkBeginnings(t, ranking.Display{TimeZone: tc.zone}.Zone(), tc.at, tc.unit, tc.begins, tc.next)
 	}
 }
 
-// TestEditions: where two editions of the time zones differ, days and months follow each of them.
-// The testdata is of the older one.
+// TestEditions: where two editions of the time zones differ, days and months follow whichever
+// edition is used. The testdata holds the older one.
 func TestEditions(t *testing.T) {
 	t.Parallel()
 	type beginnings struct{ this, next string }
@@ -122,15 +131,16 @@ func TestEditions(t *testing.T) {
 			beginnings{"2026-09-19T23:00:00Z", "2026-09-20T23:00:00Z"}, beginnings{"2026-09-19T23:00:00Z", "2026-09-21T00:00:00Z"}},
 		{"Africa/Casablanca", "2026-11-28T12:00:00Z", day,
 			beginnings{"2026-11-27T23:00:00Z", "2026-11-28T23:00:00Z"}, beginnings{"2026-11-28T00:00:00Z", "2026-11-29T00:00:00Z"}},
-		{"Africa/Casablanca", "2026-11-30T23:30:00Z", month, // in the new edition it is still November
+		{"Africa/Casablanca", "2026-11-30T23:30:00Z", month, // still November in the new edition
 			beginnings{"2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"}, beginnings{"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"}},
 		{"America/Vancouver", "2026-11-28T12:00:00Z", month,
 			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T08:00:00Z"}, beginnings{"2026-11-01T07:00:00Z", "2026-12-01T07:00:00Z"}},
 		{"America/Edmonton", "2026-11-28T12:00:00Z", day,
 			beginnings{"2026-11-28T07:00:00Z", "2026-11-29T07:00:00Z"}, beginnings{"2026-11-28T06:00:00Z", "2026-11-29T06:00:00Z"}},
-		{"America/Winnipeg", "2040-12-01T12:00:00Z", day, // after the last change that the files list
+		// This is after the last change listed in the files.
+		{"America/Winnipeg", "2040-12-01T12:00:00Z", day,
 			beginnings{"2040-12-01T06:00:00Z", "2040-12-02T06:00:00Z"}, beginnings{"2040-12-01T05:00:00Z", "2040-12-02T05:00:00Z"}},
-		{"America/Havana", "2026-11-01T04:30:00Z", day, // in the old edition, midnight comes twice
+		{"America/Havana", "2026-11-01T04:30:00Z", day, // midnight occurs twice in the old edition
 			beginnings{"2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, beginnings{"2026-11-01T04:00:00Z", "2026-11-02T04:00:00Z"}},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "2025c", filepath.FromSlash(tc.zone)))
@@ -144,8 +154,8 @@ func TestEditions(t *testing.T) {
 
 const day, month = "day", "month"
 
-// checkBeginnings compares when the day or the month of a time begins in a zone, and when the next
-// one does.
+// checkBeginnings checks when the day or month of a time begins in a zone, and when the next one
+// does.
 func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, next string) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, written)
@@ -162,8 +172,7 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce compares the beginning of each day with the first minute of that day, found by
-// counting.
+// TestDaysBeginOnce: a day begins with its first minute, which the test finds by counting.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
@@ -172,7 +181,7 @@ func TestDaysBeginOnce(t *testing.T) {
 	} {
 		zone := ranking.Display{TimeZone: name}.Zone()
 		last := ""
-		const step = 15 * time.Minute // all changes of the last years are at such times
+		const step = 15 * time.Minute // all changes of recent years fall on a multiple of it
 		for at := time.Date(2010, time.December, 1, 0, 0, 0, 0, time.UTC); at.Year() < 2013; at = at.Add(step) {
 			day := at.In(zone).Format(time.DateOnly)
 			if day > last && last != "" {

@@ -19,21 +19,21 @@ func (g *game) press(by *command.Person) ranking.Origin {
 	return o
 }
 
-// below returns the origin of a button below a message.
+// below returns the origin of a press on a button below a message.
 func below(message int64, o ranking.Origin) ranking.Origin {
 	o.Pressed = message
 	return o
 }
 
-// turn has somebody turn to a page of the ranking that asker asked for, and returns what message 77
-// is to show.
+// turn has a person turn to a page of the ranking that asker requested, and returns the new content
+// of message 77.
 func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page int) stats.RankingPage {
 	t.Helper()
 	g.question(t, below(77, g.press(by)), stats.RankingQuestion{Page: page, Asker: asker})
 	return g.waitingPage(t)
 }
 
-// waitingPage returns what message 77 is to show.
+// waitingPage returns the new content of message 77, which waits to be sent.
 func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page' AND edited_message_id = 77 AND finished_at IS NULL`)
@@ -47,8 +47,8 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: whoever turns the page, the line below it is that of the person who asked. If
-// the page does not exist any more, the last one is shown.
+// TestTurnRanking: the row below the page is that of the person who asked for the ranking, whoever
+// turns the page. If the page no longer exists, the last one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -72,8 +72,8 @@ func TestTurnRanking(t *testing.T) {
 	}
 }
 
-// TestPressesTurnPages: each press is answered and handled once. The newest takes the place of one
-// that waits for the same message, and waits for ten minutes.
+// TestPressesTurnPages: each press is answered and handled once. The newest page replaces one that
+// still waits for the same message, and expires after ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -110,7 +110,7 @@ func TestPressesTurnPages(t *testing.T) {
 	g.has(t, 4, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'")
 }
 
-// TestPressesOfPagesAreLimited: a press over the limit is answered, but turns no page.
+// TestPressesOfPagesAreLimited: a press over the limit gets an answer but no page.
 func TestPressesOfPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -128,8 +128,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: the message has another id in a chat with a new id, so only the press is
-// answered.
+// TestPageOfAMovedChat: the message has another id in the new chat, so the press gets only an
+// answer.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

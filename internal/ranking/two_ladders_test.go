@@ -17,12 +17,11 @@ import (
 	"elobot/internal/stats"
 )
 
-// newLadders returns a game in which the club has the ladders chess, which is the default one, and
-// padel.
+// newLadders returns a game in which the club has the ladders chess (the default one) and padel.
 func newLadders(t *testing.T) *game { return newChessAnd(t, "padel") }
 
-// newChessAnd returns a game in which the club has the ladder chess, which is the default one, and
-// another one.
+// newChessAnd returns a game in which the club has the ladder chess (the default one) and another
+// one.
 func newChessAnd(t *testing.T, name string) *game {
 	t.Helper()
 	g := newGame(t)
@@ -42,7 +41,7 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 	}
 }
 
-// inLadder has a command sent that names a ladder, and returns its answer.
+// inLadder sends a command that names a ladder and returns its answer.
 func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -65,8 +64,8 @@ func (g *game) moveTo(t *testing.T, number int, ladder string) ranking.Notice {
 	return g.notice(t, o.Key)
 }
 
-// ratings returns the ratings in all ladders, such as "chess Alice 1516", and who has left: "chess
-// Alice 1516 left".
+// ratings returns the ratings in all ladders, such as "chess Alice 1516", with "left" appended for
+// absent players.
 func (g *game) ratings(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -81,8 +80,9 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 	}
 }
 
-// TestAbsentInAllLadders: who leaves the group leaves all its ladders, those too that they get into
-// without playing, and comes back to all by a match in one of them, or by joining the default one.
+// TestAbsentInAllLadders: a person who leaves the group is absent from all its ladders, even from
+// one entered later without playing. A match in any ladder, or joining the default one, brings them
+// back to all.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -109,8 +109,8 @@ func TestAbsentInAllLadders(t *testing.T) {
 		"padel Alice 1529", "padel Bob 1485", "padel Carol 1501", "padel Zoe 1485")
 }
 
-// TestEditOfMovedMatch: an edit of a report whose match was moved is about the ladder where the
-// match is.
+// TestEditOfMovedMatch: an edit of a report whose match was moved follows the rules of the match's
+// current ladder.
 func TestEditOfMovedMatch(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -125,8 +125,8 @@ func TestEditOfMovedMatch(t *testing.T) {
 	g.mustHaveRatings(t, "the match is fixed", "chess Alice 1500", "chess Bob 1500", "padel Alice 1500", "padel Bob 1500")
 }
 
-// TestArchivedLadder: nothing gets into an archived ladder, wherever it is bound; what is in it can
-// be undone and moved out.
+// TestArchivedLadder: an archived ladder accepts no results, even in topics bound to it. Its
+// matches can still be undone and moved out.
 func TestArchivedLadder(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -149,8 +149,8 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestUnboundTopic: in a topic whose binding an admin has ended, the default ladder applies again;
-// other topics stay bound. Outside of topics there is nothing to end.
+// TestUnboundTopic: in a topic unbound by an admin, the default ladder applies again. Other topics
+// stay bound. Outside of topics there is nothing to unbind.
 func TestUnboundTopic(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -158,7 +158,7 @@ func TestUnboundTopic(t *testing.T) {
 	for _, topic := range []int64{8, 9} {
 		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "padel"}, topic)
 	}
-	for range 2 { // once more changes nothing
+	for range 2 { // repeating it changes nothing
 		g.mustChangeLadder(t, unbind, 8)
 	}
 	g.record(t, &alice, alice, bob, 3, 1) // in the topic
@@ -172,7 +172,7 @@ func TestUnboundTopic(t *testing.T) {
 	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
 }
 
-// archivingStore does something between the read and the first write of a command.
+// archivingStore calls before between the read and the first write of a command.
 type archivingStore struct {
 	*pgranking.Store
 	first  sync.Once
@@ -184,7 +184,7 @@ func (s *archivingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestRecordedWhileArchived: a result is refused if its ladder is archived after it was read.
+// TestRecordedWhileArchived: a result is refused if its ladder is archived after the read.
 func TestRecordedWhileArchived(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -199,8 +199,8 @@ func TestRecordedWhileArchived(t *testing.T) {
 	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestLaddersAtOnce has two instances record in a ladder, move matches in and out, and archive it,
-// all at the same time.
+// TestLaddersAtOnce: two instances record in a ladder, move matches in and out, and archive it, all
+// at once, and the ladder stays consistent.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -260,7 +260,7 @@ func TestLaddersAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestDuplicatesOfALadder: the same result in another ladder is another game.
+// TestDuplicatesOfALadder: an equal result in another ladder is no duplicate.
 func TestDuplicatesOfALadder(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -273,8 +273,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: a chat becomes that of another group when two are merged.
-// Buttons about the ladders of the earlier one do nothing.
+// TestButtonsOfAnotherGroupsLadder: when two groups merge, the chat may get the other group's
+// ladders. Buttons about ladders of the earlier group then do nothing.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -304,7 +304,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 		t.Errorf("changed (-want +got):\n%s", diff)
 	}
 
-	// a match moves with its group
+	// A match moves with its group, so its buttons still work.
 	o := below(78, g.at(&alice, 40))
 	o.Button, o.Ladder = o.Key, 99
 	undo, recorded := matchNumber(1), 0
@@ -313,12 +313,12 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// TestButtonsOfTheOnlyLadder: a button that was made when the group had one ladder stays about that
-// one, whatever counts there since.
+// TestButtonsOfTheOnlyLadder: a button made when the group had one ladder stays about that ladder,
+// whichever applies there now.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")
-	for _, topic := range []int64{8, 0} { // in the topic of the button, and as the default one
+	for _, topic := range []int64{8, 0} { // in the topic of the button, then as the default
 		g.mustChangeLadder(t, ranking.ChangeLadder{Change: ranking.UseLadder, Name: "zork"}, topic)
 		if page := g.turn(t, &bob, alice.ID, 1); page.Hidden != 2 {
 			t.Errorf("zork counts in topic %d: the button shows %+v", topic, page)

@@ -34,13 +34,13 @@ func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operatio
 	return g.notice(t, o.Key)
 }
 
-// undo undoes a match and returns the notice. If the sender is asked first, the answer is yes.
+// undo undoes a match and returns the notice. It answers yes if the sender is asked first.
 func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	return g.undoAs(t.Context(), t, sender, b)
 }
 
-// undoAs does what undo does. The context says whether the sender is an admin.
+// undoAs is like undo; the context tells whether the sender is an admin.
 func (g *game) undoAs(ctx context.Context, t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -91,8 +91,8 @@ func TestUndoMatch(t *testing.T) {
 	sides := [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)}
 	checkNotice(t, g.undo(t, &alice, matchNumber(1)), ranking.MatchUndone{
 		Number: 1, Sides: sides, By: byAlice,
-		// Carol now beats Bob as his equal: she gains 16 instead of 17, then loses 1 to Zoe as
-		// before and 17 to Alice
+		// Carol now beats Bob as an equal, for 16 instead of 17. Then she loses 1 to Zoe as before,
+		// and 17 to Alice.
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
@@ -108,7 +108,7 @@ func TestUndoMatch(t *testing.T) {
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 }
 
-// TestCardsKeepOrderOfNames: a card keeps the order of names from the report whenever it changes.
+// TestCardsKeepOrderOfNames: no change of a card changes the order of names from the report.
 func TestCardsKeepOrderOfNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -141,7 +141,8 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	mustName("undone,")
 }
 
-// TestUndoOnlyRewritesWhatDiffers undoes a match whose players have not played since.
+// TestUndoRewritesOnlyDifferences: an undo rewrites only entries that differ, none if the players
+// have not played since.
 func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -171,8 +172,8 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return all
 }
 
-// TestWhoMayAmend has different people amend a match at different times. Alice played Bob, and
-// Carol reported it.
+// TestWhoMayAmend covers several people at different times, for a match between Alice and Bob that
+// Carol reported.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
@@ -182,22 +183,23 @@ func TestWhoMayAmend(t *testing.T) {
 		sender *command.Person
 		after  time.Duration
 		admin  dbtest.IsAdmin
-		want   ranking.RefusalCode // empty if permitted
-		asked  bool                // before the match is undone
+		want   ranking.RefusalCode // empty if allowed
+		asked  bool                // whether the undo is asked about first
 	}{
-		"a player":                     {&alice, day, nobodyIsAdmin, "", false},
-		"the other player":             {&bob, 0, nobodyIsAdmin, "", false},
-		"the reporter":                 {&carol, day, nobodyIsAdmin, "", false},
-		"a player, too late":           {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate, false},
-		"the reporter, too late":       {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate, false},
-		"a player and admin, later":    {&bob, 1000 * day, isAdmin, "", true},
-		"a member":                     {&zoe, 0, nobodyIsAdmin, ranking.NotYours, false},
-		"a member who was never here":  {&stranger, 0, nobodyIsAdmin, ranking.NotYours, false},
-		"an admin":                     {&zoe, 1000 * day, isAdmin, "", true},
-		"an admin who was never here":  {&stranger, 0, isAdmin, "", true},
-		"an anonymous admin":           {nil, 1000 * day, isAdmin, "", true},
-		"admins unknown":               {&zoe, 0, unknown, ranking.AdminsUnknown, false},
-		"a player before the match":    {&alice, -time.Hour, nobodyIsAdmin, "", false}, // clocks differ
+		"a player":                    {&alice, day, nobodyIsAdmin, "", false},
+		"the other player":            {&bob, 0, nobodyIsAdmin, "", false},
+		"the reporter":                {&carol, day, nobodyIsAdmin, "", false},
+		"a player, too late":          {&alice, day + time.Second, nobodyIsAdmin, ranking.TooLate, false},
+		"the reporter, too late":      {&carol, 2 * day, nobodyIsAdmin, ranking.TooLate, false},
+		"a player and admin, later":   {&bob, 1000 * day, isAdmin, "", true},
+		"a member":                    {&zoe, 0, nobodyIsAdmin, ranking.NotYours, false},
+		"a member who was never here": {&stranger, 0, nobodyIsAdmin, ranking.NotYours, false},
+		"an admin":                    {&zoe, 1000 * day, isAdmin, "", true},
+		"an admin who was never here": {&stranger, 0, isAdmin, "", true},
+		"an anonymous admin":          {nil, 1000 * day, isAdmin, "", true},
+		"admins unknown":              {&zoe, 0, unknown, ranking.AdminsUnknown, false},
+		// The clocks of the two differ.
+		"a player before the match":    {&alice, -time.Hour, nobodyIsAdmin, "", false},
 		"admins unknown, but a player": {&alice, 0, unknown, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -226,7 +228,7 @@ func TestWhoMayAmend(t *testing.T) {
 					t.Errorf("%s: too late after %d minutes", kind, refusal.Minutes)
 				}
 				notices := g.count(t, "outbox")
-				if err := run(); err != nil { // redelivery
+				if err := run(); err != nil { // a redelivery
 					t.Fatal(err)
 				}
 				if n := g.count(t, "outbox"); n != notices {
@@ -246,7 +248,7 @@ func TestWhoMayAmend(t *testing.T) {
 	}
 }
 
-// TestWhichMatch refers to matches in all possible ways.
+// TestWhichMatch covers all ways to refer to a match.
 func TestWhichMatch(t *testing.T) {
 	t.Parallel()
 	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
@@ -255,7 +257,7 @@ func TestWhichMatch(t *testing.T) {
 		sender *command.Person
 		ref    ranking.MatchRef
 		after  time.Duration
-		want   int // the match that is undone
+		want   int // number of the undone match
 		refuse ranking.Refusal
 	}{
 		"by number":                 {&alice, ranking.MatchRef{Number: 1}, 0, 1, ranking.Refusal{}},
@@ -304,7 +306,7 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice does not undo one match after the other: it asks about the last match that
+// TestBareUndoTwice: a repeated /undo does not work its way back; it asks about the last match that
 // counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
@@ -329,7 +331,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), question)
 	id := g.newestPrompt(t)
 	question.Prompt = id.ID
-	checkNotice(t, undo(), question) // typed again, it is repeated
+	checkNotice(t, undo(), question) // typed again, the question is repeated
 	checkNotice(t, undo(), question)
 	answer := answerBy(id, ranking.Choice(0))
 	pressed := func(who *command.Person) ranking.Origin {
@@ -345,7 +347,7 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestBareUndoOfAnOldMatch: nobody is asked about a match that they may no longer undo.
+// TestBareUndoOfAnOldMatch: /undo asks only about a match that the sender may still undo.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -357,7 +359,7 @@ func TestBareUndoOfAnOldMatch(t *testing.T) {
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestUndoConcurrently has two people undo the same match at the same time on two instances.
+// TestUndoConcurrently: if two people undo a match at once, on two instances, one of them does.
 func TestUndoConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -388,7 +390,7 @@ func TestUndoConcurrently(t *testing.T) {
 	}
 }
 
-// TestUndoByButton: the press is answered, and the group is notified only if something changes.
+// TestUndoByButton: a press is answered, and the group is notified only of changes.
 func TestUndoByButton(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -422,8 +424,8 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestInconsistentHistory amends a match of a ladder with a missing history entry. The command is
-// refused, and other commands still work.
+// TestInconsistentHistory: in a ladder with a missing history entry, an amendment is refused and
+// other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -440,7 +442,8 @@ func TestInconsistentHistory(t *testing.T) {
 		t.Error("a match after the inconsistency cannot be undone")
 	}
 
-	withName := zoe // turns out to be the unclaimed player, in a ladder that cannot be replayed
+	// The account turns out to be the unclaimed player's, in a ladder that cannot be replayed.
+	withName := zoe
 	withName.Username = "zoe"
 	if page := g.page(t, &withName); len(page.Rows) != 2 {
 		t.Errorf("the ranking has %d rows", len(page.Rows))
@@ -457,8 +460,7 @@ func TestInconsistentHistory(t *testing.T) {
 	}
 }
 
-// TestUndoOneOfSeveral: an undo in reply to a message that recorded several matches asks which one
-// is meant.
+// TestUndoOneOfSeveral: an undo in reply to a message with several matches asks which one is meant.
 func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

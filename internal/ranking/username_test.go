@@ -11,9 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUsernamesMeanCurrentOwner: the service stores the usernames that a report shows before it
-// looks up mentions. A username that the sender gave up therefore means somebody else from the
-// first report on.
+// TestUsernamesMeanCurrentOwner: usernames that a report shows are stored before its mentions are
+// resolved, so a username that the sender gave up means its new owner from the first report on.
 func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	t.Parallel()
 	robert := command.Person{ID: 2, Username: "robert", Name: "Bob"}
@@ -57,8 +56,7 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	}
 }
 
-// TestTransferredUsernamesAreStored: after one report, every player has the username that was seen
-// last.
+// TestTransferredUsernamesAreStored: after one report, every player has the username seen last.
 func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -83,7 +81,7 @@ func seen(people ...command.Person) func(*testing.T, *game) {
 	}
 }
 
-// names has Alice report a match against an unclaimed player.
+// names has Alice report a match against an unclaimed player with this username.
 func names(username string) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// contents returns all rows of the tables that a repair could change, by id.
+// contents returns all rows of the tables that a repair may change, by id.
 func (g *game) contents(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -46,7 +46,6 @@ func (g *game) standings(t *testing.T) []standing {
 		"SELECT id, elo, start_elo, best_elo, played, won, drawn, lost, streak, last_played_at FROM group_players ORDER BY id")
 }
 
-// entryRow is a history entry.
 type entryRow struct {
 	ID         int
 	Row        string // without superseded_at
@@ -74,7 +73,7 @@ func (g *game) mustRepair(t *testing.T) {
 	}
 }
 
-// mustRepairNothing checks that a repair changes nothing and returns the wanted error.
+// mustRepairNothing checks that a repair changes nothing and fails with the given error, if any.
 func (g *game) mustRepairNothing(t *testing.T, want error) {
 	t.Helper()
 	before := g.contents(t)
@@ -86,8 +85,7 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	}
 }
 
-// mustAppend checks that no history entries were removed, and that new ones have the reason
-// "repair".
+// mustAppend checks that no history entry was removed and that new ones have the reason "repair".
 func mustAppend(t *testing.T, before, after []entryRow) {
 	t.Helper()
 	if len(after) < len(before) {
@@ -105,14 +103,14 @@ func mustAppend(t *testing.T, before, after []entryRow) {
 	}
 }
 
-// nextTransaction returns the lowest id of transactions that begin from now on.
+// nextTransaction returns a lower bound for the ids of later transactions.
 func (g *game) nextTransaction(t *testing.T) int {
 	t.Helper()
 	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
 }
 
-// mustBeOneTransaction checks that everything written since the given transaction id was written in
-// one transaction.
+// mustBeOneTransaction checks that a single transaction wrote everything since the given
+// transaction id.
 func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
 	written := rows[struct{ ID int }](t, g, `
@@ -125,7 +123,8 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	}
 }
 
-// TestRepairIsAllOrNothing makes the update of the standings fail after the history was rewritten.
+// TestRepairIsAllOrNothing: if the update of the standings fails, the rewritten history is rolled
+// back too.
 func TestRepairIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -143,7 +142,7 @@ func TestRepairIsAllOrNothing(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestRepairOneLadder: a repair does not change other groups.
+// TestRepairOneLadder: a repair leaves other groups alone.
 func TestRepairOneLadder(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -161,7 +160,7 @@ func TestRepairOneLadder(t *testing.T) {
 	}
 }
 
-// TestAmendAfterRepair amends matches of a repaired ladder.
+// TestAmendAfterRepair: matches of a repaired ladder can be amended.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"an entry missing", "an entry of an undone match", "another score", "a player on the other side"} {
@@ -182,7 +181,7 @@ func TestAmendAfterRepair(t *testing.T) {
 	}
 }
 
-// beforeRewriteStore is a store that calls do after a repair has read and before it writes.
+// beforeRewriteStore is a store that calls do between the reads and the writes of a repair.
 type beforeRewriteStore struct {
 	ranking.Store
 	do func(context.Context) error
@@ -205,8 +204,7 @@ func (c beforeRewriteLock) Rewrite(ctx context.Context, w ladder.Rewrite) error 
 	return c.Locked.Rewrite(ctx, w)
 }
 
-// TestRepairWhileMatchesAreRecorded: matches that are reported during a repair wait for it and then
-// count.
+// TestRepairWhileMatchesAreRecorded: matches reported during a repair wait for it and then count.
 func TestRepairWhileMatchesAreRecorded(t *testing.T) {
 	t.Parallel()
 	const reports = 3

@@ -50,7 +50,7 @@ func (g *game) mustFind(t *testing.T, want ...string) {
 	}
 }
 
-// TestVerifyAndRepair finds each corruption and repairs those that can be repaired.
+// TestVerifyAndRepair: every corruption is found, and repaired if possible.
 func TestVerifyAndRepair(t *testing.T) {
 	t.Parallel()
 	for name, c := range corruptions {
@@ -77,7 +77,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: there is a corruption for each problem.
+// TestEveryProblemIsFound: the corruptions cover all kinds of problems.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
@@ -105,7 +105,7 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
 }
 
-// TestVerifyOneGroup: verifying one group finds nothing in others.
+// TestVerifyOneGroup: a verification of one group has no findings in others.
 func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -165,7 +165,8 @@ func (d interruptedReader) IntegrityIssues(ctx context.Context, group ranking.Gr
 	return d.AuditReader.IntegrityIssues(ctx, group)
 }
 
-// TestVerifyReadsOneSnapshot has a writer record and undo matches between all reads of an audit.
+// TestVerifyReadsOneSnapshot: matches that are recorded and undone between the reads of an audit
+// cause no findings.
 func TestVerifyReadsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)
@@ -190,7 +191,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 		}
 	})
 	store := interruptedAudit{g.store, func(ctx context.Context) error {
-		for range 2 { // the first may have started earlier
+		for range 2 { // the first one may have started before the read
 			select {
 			case <-done:
 			case <-ctx.Done():
@@ -260,7 +261,7 @@ func TestVerifyProgress(t *testing.T) {
 	}
 }
 
-// TestVerifyStops: Verify ends with its context, in the middle of a long ladder and between groups.
+// TestVerifyStops: Verify stops when its context ends, within a long ladder and between groups.
 func TestVerifyStops(t *testing.T) {
 	t.Parallel()
 	for after, store := range map[int]ranking.AuditStore{10_000: longAudit{matches: 25_000}, 7: newAuditGame(t).store} {

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// startWizard has a person start a wizard, and returns what is sent to the chat.
+// startWizard has a person start a wizard, and returns the answer to the chat.
 func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *command.Person) (ranking.Origin, ranking.Notice) {
 	t.Helper()
 	o := g.origin(sender)
@@ -23,7 +23,7 @@ func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *comma
 }
 
 // pressWizard has a person press a button of the newest prompt, in message 77, and returns the
-// press.
+// key of the press.
 func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.PromptOption) (key string) {
 	t.Helper()
 	o := g.origin(sender)
@@ -39,7 +39,7 @@ func against(opponent ranking.Choice, a, b int) ranking.ScoreAgainst {
 
 const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
 
-// TestWizard goes all the way from /match to the card.
+// TestWizard covers the whole way from /match to the card.
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -48,7 +48,8 @@ func TestWizard(t *testing.T) {
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
-	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{})) // so that she stays
+	// Zoe joins, so that the undo does not remove her.
+	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
 	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})
@@ -78,8 +79,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a newcomer is offered everybody in the group, page by page; in an empty group
-// there is nobody to offer.
+// TestWizardPages: a newcomer is offered all members, page by page. In an empty group there is no
+// one to offer.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -103,8 +104,7 @@ func TestWizardPages(t *testing.T) {
 	}
 }
 
-// TestWizardInReply: the author of the message that is replied to is the opponent, a new player or
-// not.
+// TestWizardInReply: in reply to a message, the opponent is its author, already a player or not.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -119,9 +119,8 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: a name that does not tell who is meant is answered in the message of the wizard,
-// with those who may be, and a score that was typed with it is offered too. The message can be
-// replied to again.
+// TestWizardNames: after an unclear name, the wizard's message offers the candidates, with a score
+// that was typed along. It can be replied to again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -149,8 +148,7 @@ func TestWizardNames(t *testing.T) {
 	g.has(t, 1, "matches WHERE score_a = 7")
 }
 
-// TestWizardTyped: what somebody types instead of pressing a button counts as if it had been
-// pressed.
+// TestWizardTyped: a typed answer counts like the press of a button.
 func TestWizardTyped(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -189,9 +187,9 @@ func TestWizardTyped(t *testing.T) {
 	g.mustEnd(t, "typed", false, "answered")
 }
 
-// TestWizardScores: three wins and the same as losses, of which the clearest come first and last:
-// what the two have played most, else what the group plays most, else the usual ones. The button
-// for others shows as many more.
+// TestWizardScores: the wizard offers three wins and the same scores as losses, the clearest ones
+// first and last: the pair's most frequent scores, else the group's, else common ones. The button
+// for other scores shows as many again.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
