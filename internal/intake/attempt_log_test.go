@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestEveryFailedAttemptIsLogged: the log has a line for each failed attempt, with its number. During an outage of the database it has
-// none: the outage is logged for all updates together.
+// TestEveryFailedAttemptIsLogged: each failed attempt gets a log line with its number. During a
+// database outage there are none: the outage is logged once for all updates.
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"a fault of its own": errOwn, "a lock": errBusy, "the database is away": errAway} {

@@ -15,7 +15,7 @@ import (
 
 var longAgo = time.Unix(946_684_800, 0)
 
-// The lines of the log when careful mode begins and ends.
+// The log lines at the beginning and the end of careful mode.
 const (
 	carefulLine  = "INFO handling updates one at a time reason="
 	parallelLine = "INFO handling updates in parallel again"
@@ -25,7 +25,7 @@ const (
 type attempts struct {
 	mu           sync.Mutex
 	lost         map[int64]int
-	begin, ended error // of Begin and End
+	begin, ended error // errors of Begin and End
 }
 
 func (a *attempts) Lost(_ context.Context, update int64) (int, time.Time, error) {
@@ -59,7 +59,7 @@ func (a *attempts) of(update int64) int {
 	return a.lost[update]
 }
 
-// set sets how many attempts at an update are lost.
+// set sets the number of lost attempts at an update.
 func (a *attempts) set(update int64, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,13 +75,13 @@ func (a *attempts) count() int {
 	return len(a.lost)
 }
 
-// startCarefully runs a poller in careful mode.
 func (b *bot) startCarefully() {
 	b.worker.BeCareful("a crash")
 	b.start()
 }
 
-// checkOneAtATime fails unless the update is the only one that is handled, and its attempt is recorded.
+// checkOneAtATime checks that the update is the only one being handled, and that its attempt is
+// recorded.
 func (b *bot) checkOneAtATime(u Update) {
 	b.t.Helper()
 	if b.inHand() != 1 || b.lost.of(u.ID) == 0 {
@@ -89,7 +89,7 @@ func (b *bot) checkOneAtATime(u Update) {
 	}
 }
 
-// checkLog fails unless careful mode has begun for these reasons, and has ended or not.
+// checkLog checks for which reasons careful mode has begun, and whether it has ended.
 func (b *bot) checkLog(ended bool, reasons ...string) {
 	b.t.Helper()
 	said := b.log.with(carefulLine)
@@ -103,8 +103,8 @@ func (b *bot) checkLog(ended bool, reasons ...string) {
 	}
 }
 
-// TestCareful: for two minutes updates are handled one at a time, each recorded first, and suspects come last. Later updates are handled in
-// parallel, and not recorded.
+// TestCareful: for two minutes, updates are handled one at a time, each recorded first, and
+// suspects come last. Later updates are handled in parallel and not recorded.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestCareful(t *testing.T) {
 		after(t, time.Second)
 		b.checkLog(false, "a crash")
 		after(t, time.Second)
-		b.come(Update{ID: 10, Lane: 1}) // the last one by itself
+		b.come(Update{ID: 10, Lane: 1}) // the last one alone
 		after(t, time.Second)
 		b.checkLog(true, "a crash")
 		b.come(updates(100, 20, sequence(1, 11, 1)...)...)
@@ -151,8 +151,8 @@ func TestCareful(t *testing.T) {
 	})
 }
 
-// TestCarefulWhileAttemptsAreOpen: the mode goes on while an attempt at any update is open. It outlives the poller. When it begins again,
-// it lasts for the whole time.
+// TestCarefulWhileAttemptsAreOpen: careful mode lasts while an attempt at any update is open, and
+// outlives the poller. When it begins again, it lasts for the whole time.
 func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -184,8 +184,9 @@ func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 	})
 }
 
-// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead letter without another attempt. If that
-// crashed the process as well, nobody is notified.
+// TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead
+// letter without another attempt. If becoming one crashed the process as well, the chat is not
+// notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
@@ -217,7 +218,8 @@ func TestUpdateThatEndsTheProcess(t *testing.T) {
 	}
 }
 
-// TestFailureIsNoCrash: attempts that return do not count, however they end, and forgive those that were lost.
+// TestFailureIsNoCrash: attempts that return do not count, whatever their result, and clear the
+// lost ones.
 func TestFailureIsNoCrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +235,8 @@ func TestFailureIsNoCrash(t *testing.T) {
 	})
 }
 
-// TestAwayWhileCareful: an update that cannot be recorded is not handled, and waits as in any outage.
+// TestAwayWhileCareful: an update that cannot be recorded is not handled, and waits as in any
+// outage.
 func TestAwayWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -253,7 +256,7 @@ func TestAwayWhileCareful(t *testing.T) {
 	})
 }
 
-// TestCarefulStop: an attempt that is cut off by a clean stop is not lost.
+// TestCarefulStop: an attempt that a clean stop interrupts is not lost.
 func TestCarefulStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -275,7 +278,8 @@ func TestCarefulStop(t *testing.T) {
 	})
 }
 
-// TestLockedWhileCareful: an update blamed on a lock does not block the others once an attempt at it has returned.
+// TestLockedWhileCareful: an update blamed on a lock does not block the others once an attempt at
+// it has returned.
 func TestLockedWhileCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,7 +301,8 @@ func TestLockedWhileCareful(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: an error of Begin or End that is no outage says nothing about the update.
+// TestAttemptsThatCannotBeRecorded: an error of Begin or End that is no outage is not held against
+// the update.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("permission denied")

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// dates are the dates that the handler got, by update, in seconds since the test began.
+// dates records the dates that the handler got, by update, in seconds since the test began.
 type dates struct {
 	begun time.Time
 	mu    sync.Mutex
@@ -34,7 +34,7 @@ func newDates(b *bot) *dates {
 	return d
 }
 
-// at returns an update of a lane of its own that was sent at a second, or one without a date.
+// at returns an update in its own lane, sent at the given second, or one without a date.
 func (d *dates) at(id int64, seconds ...float64) Update {
 	u := Update{ID: id, Lane: id}
 	if len(seconds) > 0 {
@@ -56,8 +56,8 @@ func (d *dates) check(t *testing.T, want map[int64]float64) {
 	}
 }
 
-// TestPressesAreDated: an update without a date is dated between its neighbors of whatever lane,
-// and by its receipt where nothing follows.
+// TestPressesAreDated: an update without a date is dated between its neighbors in any lane, or by
+// its receipt if nothing follows it.
 func TestPressesAreDated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,7 +74,8 @@ func TestPressesAreDated(t *testing.T) {
 	})
 }
 
-// TestPressesAtTheEndOfAFullBatch wait for what follows them.
+// TestPressesAtTheEndOfAFullBatch: presses at the end of a full batch wait for the updates that
+// follow, and get their date from them.
 func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,8 +99,9 @@ func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	})
 }
 
-// TestPressIsDatedByItsReceipt, not by when it is handled: the database is away meanwhile. A
-// webhook only retries what fails for a reason of its own.
+// TestPressIsDatedByItsReceipt: a press is dated by its receipt, not by when it is handled, even if
+// the database is unavailable meanwhile. A webhook retries only updates that failed through their
+// own fault.
 func TestPressIsDatedByItsReceipt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -23,7 +23,7 @@ var (
 	errHopeless = errors.New("this update always fails")
 )
 
-// blame tells apart the errors above.
+// blame classifies the errors above.
 func blame(err error) Blame {
 	switch {
 	case errors.Is(err, errAway):
@@ -45,14 +45,15 @@ type ask struct {
 	shown  int
 }
 
-// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it, the oldest ones are returned first, and
-// the same offset requested again too soon returns a single update.
+// messenger is a Source with Telegram's rules: an update stays until a later offset confirms it,
+// the oldest updates are returned first, and the same offset requested again too soon returns a
+// single update.
 type messenger struct {
 	t         *testing.T
 	onUpdates func(ctx context.Context) error // runs first and may fail or hang
 	onConfirm func(ctx context.Context) error
 	isDone    func(id int64) bool
-	show      int // at most so many are returned
+	show      int // the most updates returned at once
 
 	mu      sync.Mutex
 	arrived chan struct{} // closed when there is something new
@@ -74,7 +75,7 @@ func (m *messenger) come(updates ...Update) {
 	m.arrived = make(chan struct{})
 }
 
-// unconfirmed returns the ids that are left.
+// unconfirmed returns the ids of the unconfirmed updates.
 func (m *messenger) unconfirmed() []int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -157,14 +158,13 @@ func (m *messenger) Confirm(ctx context.Context, offset int64) error {
 	return nil
 }
 
-// asked returns the requests for updates.
 func (m *messenger) asked() []ask {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.asks)
 }
 
-// offsets returns the requested offsets, without repetitions in a row.
+// offsets returns the requested offsets, without consecutive repetitions.
 func (m *messenger) offsets() []int64 {
 	var offsets []int64
 	for _, a := range m.asked() {
@@ -173,8 +173,8 @@ func (m *messenger) offsets() []int64 {
 	return slices.Compact(offsets)
 }
 
-// bot is all that a poller or a webhook needs: a messenger, a handler that returns what answer returns and reports overlapping updates of a
-// lane, and a store of dead letters.
+// bot is everything that a poller or a webhook needs: a messenger, a handler that returns what
+// answer returns and reports overlapping updates of a lane, and a store of dead letters.
 type bot struct {
 	*messenger
 	t      *testing.T
@@ -238,7 +238,7 @@ func (b *bot) run(p *Poller) {
 	})
 }
 
-// stop ends the poller, and returns how long that took.
+// stop ends the poller and returns how long that took.
 func (b *bot) stop() time.Duration {
 	b.t.Helper()
 	begun := time.Now()
@@ -302,14 +302,14 @@ func (b *bot) tries(id int64) []time.Duration {
 	return tries
 }
 
-// inHand returns how many updates are being handled.
+// inHand returns the number of updates being handled.
 func (b *bot) inHand() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.busy)
 }
 
-// count returns how many updates have been handled.
+// count returns the number of handled updates.
 func (b *bot) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -327,7 +327,7 @@ func (b *bot) kept() []DeadLetter {
 	return slices.SortedFunc(slices.Values(b.letters), func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
 }
 
-// checkConfirmed fails if an update is unconfirmed.
+// checkConfirmed checks that no update is unconfirmed.
 func (b *bot) checkConfirmed() {
 	b.t.Helper()
 	if ids := b.unconfirmed(); len(ids) > 0 {
@@ -335,7 +335,7 @@ func (b *bot) checkConfirmed() {
 	}
 }
 
-// updates returns n updates with ids from from, with the lanes in turn.
+// updates returns n updates with consecutive ids from from on, assigned to the lanes in turn.
 func updates(from int64, n int, lanes ...int64) []Update {
 	var us []Update
 	for i := range n {
@@ -366,7 +366,7 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// pass waits for d.
+// pass waits for d or until the context ends.
 func pass(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An update blamed on a lock is retried for as long as it takes. Only its own lane waits with it, and all other updates that the messenger
-// returns are handled.
+// TestBusyUpdate: an update blamed on a lock is retried for as long as it takes. Only its own lane
+// waits with it; all other updates that the messenger returns are handled.
 func TestBusyUpdate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -56,7 +56,8 @@ func TestBusyUpdate(t *testing.T) {
 	})
 }
 
-// Time lost to Locked or Unavailable does not shorten the next attempt, even if the update has failed for a reason of its own before.
+// TestWholeTimeAfterWaiting: time lost to Locked or Unavailable does not shorten the next attempt,
+// even if the update has failed through its own fault before.
 func TestWholeTimeAfterWaiting(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {
@@ -87,7 +88,8 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 	}
 }
 
-// An update that fails for a reason of its own whenever it need not wait is given up anyway. Waiting does not count towards that.
+// TestWaitingBetweenFailures: an update that fails through its own fault whenever it need not wait
+// is given up in the end. Waiting does not count towards that.
 func TestWaitingBetweenFailures(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The lines of the log at the beginning and at the end of an outage.
+// The log lines at the beginning and the end of an outage.
 const (
 	awayLine = "database unavailable, updates have to wait"
 	backLine = "database available again, handling updates"
@@ -55,7 +55,8 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// A hanging connection is noticed, both in the handler and when a dead letter is stored.
+// TestHangingDatabase: a hanging connection is noticed, both in the handler and when a dead letter
+// is stored.
 func TestHangingDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +87,8 @@ func TestHangingDatabase(t *testing.T) {
 	})
 }
 
-// An update that does not need the database proves nothing: it is handled, and the outage goes on.
+// TestSomeDoNotNeedDatabase: an update that does not need the database is handled and does not end
+// the outage.
 func TestSomeDoNotNeedDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,8 +128,8 @@ func TestSomeDoNotNeedDatabase(t *testing.T) {
 	})
 }
 
-// A new poller takes over the outage of its predecessor. The outage must still end, although the update that failed last does not come
-// again.
+// TestOutageOutlivesPoller: a new poller takes over its predecessor's outage, which still ends even
+// if the update that failed last does not come again.
 func TestOutageOutlivesPoller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +161,8 @@ func TestOutageOutlivesPoller(t *testing.T) {
 	})
 }
 
-// An outage also ends when the update that failed last fails for a reason of its own.
+// TestOutageEndsWithFailure: an outage also ends when the update that failed last fails through its
+// own fault.
 func TestOutageEndsWithFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -191,7 +194,8 @@ func TestOutageEndsWithFailure(t *testing.T) {
 	})
 }
 
-// checkOutages fails unless the log reports one outage, once a minute and this often in all, that lasted about this long.
+// checkOutages checks that the log reports one outage of about the given length, once a minute and
+// with the given number of reports.
 func (b *bot) checkOutages(begun time.Time, reports int, lasted time.Duration) {
 	b.t.Helper()
 	away, back := b.log.with("ERROR "+awayLine), b.log.with("INFO "+backLine)

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The messenger reports an offset that confirms an update too early, and one that is requested again too soon. The poller ignores updates
-// that are returned again, persisted or not.
+// TestOffset: no offset confirms an update too early or is requested again too soon; the messenger
+// reports both. The poller ignores updates that are returned again, persisted or not.
 func TestOffset(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,8 @@ func TestOffset(t *testing.T) {
 	})
 }
 
-// The time that a poll waited for an update does not count against its handler: the offset is not requested again early.
+// TestUpdateComesDuringPoll: the time that a poll waited for an update does not count against its
+// handler, so the offset is not requested again early.
 func TestUpdateComesDuringPoll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -99,7 +100,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// A messenger that does not wait is not polled in a busy loop.
+// TestEmptyAnswers: a messenger that does not wait is not polled in a busy loop.
 func TestEmptyAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,7 +131,7 @@ func (i noWait) Updates(ctx context.Context, offset int64, _ time.Duration) ([]U
 	return i.messenger.Updates(ctx, offset, 0)
 }
 
-// After a quiet week the ids restart at a lower or higher number.
+// TestNumbersBeginAnew: after a quiet week, the ids may restart at a lower or higher number.
 func TestNumbersBeginAnew(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +180,8 @@ func TestFatalSourceError(t *testing.T) {
 	})
 }
 
-// The messenger says when to ask again. Updates persisted in the meantime are confirmed then.
+// TestRetryAfter: the poller asks again when the messenger allows it, and then confirms the updates
+// persisted in the meantime.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{5 * time.Second, 3 * time.Hour} {
@@ -233,7 +235,8 @@ func TestSourceBackoff(t *testing.T) {
 	}
 }
 
-// checkBackoff checks the waits between failed requests: they double, give or take 30 %, from half a second to 20 s.
+// checkBackoff checks the waits between failed requests: they double, give or take 30 %, from half
+// a second to 20 s.
 func checkBackoff(t *testing.T, asks []ask) {
 	t.Helper()
 	if len(asks) < 20 {

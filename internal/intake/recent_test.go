@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 )
 
-// TestDeliveredAgain: an update that was persisted in the last minute, handled or as a dead letter, is not handled again when it is
-// redelivered. Any other update is handled.
+// TestDeliveredAgain: an update that was persisted within the last minute, handled or as a dead
+// letter, is not handled again when it is redelivered. Any other update is.
 func TestDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -45,7 +45,8 @@ func TestStopWithNothingInHand(t *testing.T) {
 	})
 }
 
-// Updates whose handler hangs, and those that cannot be handled now, are left to the next poller.
+// TestStopIsBounded: updates whose handler hangs, or that cannot be handled now, are left to the
+// next poller.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {
@@ -100,7 +101,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// The poller stops while it waits as the messenger demanded, or while an update waits for its next attempt.
+// TestStopWhileWaiting: the poller stops even while it waits as the messenger demanded, or while an
+// update waits for its next attempt.
 func TestStopWhileWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestFailuresInTurns: outages and locks double one wait, the update's own failures another, and only
-// the time of its own failures counts towards giving up.
+// TestFailuresInTurns: outages and locks double one wait, the update's own failures another, and
+// only the time of its own failures counts towards giving up.
 func TestFailuresInTurns(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -115,8 +115,9 @@ func TestFailuresInTurns(t *testing.T) {
 	}
 }
 
-// outcome returns what a letter stands for: away, busy, an own failure, hopeless, or success. Away and
-// busy hang before if the letter is large, and an own failure takes two seconds.
+// outcome returns the error that a letter stands for: unavailable, busy, own failure, hopeless, or
+// success. A capital letter makes unavailable and busy hang first. An own failure takes two
+// seconds.
 func outcome(ctx context.Context, letter byte) error {
 	switch letter {
 	case 'a':

@@ -46,7 +46,8 @@ func TestWebhookRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBot(t)
-			for _, known := range []bool{true, false} { // whether the length of the body is announced
+			// known is whether the length of the body is announced.
+			for _, known := range []bool{true, false} {
 				from := strings.NewReader(c.body)
 				r := httptest.NewRequestWithContext(t.Context(), c.method, "/webhook", from)
 				r.Header.Set(secretHeader, c.secret)
@@ -92,7 +93,7 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// The log reports refused requests once in a while, and never their content.
+// TestWebhookWarns: the log reports refused requests once in a while, and never their content.
 func TestWebhookWarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

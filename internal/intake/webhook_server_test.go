@@ -19,7 +19,8 @@ func serve(t *testing.T, b *bot) *httptest.Server {
 	return server
 }
 
-// say sends a raw request, closes the connection after it if it is cut, and returns the status, or 0 if there is no answer.
+// say sends a raw request, closes the connection after it if cut is set, and returns the status, or
+// 0 if there is no answer.
 func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr.String())
@@ -41,7 +42,7 @@ func say(t *testing.T, addr net.Addr, request string, cut bool) int {
 	return resp.StatusCode
 }
 
-// A wrong length does no harm, and only an update that was handled is answered with 200.
+// TestWebhookLength: a wrong length does no harm, and 200 always means that the update was handled.
 func TestWebhookLength(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", maxBody)

@@ -55,7 +55,7 @@ func newPosts(b *bot) *posts {
 	}
 }
 
-// post sends updates one after the other, without waiting for the answers.
+// post sends updates one after the other without waiting for the answers.
 func (p *posts) post(ctx context.Context, updates ...Update) {
 	for _, u := range updates {
 		begun := time.Now()
@@ -183,7 +183,8 @@ func TestWebhookFailingUpdate(t *testing.T) {
 	}
 }
 
-// During an outage the messenger keeps redelivering an update. The log reports the outage once a minute.
+// TestWebhookDatabaseAway: during an outage, the messenger keeps redelivering an update, and the
+// log reports the outage once a minute.
 func TestWebhookDatabaseAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +207,8 @@ func TestWebhookDatabaseAway(t *testing.T) {
 		}
 		p := newPosts(b)
 		for time.Since(begun) < 10*time.Minute {
-			p.post(t.Context(), updates(1, 8, 1, 2, 3, 4, 5, 6, 7, 8)...) // the last two do not need it
+			// The last two do not need the database.
+			p.post(t.Context(), updates(1, 8, 1, 2, 3, 4, 5, 6, 7, 8)...)
 			after(t, 2*time.Second)
 		}
 		if got := p.statuses(); got[1] != 503 || got[6] != 503 || got[7] != 200 {
@@ -223,7 +225,8 @@ func TestWebhookDatabaseAway(t *testing.T) {
 	})
 }
 
-// A client that disconnects leaves its lane, and its update stays unfinished.
+// TestWebhookClientLeaves: a client that disconnects frees its lane, and its update stays
+// unfinished.
 func TestWebhookClientLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

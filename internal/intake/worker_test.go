@@ -87,7 +87,7 @@ func TestFailingUpdate(t *testing.T) {
 	}
 }
 
-// failing returns an answer that fails so many times.
+// failing returns an answer that fails the given number of times.
 func failing(times int, err error) func(int) error {
 	return func(try int) error {
 		if try < times {
@@ -97,7 +97,8 @@ func failing(times int, err error) func(int) error {
 	}
 }
 
-// Telegram returns only the first 100 unconfirmed updates.
+// TestManyBehindOneThatIsStuck: a stuck update must not keep later ones from being handled,
+// although Telegram returns only the first 100 unconfirmed updates.
 func TestManyBehindOneThatIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := map[string]func(ctx context.Context) error{
@@ -145,7 +146,8 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// Every attempt is cut off, so that the update is persisted in time, whatever its handler does.
+// TestCut: every attempt is cut off, so that the update is persisted in time, whatever its handler
+// does.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
