@@ -52,7 +52,7 @@ func testCache(t *testing.T, test func(c *cached)) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &fakeAdmins{admins: []ladder.UserID{1}}
 		test(&cached{NewAdminCache(source, time.Now), source, t})
-		pass(time.Minute) // look-ups in progress end
+		pass(time.Minute) // let look-ups in progress end
 	})
 }
 
@@ -82,7 +82,8 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and a non-admin cannot cause a request each time.
+// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and a non-admin cannot cause a
+// request each time.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -114,7 +115,8 @@ func TestForgottenAdmins(t *testing.T) {
 	})
 }
 
-// TestForgottenWhileAsking: an answer that may be older than the change is not cached, and later calls do not wait for it.
+// TestForgottenWhileAsking: an answer that may be older than the change is not cached, and later
+// calls do not wait for it.
 func TestForgottenWhileAsking(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -142,7 +144,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	})
 }
 
-// expectWhile is expect while something happens.
+// expectWhile runs happens, and expects the usual answer meanwhile.
 func (c *cached) expectWhile(happens func()) {
 	done := make(chan struct{})
 	go func() {

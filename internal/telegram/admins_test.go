@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// isAdmin is true if the list of a chat has a user.
+// isAdmin reports whether a chat's list of admins has the user.
 func isAdmin(t *testing.T, c *Client, chat int64, user botsim.User) (bool, error) {
 	t.Helper()
 	admins, err := c.Admins(testContext(t), ranking.ExternalChatID(chat))

@@ -262,7 +262,8 @@ func TestTransientErrorsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestAnUpdateThatCannotBeReadIsPassedOn: an unreadable update does not affect its neighbors, and the handler rejects it.
+// TestAnUpdateThatCannotBeReadIsPassedOn: an unreadable update does not affect its neighbors, and
+// the handler rejects it.
 func TestAnUpdateThatCannotBeReadIsPassedOn(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

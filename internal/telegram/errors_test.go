@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestErrorsSayWhatToDo: an operator reads a sentence first, then the method and Telegram's own words, and nothing of how the request was
-// made.
+// TestErrorsSayWhatToDo: an error starts with a sentence for the operator, then has the method and
+// Telegram's own words, and nothing about how the request was made.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	getMe := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }
@@ -52,7 +52,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestServerWithToken: people who paste the address of a request as that of the server do not find their token in an error.
+// TestServerWithToken: an operator who sets the address of a request, token included, as the
+// server's does not find the token in an error.
 func TestServerWithToken(t *testing.T) {
 	t.Parallel()
 	client, err := NewClient("123:hush", "http://127.0.0.1:1/bot123:hush")

@@ -22,7 +22,8 @@ const (
 	secretHalf = "AAsimulated_bot_token_opens_nothing"
 )
 
-// TestMain fails if a goroutine leaks, or if anything is written to the standard log, where libraries write by default.
+// TestMain fails if a goroutine leaks, or if anything is written to the standard log, where
+// libraries write by default.
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(quietly{m})
 }
@@ -40,7 +41,7 @@ func (q quietly) Run() int {
 	return code
 }
 
-// buffered is a buffer for several goroutines.
+// buffered is a buffer that is safe for concurrent use.
 type buffered struct {
 	mu   sync.Mutex
 	data bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// checkNoSecret fails if an error or one of its causes contains the token.
+// checkNoSecret checks that neither an error nor any of its causes contains the token.
 func checkNoSecret(t *testing.T, what string, err error) {
 	t.Helper()
 	if err == nil {
@@ -39,7 +39,7 @@ func checkNoSecret(t *testing.T, what string, err error) {
 	}
 }
 
-// requests are all requests of the package, by method, and one of another package.
+// requests returns all requests of the package, by method, and one of another package.
 func requests(client *Client) map[string]func(context.Context) error {
 	publish := func(ctx context.Context) error { return client.PublishMenus(ctx, testMenus...) }
 	return map[string]func(context.Context) error{
@@ -58,7 +58,8 @@ func requests(client *Client) map[string]func(context.Context) error {
 	}
 }
 
-// TestTheTokenIsNeverShown tries all kinds of failures with every method.
+// TestTheTokenIsNeverShown: whatever request fails in whatever way, its error does not show the
+// token.
 func TestTheTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	for name, server := range brokenServers() {
@@ -158,7 +159,8 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 	}
 }
 
-// nobody is an address where nothing listens: an unused port, which the system gives to no other test.
+// nobody is an address where nothing listens: an unused port that the system gives to no other
+// test.
 const nobody = "http://127.0.0.1:1"
 
 // serve answers like h, except for the requests that must succeed before the tested method.
@@ -196,7 +198,8 @@ func hijack(w http.ResponseWriter, text string) {
 	_ = conn.Close()
 }
 
-// TestRedirectsAreNotFollowed: the other server would get the token as the referrer, and the text of a message.
+// TestRedirectsAreNotFollowed: the other server would get the token as the referrer, and the text
+// of a message.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -217,7 +220,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestTheTokenWouldBeFound shows that the tests above can fail.
+// TestTheTokenWouldBeFound: checkNoSecret finds a token where there is one.
 func TestTheTokenWouldBeFound(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
