@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// standingOf returns the standing of a player with so many matches. Its id is that of the player,
-// plus 100.
+// standingOf returns the standing of a player who has played the given number of matches. Its id is
+// the player's, plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
 	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played}}
 }
@@ -22,12 +22,12 @@ func part(side int, before Standing, change int) MatchPlayer {
 	return MatchPlayer{Side: side, Before: before, After: after}
 }
 
-// beats returns a match that the first player has won and that moves so many points.
+// beats returns a match that the first player has won, and that moves the given points.
 func beats(winner, loser Standing, points int) *Played {
 	return &Played{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
 }
 
-// celebrated returns what the matches celebrate, nil for nothing.
+// celebrated returns what each match celebrates, nil for nothing.
 func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration {
 	for _, m := range matches {
 		played, standings := Match{RatingRules: m.RatingRules, Result: m.Result}, make([]*Standing, len(m.Players))
@@ -49,7 +49,7 @@ func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celeb
 	return &Celebration{Kind: kind, Number: number, Players: players}
 }
 
-// check compares what is celebrated, one match after the other.
+// checkCelebrated compares the celebrations, match by match.
 func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -109,8 +109,8 @@ func TestNewNumberOne(t *testing.T) {
 	}
 }
 
-// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who is still that
-// after the last one is celebrated.
+// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who still leads
+// after the last match is celebrated.
 func TestNumberOneOfSeveralMatches(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)
@@ -138,7 +138,8 @@ func TestNumberOneOfSeveralMatches(t *testing.T) {
 	})
 	t.Run("somebody else plays later", func(t *testing.T) {
 		t.Parallel()
-		got := celebrated(leaders, 0, wins, beats(standingOf(-97, 1600, 20), standingOf(5, 1590, 20), 8)) // the standing 3
+		// Player -97 has standing 3.
+		got := celebrated(leaders, 0, wins, beats(standingOf(-97, 1600, 20), standingOf(5, 1590, 20), 8))
 		checkCelebrated(t, got, nil, celebrationOf(NewNumberOne, 0, -97))
 	})
 }
@@ -255,7 +256,8 @@ func TestOneCelebration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := match(tc.change)
-			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3 // newcomers, so that they are not ahead
+			// As newcomers, they do not lead the ranking.
+			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3
 			m.Players[0].Before.Played, m.Players[1].Before.Played = 2, 2
 			got := celebrated(tc.leaders, tc.largest, m)
 			checkCelebrated(t, got, tc.want)

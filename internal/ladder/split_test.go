@@ -18,14 +18,15 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// division is a way to divide players: the numbers of the first team, in their order.
+// division is a way to divide players: the numbers of the first team, in order.
 type division struct {
 	team       []int
 	difference *big.Rat // of the averages
 }
 
-// divisions returns all ways to divide players by putting one after the other into either team, the most even first. Of equally even ones,
-// the one comes first in which the last player who is not in the same team of both is in the second team.
+// divisions returns all ways to divide players into two teams, the most even first. Equally even
+// ones are ordered by the last player whose team differs: first the one with that player in the
+// second team.
 func divisions(ratings []int) []division {
 	var all []division
 	var divide func(player int, first, second []int)
@@ -56,7 +57,8 @@ func mean(ratings, team []int) *big.Rat {
 	return big.NewRat(int64(sum), int64(len(team)))
 }
 
-// reversed returns for each player, the last one first, 1 if the player is in a team and 0 if not.
+// reversed returns for each player, from the last to the first, 1 if the player is in a team and 0
+// if not.
 func reversed(team []int, players int) []int {
 	in := make([]int, players)
 	for _, player := range team {
@@ -65,7 +67,7 @@ func reversed(team []int, players int) []int {
 	return in
 }
 
-// TestEvenSplit compares the order of all ways to divide up to nine players with one found in another way.
+// TestEvenSplit: the even splits of up to nine players come in the order of an exhaustive search.
 func TestEvenSplit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

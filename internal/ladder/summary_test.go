@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// matchOf returns a match with these parts, those of side A first.
+// matchOf returns a match with these parts, side A first.
 func matchOf(number int, score ladder.Score, parts ...ladder.Part) ladder.Match {
 	return ladder.Match{Number: number, Result: ladder.Result{Score: score}, Parts: parts}
 }
@@ -73,8 +73,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSummaryOfOpponents: what one gains over expectation, the other one loses, whichever side each
-// was on.
+// TestSummaryOfOpponents: what one opponent gains over expectation, the other loses, whichever side
+// each was on.
 func TestSummaryOfOpponents(t *testing.T) {
 	t.Parallel()
 	all := ladder.SummariesOf(season())
