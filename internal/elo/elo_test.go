@@ -72,7 +72,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeProperties draws a match whose members each have a K of their own.
+// TestChangeProperties: a change is antisymmetric, follows the result, grows with K without
+// exceeding it, keeps ratings in range, and sums to zero if equally large sides share one K.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -134,7 +135,8 @@ func winners(a, b []int, s elo.Score) []int {
 
 func TestMarginFactor(t *testing.T) {
 	t.Parallel()
-	// the values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for each more
+	// The values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for
+	// each more.
 	want := []float64{1, 1, 1.5, 1.75, 1.875, 2, 2, 2}
 	for difference, factor := range want {
 		for _, least := range []int{0, 3} {
