@@ -10,7 +10,8 @@ import (
 	"elobot/internal/chart"
 )
 
-// TestCurve: a curve is a staircase from the left of its box to the right, and says where it begins, where it is highest, and where it ends.
+// TestCurve: a curve is a staircase from the left edge of its box to the right one, and labels its
+// beginning, its highest point and its end.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }

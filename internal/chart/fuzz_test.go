@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fuzzed makes a chart from any bytes: 17 for a point, of which the first says whose it is and how good.
+// fuzzed makes a chart from any bytes. Each point takes 17, the first of which selects its line.
 func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	c := Chart{ByMatch: byMatch, Dark: dark, Date: func(t time.Time) string { return t.Format(time.DateOnly) }}
 	for _, name := range strings.SplitN(names, "\n", MaxHighlighted) {
@@ -31,7 +31,7 @@ func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	return c
 }
 
-// FuzzDraw checks that any chart becomes a picture.
+// FuzzDraw: any chart becomes a picture.
 func FuzzDraw(f *testing.F) {
 	f.Add("Ann", []byte{}, false, false)
 	f.Add("Ann\nБорис\n\xff\u0301\n🎱", []byte(strings.Repeat("\x00at=time\x00match=0z", 3)), true, true)

@@ -19,7 +19,8 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// The tolerance of a comparison: processors round differently. A missing mark changes more pixels than this.
+// The tolerance of a comparison: processors round differently. A missing mark changes more pixels
+// than this.
 const (
 	tolerance      = 24     // of a color, from 0 to 255
 	differingShare = 0.0003 // of the pixels
@@ -28,8 +29,8 @@ const (
 // names has one name for each script.
 var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
 
-// season returns the history of the ratings of players who play a number of matches: every few hours, and the last of them two weeks not at
-// all.
+// season returns the rating histories of players who play the given number of matches, one every
+// few hours.
 func season(players, matches int) []Line {
 	random := rand.New(rand.NewPCG(uint64(players), uint64(matches)))
 	lines := make([]Line, players)
@@ -104,8 +105,8 @@ func goldenCharts() map[string]Chart {
 	return charts
 }
 
-// inSeasons lets a season begin with each of two matches, in which everybody is at 1500 before the first one. The first player is not in the
-// last one.
+// inSeasons starts a season with each of two matches, and resets all players to 1500 before it. The
+// first player is not in the last season.
 func inSeasons(c Chart) Chart {
 	for i, first := range []int{70, 120} {
 		c.Seasons = append(c.Seasons, Season{Match: first, Label: fmt.Sprintf("Season %d", i+2)})
@@ -143,7 +144,7 @@ func inSeasons(c Chart) Chart {
 	return c
 }
 
-// TestGolden compares pictures with testdata.
+// TestGolden: charts look like the pictures in testdata.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, c := range goldenCharts() {
@@ -168,7 +169,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// write writes a picture as a file that is as small as it can be.
+// write writes a picture as a file that is as small as possible.
 func write(t *testing.T, path string, data []byte) {
 	t.Helper()
 	var small bytes.Buffer
@@ -192,7 +193,7 @@ func decode(t *testing.T, data []byte) image.Image {
 	return picture
 }
 
-// differing returns the share of the pixels of two pictures that differ.
+// differing returns the share of pixels that differ between two pictures.
 func differing(a, b image.Image) float64 {
 	count := 0
 	for y := range Height {
@@ -205,7 +206,7 @@ func differing(a, b image.Image) float64 {
 	return float64(count) / (Width * Height)
 }
 
-// distance returns by how much two colors differ at most, from 0 to 255.
+// distance returns the largest difference between two colors in any channel, from 0 to 255.
 func distance(a, b color.Color) int {
 	ar, ag, ab, _ := a.RGBA()
 	br, bg, bb, _ := b.RGBA()

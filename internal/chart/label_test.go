@@ -44,7 +44,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelsFit checks that no label is wider than its room, and that what is drawn is not wider than what is measured.
+// TestLabelsFit: no label is wider than its room, and no drawn label is wider than measured.
 func TestLabelsFit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

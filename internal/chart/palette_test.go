@@ -18,8 +18,8 @@ func linear(c color.Color) rgbLinear {
 	return out
 }
 
-// visions has what the eyes make of a color: those of most people and the three kinds of color blindness, after Machado, Oliveira and
-// Fernandes (2009).
+// visions has the colors that people see: with normal vision and the three kinds of color
+// blindness, after Machado, Oliveira and Fernandes (2009).
 var visions = map[string][3]rgbLinear{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -31,7 +31,7 @@ func dot(a, b rgbLinear) float64 { return max(a[0]*b[0]+a[1]*b[1]+a[2]*b[2], 0) 
 
 func luminance(c color.Color) float64 { return dot(linear(c), rgbLinear{0.2126, 0.7152, 0.0722}) }
 
-// seen returns a color in the space CIELAB, in which distances are differences that people see.
+// seen returns a color in the CIELAB space, where distances are differences that people see.
 func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	in := linear(c)
 	light := rgbLinear{dot(vision[0], in), dot(vision[1], in), dot(vision[2], in)}
@@ -41,8 +41,8 @@ func seen(c color.Color, vision [3]rgbLinear) rgbLinear {
 	return rgbLinear{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColors checks that the lines are seen on their ground (the contrast of WCAG 2.2 for graphics), and that everybody can tell them
-// apart: a difference of 2 is just seen.
+// TestColors: the lines stand out from their background (the contrast of WCAG 2.2 for graphics),
+// and can be told apart with any vision. A difference of 2 is just noticeable.
 func TestColors(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()

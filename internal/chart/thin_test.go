@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// drawPoints draws points in order, of which many share a column of pixels.
+// drawPoints draws points in order, many of which share a column of pixels.
 func drawPoints(t *rapid.T) []Point {
 	points := make([]Point, rapid.IntRange(1, 300).Draw(t, "points"))
 	at := time.Unix(rapid.Int64Range(0, 2e9).Draw(t, "start"), 0).UTC()
@@ -26,8 +26,8 @@ func drawPoints(t *rapid.T) []Point {
 	return points
 }
 
-// TestThinning checks that thinned lines lose no extreme: each column has the highest, the lowest and the last of its points, and nothing
-// else. No column has points of two seasons.
+// TestThinning: thinned lines lose no extreme: each column keeps its highest, lowest and last point
+// and nothing else. No column has points of two seasons.
 func TestThinning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -59,7 +59,7 @@ func TestThinning(t *testing.T) {
 	})
 }
 
-// checkDrawn checks that the picture of a single line has the color of the line at every point.
+// checkDrawn checks that the picture of a single line has the line's color at every point.
 func checkDrawn(t *rapid.T, p *plot, points []Point) {
 	p.drawTrace(p.traces[0], lineWidth, p.lines[0])
 	for _, point := range points {
