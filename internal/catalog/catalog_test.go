@@ -15,13 +15,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// forms are the forms of a text by their names: only "other" unless the text depends on a count.
+// forms are the forms of a text by name: only "other" unless the text depends on a count.
 type forms map[string]string
 
 // formNames are CLDR's names of plural forms.
 var formNames = []string{"zero", "one", "two", "few", "many", "other"}
 
-// readTexts reads a language's file by itself, without the library that the bot reads it with.
+// readTexts reads a language's file without the bot's library.
 func readTexts(t *testing.T, tag language.Tag) map[string]forms {
 	t.Helper()
 	var file map[string]any
@@ -57,7 +57,8 @@ func readTexts(t *testing.T, tag language.Tag) map[string]forms {
 	return texts
 }
 
-// neededForms returns the plural forms that whole numbers have in a language, and which of them stand for one number only.
+// neededForms returns the plural forms that whole numbers have in a language, and which of them
+// stand for one number only.
 func neededForms(t *testing.T, tag language.Tag) (names []string, single map[string]bool) {
 	t.Helper()
 	bundle := i18n.NewBundle(tag)
@@ -65,7 +66,8 @@ func neededForms(t *testing.T, tag language.Tag) (names []string, single map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	numbers := map[string]int{"other": 1} // the library wants it, also where it stands for fractions only
+	// The library requires it, even where it stands for fractions only.
+	numbers := map[string]int{"other": 1}
 	for _, from := range []int{0, 1_000_000, 2_000_000} {
 		for n := from; n < from+200; n++ {
 			form, err := i18n.NewLocalizer(bundle, tag.String()).Localize(&i18n.LocalizeConfig{MessageID: "form", PluralCount: n})
@@ -94,8 +96,8 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// TestLanguages: each language has every text of the English file and no other, in every plural form that it needs, with the same
-// placeholders and the same commands to copy, in valid markup.
+// TestLanguages: each language has every text of the English file and no other, in every plural
+// form that it needs, with the same placeholders and the same commands to copy, in valid markup.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	english := readTexts(t, language.English)
@@ -103,7 +105,7 @@ func TestLanguages(t *testing.T) {
 		t.Run(tag.String(), func(t *testing.T) {
 			t.Parallel()
 			texts := readTexts(t, tag)
-			ids := func(all map[string]forms) []string { // each language has aliases of its own
+			ids := func(all map[string]forms) []string { // each language has its own aliases
 				isAlias := func(id string) bool { return strings.HasPrefix(id, "aliases.") }
 				return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), isAlias)
 			}
@@ -125,7 +127,8 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// checkText compares a text with the English one. A form for a single number may leave out placeholders, such as the number.
+// checkText compares a text with the English one. A form for a single number may omit placeholders,
+// such as the number.
 func checkText(t *testing.T, id, english, text string, single bool) {
 	t.Helper()
 	want, got := slices.Compact(found(placeholder, english)), slices.Compact(found(placeholder, text))
@@ -162,8 +165,8 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 	}
 }
 
-// limits are the most characters that a text may have without its arguments, by the beginning of its id: what more would not be seen on a
-// phone. Answers to presses are cut at 200.
+// limits are the most characters that a text may have without its arguments, by the beginning of
+// its id: more would not be visible on a phone. Answers to presses are cut at 200.
 var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
 
 // TestTextsFit: menus, buttons, toasts and remarks are short in every language.
@@ -205,7 +208,8 @@ func TestFor(t *testing.T) {
 	}
 }
 
-// TestMistakesPanic: what would leave a gap in a message does not pass a test that renders the message.
+// TestMistakesPanic: a mistake that would leave a gap in a message panics, so a test that renders
+// the message fails.
 func TestMistakesPanic(t *testing.T) {
 	t.Parallel()
 	for what, render := range map[string]func(Language){
@@ -248,7 +252,8 @@ func TestNumber(t *testing.T) {
 
 func TestDate(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, time.November, 3, 23, 30, 0, 0, time.FixedZone("", -3600)) // when it is the next day in UTC
+	// In UTC, this is the next day.
+	at := time.Date(2026, time.November, 3, 23, 30, 0, 0, time.FixedZone("", -3600))
 	for tag, want := range map[string]string{
 		"en": "3 November 2026", "de": "3. November 2026", "es": "3 de noviembre de 2026", "pt-BR": "3 de novembro de 2026",
 		"ru": "3 ноября 2026 г.", "uk": "3 листопада 2026 р.",
