@@ -33,7 +33,7 @@ import (
 
 const botToken = "123:secret"
 
-// club is a group with a web board that is on, beside another group that has one, too. Both are served.
+// club is a group whose web board is on, next to another group with a board. Both are served.
 type club struct {
 	t     *testing.T
 	w     *dbtest.World
@@ -46,10 +46,10 @@ type club struct {
 	group ranking.GroupID
 }
 
-// hostile is a name that would be markup.
+// hostile is a name that must not become markup.
 const hostile = `"><script>alert(1)</script>`
 
-// other are people of another group.
+// The people of another group.
 var (
 	otherChat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Secret society"}
 	dora      = command.Person{ID: 77, Username: "dora", Name: "Dora the Hidden"}
@@ -61,7 +61,7 @@ func newClub(t *testing.T) *club {
 	return newClubAt(t, time.Now)
 }
 
-// stopped is a clock that stands still, so that nothing depends on how fast the machine is.
+// stopped is a clock that stands still, so that nothing depends on the machine's speed.
 func stopped() func() time.Time {
 	at := time.Now()
 	return func() time.Time { return at }
@@ -87,13 +87,13 @@ func newClubAt(t *testing.T, now func() time.Time) *club {
 	return c
 }
 
-// boardOf returns what the link of a group's board is made of.
+// boardOf returns the data that a link to a group's board is made of.
 func (c *club) boardOf(group ranking.GroupID) ranking.WebBoard {
 	c.t.Helper()
 	return ranking.WebBoard{Group: group, Salt: dbtest.Value[string](c.t, c.w.Pool, `SELECT web_salt::text FROM groups WHERE id = $1`, group)}
 }
 
-// serve serves the boards of the club at an address of their own.
+// serve serves the club's boards at an address of their own.
 func (c *club) serve(now func() time.Time) (board *web.Board, links web.Links, stop func()) {
 	c.t.Helper()
 	proxies, err := web.ReadProxies("127.0.0.1")
@@ -107,7 +107,7 @@ func (c *club) serve(now func() time.Time) (board *web.Board, links web.Links, s
 	return board, links, stop
 }
 
-// get asks for a page of the board with headers in pairs.
+// get requests a page of the board, with headers in pairs.
 func (c *club) get(path string, headers ...string) answer {
 	c.t.Helper()
 	return c.ask(c.url+path, headers...)
@@ -141,9 +141,9 @@ func fill(path string, values map[string]any) string {
 	})
 }
 
-// TestRoutes: each page is there for all who have the link, with the headers that keep the link
-// secret, and nobody gets anything with a foreign token, group, person, ladder or season, or with a
-// link that was made of another salt, or of none.
+// TestRoutes: anyone who has the link sees each page, with the headers that keep the link secret. A
+// foreign token, group, person, ladder or season, and a link made of another salt or none, show
+// nothing.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -212,7 +212,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestPages: what the pages show, in the words of the group. Names are never markup.
+// TestPages: the pages show what they should, in the group's language. Names are never markup.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -267,7 +267,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestCaching: pages are checked again each time, files are kept for ever, and both are compressed.
+// TestCaching: pages are revalidated each time, files are cached forever, and both are compressed.
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -362,9 +362,9 @@ func TestQueriesOfViewers(t *testing.T) {
 	}
 }
 
-// TestCut: when the board is turned off or has a new link, or the bot is removed, all viewers are
-// cut, and the link is dead. When the board is on again, or the bot is back, it is the old link
-// that opens it, unless there is a new one: the old one stays dead then.
+// TestCut: when the board is turned off or gets a new link, or the bot is removed, all viewers are
+// cut off and the link is dead. When the board is on again, or the bot is back, the old link opens
+// it, unless there is a new one: then the old one stays dead.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
@@ -378,7 +378,7 @@ func TestCut(t *testing.T) {
 	back := func(ctx context.Context, s *ranking.Service, o ranking.Origin) error { return s.BotBack(ctx, o) }
 	for what, tc := range map[string]struct {
 		ends, begins []step
-		isNew        bool // the link
+		isNew        bool // whether there is a new link
 	}{
 		"off":        {ends: []step{web(ranking.Off)}, begins: []step{web(ranking.On)}},
 		"a new link": {ends: []step{web(ranking.NewLink)}, begins: []step{web(ranking.Off), web(ranking.On)}, isNew: true},
@@ -422,8 +422,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestOtherDatabase: a link opens no board of another database, though the bot and the ids are the
-// same.
+// TestOtherDatabase: a link opens no board of another database, although the bot and the ids are
+// the same.
 func TestOtherDatabase(t *testing.T) {
 	t.Parallel()
 	c, restored := newClub(t), newClub(t)
@@ -435,7 +435,8 @@ func TestOtherDatabase(t *testing.T) {
 	}
 }
 
-// TestTooManyViewers: an address has so many viewers at most, whatever it says about itself.
+// TestTooManyViewers: the number of viewers per address is limited, whatever the address claims to
+// be.
 func TestTooManyViewers(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -451,7 +452,8 @@ func TestTooManyViewers(t *testing.T) {
 	}
 }
 
-// TestTooManyRequests: who asks too often gets 429, and others do not. The pages that one group may have made are no matter of another one.
+// TestTooManyRequests: a client that sends too many requests gets 429, others do not. The pages
+// that one group may have rendered do not count against another.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	c := newClubAt(t, stopped())
@@ -519,7 +521,7 @@ func TestSizeOfTheRanking(t *testing.T) {
 	}
 }
 
-// TestClient: only trusted proxies say where a request comes from.
+// TestClient: only trusted proxies can tell where a request comes from.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	proxies, err := web.ReadProxies("127.0.0.1, 10.0.0.0/8,2001:db8::/32")
@@ -538,8 +540,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestLinks: a link is one of its group and salt, and of the bot. Telegram accepts some addresses
-// in buttons.
+// TestLinks: a link depends on its group and salt and on the bot. Telegram accepts only some
+// addresses in buttons.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	var all []string
@@ -562,7 +564,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzBoard: whatever is asked for, the answer is a page or a refusal.
+// FuzzBoard: the answer to any request is a page or a refusal.
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)
@@ -582,7 +584,8 @@ func FuzzBoard(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path, query, encoding, forwarded string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		r.URL.Path, r.URL.RawQuery = links.Link(b)+path, query
-		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:5", rand.N(256), rand.N(256), rand.N(256)) // none asks too often
+		// Use many addresses, so that none sends too many requests.
+		r.RemoteAddr = fmt.Sprintf("10.%d.%d.%d:5", rand.N(256), rand.N(256), rand.N(256))
 		r.Header.Set("Accept-Encoding", encoding)
 		r.Header.Set("If-None-Match", encoding)
 		r.Header.Set("X-Forwarded-For", forwarded)

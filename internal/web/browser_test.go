@@ -40,7 +40,7 @@ var (
 	screenshots = flag.String("screenshots", "", "folder for a picture of each page")
 )
 
-// browser is a tab, and what its pages complain about.
+// browser is a tab, and the complaints of its pages.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -49,7 +49,7 @@ type browser struct {
 	problems []string
 }
 
-// newBrowser starts a browser. As root it has no sandbox: all pages are ours.
+// newBrowser starts a browser. It runs without a sandbox, as root requires: all pages are ours.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("lang", "en-GB"))
@@ -57,7 +57,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		// The browser closes by itself: one that is killed leaves files behind.
+		// The browser closes itself: a killed one leaves files behind.
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Error(err)
 		}
@@ -66,10 +66,11 @@ func newBrowser(t *testing.T) *browser {
 	return newTab(ctx, t)
 }
 
-// newTab returns the tab of a context, which is in front of all others.
+// newTab returns the tab of a context, in front of all others.
 func newTab(ctx context.Context, t *testing.T) *browser {
 	t.Helper()
-	dbtest.Must(t, chromedp.Run(ctx)) // the tab, and the browser with its first one, live as long as this context
+	// The tab, and the browser with its first tab, live as long as this context.
+	dbtest.Must(t, chromedp.Run(ctx))
 	b := &browser{t: t, ctx: ctx}
 	chromedp.ListenTarget(ctx, func(event any) {
 		b.mu.Lock()
@@ -96,7 +97,7 @@ func (b *browser) do(actions ...chromedp.Action) {
 	}
 }
 
-// open opens a page in a window of that width.
+// open opens a page in a window of the given size and color scheme.
 func (b *browser) open(url string, width, height int64, scheme string) {
 	b.t.Helper()
 	b.do(emulation.SetDeviceMetricsOverride(width, height, 1, false),
@@ -111,7 +112,7 @@ func eval[T any](b *browser, expression string) (value T) {
 	return value
 }
 
-// await waits until an expression is true, also in a hidden tab, which draws no frames.
+// await waits until an expression is true, even in a hidden tab, which draws no frames.
 func (b *browser) await(expression string) {
 	b.t.Helper()
 	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(dbtest.MaxWait)))
@@ -127,7 +128,8 @@ func (b *browser) quiet() {
 	}
 }
 
-// rules say what makes a page accessible. Each is an expression for the list of what breaks it, and a page that does.
+// rules are the accessibility rules. Each has an expression that lists what breaks it, and a page
+// that does.
 var rules = []struct{ name, faults, broken string }{
 	{"a language", `document.documentElement.lang ? [] : ["none"]`, `<title>x</title><main>x</main>`},
 	{"a title", `document.title.trim() ? [] : ["none"]`, `<main>x</main>`},
@@ -161,7 +163,7 @@ var rules = []struct{ name, faults, broken string }{
 		return faults })()`, `<p style="color:#999">x</p>`},
 }
 
-// pagesOf are all pages of a board.
+// pagesOf returns the paths of all pages of a board.
 func (c *club) pagesOf() map[string]string {
 	alice, bob := c.w.ID(c.t, "Alice"), c.w.ID(c.t, "Bob")
 	return map[string]string{
@@ -170,7 +172,7 @@ func (c *club) pagesOf() map[string]string {
 	}
 }
 
-// strangeNames are in six scripts, one of them is as long as names can be, and one would be markup.
+// strangeNames are in six scripts. One is as long as names can be, and one must not become markup.
 var strangeNames = []string{
 	"Ольга Їжакевич", "محمد علي", "王小明", "สมชาย ใจดี", "Γιώργος", "Zoë Łukasz-Müller", strings.Repeat("Maximilian", 6) + "Alex", hostile, "🏓 Kim",
 }
@@ -190,7 +192,8 @@ func busyClub(t *testing.T) *club {
 	return c
 }
 
-// TestPagesInABrowser: no page scrolls sideways on any screen or complains, and all keep the rules of accessibility.
+// TestPagesInABrowser: no page scrolls sideways on any screen or complains, and all keep the
+// accessibility rules.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	c, b := busyClub(t), newBrowser(t)
@@ -219,7 +222,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b.quiet()
 }
 
-// picture writes what is to be seen.
+// picture writes a screenshot.
 func (b *browser) picture(path string) {
 	b.t.Helper()
 	var picture []byte
@@ -239,8 +242,8 @@ func TestRulesFindFaults(t *testing.T) {
 	}
 }
 
-// TestLivePage: a page shows a match by itself, keeps what is open and where the keyboard is, is empty on a screen while the board is
-// off, and says when the server is away.
+// TestLivePage: a page shows a new match by itself, keeps what is open and where the focus is, is
+// empty on a screen while the board is off, and reports when the server is away.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -267,8 +270,8 @@ func TestLivePage(t *testing.T) {
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: more tabs than a browser has connections to a host show a board. Those that are
-// hidden do not follow it, but for screens, and catch up when they are shown again.
+// TestManyTabs: more tabs than a browser has connections per host can show a board. Hidden ones do
+// not follow it, except screens, and catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)
@@ -320,7 +323,7 @@ func TestTwoInstances(t *testing.T) {
 	b.quiet()
 }
 
-// notify tells a board what any instance changes, from when it returns until the test ends.
+// notify notifies a board of any instance's changes, from its return until the test ends.
 func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifier {
 	t.Helper()
 	began := make(chan struct{}, 1)
@@ -336,7 +339,7 @@ func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifi
 	return n
 }
 
-// TestWithoutJavaScript: all is there.
+// TestWithoutJavaScript: all content is there.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -351,7 +354,7 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.quiet()
 }
 
-// TestKeyboard: everything can be reached with the keyboard, and it can be seen where one is.
+// TestKeyboard: everything can be reached with the keyboard, and the focus is visible.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)

@@ -1,6 +1,6 @@
 package web
 
-// RoutePaths are the paths of all pages of a board, below that of the board.
+// RoutePaths returns the paths of all pages of a board, relative to the board's.
 func RoutePaths() (all []string) {
 	for _, r := range routes() {
 		all = append(all, r.path)
@@ -8,7 +8,7 @@ func RoutePaths() (all []string) {
 	return all
 }
 
-// AssetPaths are the paths of the files of the pages.
+// AssetPaths returns the paths of the pages' files.
 func AssetPaths() (all []string) {
 	for path := range assets() {
 		all = append(all, path)
@@ -16,8 +16,8 @@ func AssetPaths() (all []string) {
 	return all
 }
 
-// Client is where a request comes from.
+// Client returns where a request comes from.
 var Client = Proxies.client
 
-// MaxViewersOf is how many viewers one address may have.
+// MaxViewersOf is the maximum number of viewers per address.
 const MaxViewersOf = maxViewersOf

@@ -163,7 +163,8 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestDocumented: the documentation explains every metric and every field of the JSON, and no others.
+// TestDocumented: the documentation explains every metric and every field of the JSON, and no
+// others.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/metrics.md")
@@ -213,8 +214,8 @@ func botMetrics(t *testing.T, text string) map[string]float64 {
 	return found
 }
 
-// TestScrapesAreBounded: while the stats cannot be read, a few scrapes wait for them, but not for
-// long, and further ones are refused at once.
+// TestScrapesAreBounded: while the stats cannot be read, a few scrapes wait for a short time, and
+// all others are refused at once.
 func TestScrapesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

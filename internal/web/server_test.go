@@ -29,7 +29,8 @@ func listen(t *testing.T) *web.Server {
 	return server
 }
 
-// serve runs a server with metrics. It returns the server's URL, a function that stops it, and the channel that receives the result of Run.
+// serve runs a server with metrics. It returns the server's URL, a function that stops it, and the
+// channel that receives the result of Run.
 func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	server := listen(t)
@@ -180,7 +181,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stopping server does not wait for a handler that hangs.
+// TestStopIsBounded: a stopping server does not wait for a hanging handler.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
@@ -228,7 +229,7 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// TestWebhook: requests to the path of the webhook, and to no other, reach its handler, with or without metrics.
+// TestWebhook: only requests to the webhook's path reach its handler, with or without metrics.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	for _, withStats := range []bool{true, false} {
@@ -278,7 +279,6 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// waitUntilRefused waits until connections are refused.
 func waitUntilRefused(t *testing.T, url string) {
 	t.Helper()
 	for {
