@@ -13,7 +13,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// fakeBoards has boards in all chats but number 2. It notes when updates are queued, and fails for two seconds.
+// fakeBoards has boards in all chats except number 2. It records when updates are queued, and fails
+// for two seconds.
 type fakeBoards struct {
 	since  time.Time
 	queued []queuedBoards
@@ -28,7 +29,7 @@ func (f *fakeBoards) err() error {
 	return nil
 }
 
-// queuedBoards are the chats of one call of the store; none for all chats.
+// queuedBoards are the chats of one call of the store; empty for all chats.
 type queuedBoards struct {
 	At    time.Duration
 	Chats []outbox.ChatID
@@ -49,8 +50,9 @@ func (f *fakeBoards) QueueAllBoards(context.Context) ([]outbox.ChatID, error) {
 	return []outbox.ChatID{1, 3}, f.err()
 }
 
-// TestWhenBoardsAreUpdated: all at first and every hour, and then those of chats in which something happens, at most once in the interval
-// since the last update was queued or sent. What fails is repeated.
+// TestWhenBoardsAreUpdated: all boards are updated at the start and every hour, and a chat's boards
+// when something happens there, at most once per interval since the last update was queued or sent.
+// Failed updates are repeated.
 func TestWhenBoardsAreUpdated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +78,7 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 				}
 			}
 		}
-		at(4*time.Second, touch(1, 2)) // 2 has no board, so that no interval has begun
+		at(4*time.Second, touch(1, 2)) // 2 has no board, so no interval has begun
 		at(20*time.Second, touch(3))
 		at(22*time.Second, touch(3))
 		at(29*time.Second, func() { b.noteUpdate(3) }) // the one of 20 s is sent late

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestFindings: what a test cannot easily break for real is reported with what to do.
+// TestFindings: faults that a test cannot easily cause for real are reported with the remedy.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Owns: true}
@@ -97,7 +97,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestNewerTimeZones: only a machine whose zone files are newer is mentioned.
+// TestNewerTimeZones: the machine's zone files are mentioned only if they are newer.
 func TestNewerTimeZones(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ file, text, want string }{

@@ -92,8 +92,8 @@ func meaningOf(c *Config) []any {
 		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
-// TestSettingsInFiles: the example and the Compose file have all settings, with their real defaults. A setting that the
-// Compose file did not pass on would have no effect in .env.
+// TestSettingsInFiles: the example and the Compose file have all settings, with their real
+// defaults. A setting that the Compose file did not pass on would have no effect in .env.
 func TestSettingsInFiles(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)

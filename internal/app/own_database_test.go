@@ -2,7 +2,7 @@ package app
 
 import "testing"
 
-// TestChooseDir: a database that is there is used or named in an error, and never passed over.
+// TestChooseDir: an existing database is used or named in an error, never passed over.
 func TestChooseDir(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -18,7 +18,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestPermanent: what a restart cannot mend is told from what it may, as the errors reach the end of the process.
+// TestPermanent: errors that a restart cannot fix are told apart from those that it may, in the
+// form in which they reach the end of the process.
 func TestPermanent(t *testing.T) {
 	t.Parallel()
 	listening := func(errno syscall.Errno) error {

@@ -24,7 +24,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// heldViews hold up each chart until the test lets it go on.
+// heldViews hold up each chart until the test lets it continue.
 type heldViews struct {
 	bot.Views
 	begun, goOn chan struct{}
@@ -38,7 +38,8 @@ func (v *heldViews) Ratings(ctx context.Context, n stats.Chart, now time.Time) (
 	return v.Views.Ratings(ctx, n, now)
 }
 
-// TestQuickPressesOnAChart: of what is pressed while a chart is being drawn, only the last is drawn after that, and shown.
+// TestQuickPressesOnAChart: of the buttons pressed while a chart is being drawn, only the last
+// one's chart is drawn afterwards and shown.
 func TestQuickPressesOnAChart(t *testing.T) {
 	t.Parallel()
 	const token = "7000000001:AAsimulated_bot_token_opens_nothing"

@@ -54,7 +54,7 @@ func TestSendingSettings(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		flags string
-		want  func(s *sending) // changes the defaults to what is wanted
+		want  func(s *sending) // changes the defaults to the expected settings
 	}{
 		{"", func(*sending) {}},
 		{"--send-parallel=1", func(s *sending) { s.Outbox.Parallel = 1 }},
@@ -108,7 +108,8 @@ func TestSendingSettings(t *testing.T) {
 	}
 }
 
-// TestWrongSendingSettings: there is one sentence for each fault. It shows the right form and does not quote the value.
+// TestWrongSendingSettings: each fault has one sentence. It shows the right form and does not quote
+// the value.
 func TestWrongSendingSettings(t *testing.T) {
 	t.Parallel()
 	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: each a number of at least 1, and a duration of at most 1h"
@@ -150,7 +151,7 @@ func TestWrongSendingSettings(t *testing.T) {
 			}
 		}
 	}
-	// the default renewal is too long for such a lease
+	// The default renewal is too long for such a lease.
 	_, err := configured(t, "--lease-duration=499ms")
 	if want := (&ConfigError{[]string{duration, renewal}}).Error(); err == nil || err.Error() != want {
 		t.Errorf("a short lease: %v\nwant: %s", err, want)
@@ -168,7 +169,7 @@ func TestAddresses(t *testing.T) {
 	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
 	for _, tc := range []struct {
 		flags        []string
-		public, asks string // asks is the address that a health check asks
+		public, asks string // asks is the address that a health check requests
 	}{
 		{[]string{"--port=99"}, ":99", "127.0.0.1:99"},
 		{[]string{"--port=99", "--listen-addr=:98"}, ":98", "127.0.0.1:98"},

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// parsed parses a command line with a file of this content and an environment. The file is called .env in the result.
+// parsed parses a command line with an environment and a file of this content, which the result
+// calls .env.
 func parsed(t *testing.T, content string, environ ...string) (*Config, *Sources) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), ".env")
@@ -40,7 +41,7 @@ func parseWith(t *testing.T, s *Sources) *Config {
 	return c
 }
 
-// TestDotenv: the values of a file are used unless the environment or a flag overrides them.
+// TestDotenv: the values of a file apply unless the environment or a flag overrides them.
 func TestDotenv(t *testing.T) {
 	t.Parallel()
 	c, s := parsed(t, "\ufeff# mine\r\n\r\nTELEGRAM_BOT_TOKEN=123:hush\r\nexport LOG_LEVEL = 'warn' # loud\nLOG_FORMAT=text\nSECRET=hush\n"+
@@ -60,7 +61,8 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// TestUnreadableLines: each line that is not NAME=value is named, and not quoted. The others count.
+// TestUnreadableLines: each line that is not NAME=value is reported by number and not quoted. The
+// other lines apply.
 func TestUnreadableLines(t *testing.T) {
 	t.Parallel()
 	for content, lines := range map[string]string{
@@ -77,8 +79,9 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspeltSettings: two letters may be wrong in the name of a setting of eight letters or more, and one in a shorter one, for the name
-// to count as misspelt. Small letters always do. Names of well-known programs never do.
+// TestMisspeltSettings: a name counts as a misspelled setting if at most two letters are wrong, or
+// one if the setting has fewer than eight letters. Wrong case always counts, the name of a
+// well-known program's variable never does.
 func TestMisspeltSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
@@ -109,8 +112,9 @@ func TestMisspeltSettings(t *testing.T) {
 	}
 }
 
-// TestDollars: a $ in a setting is named if not all programs that read the file keep it or expand
-// it alike. All of them keep one in single quotes, but Compose v1 expands ${NAME} there, too.
+// TestDollars: a $ in a setting is reported unless all programs that read the file keep it or
+// expand it alike. All of them keep one in single quotes, except that Compose v1 expands ${NAME}
+// there too.
 func TestDollars(t *testing.T) {
 	t.Parallel()
 	for line, ambiguous := range map[string]bool{
@@ -132,8 +136,8 @@ func TestDollars(t *testing.T) {
 	}
 }
 
-// TestOtherNamesOfTheToken: while there is no token, names that other bots use for theirs are
-// named. Otherwise they are no faults.
+// TestOtherNamesOfTheToken: while there is no token, the names that other bots use for theirs are
+// reported. Otherwise they are no faults.
 func TestOtherNamesOfTheToken(t *testing.T) {
 	t.Parallel()
 	for name, similar := range map[string]bool{
@@ -155,7 +159,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 	}
 }
 
-// TestProxies: a proxy that net/http ignores or cannot use is named, and not quoted.
+// TestProxies: a proxy that net/http ignores or cannot use is reported by the setting's name and
+// not quoted.
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
@@ -185,7 +190,8 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: other names in the file are no faults. Those that may be the end of a secret are not repeated.
+// TestUnknownNames: other names in the file are no faults. A name that may be the end of a secret
+// is not repeated.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	_, s := parsed(t, "COMPOSE_PROJECT_NAME=a\nLOG_LEVEL=info\nPGHOST=db\nWEBHOOK_SECRET=c2VjcmV0\naHVzaGh1c2g==")

@@ -17,7 +17,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// fakeTimers are timers in memory. fail is what happens instead of firing those with these keys.
+// fakeTimers are timers in memory. fail has, by key, what happens instead of firing.
 type fakeTimers struct {
 	mu     sync.Mutex
 	timers []ranking.Timer // in their order
@@ -58,8 +58,8 @@ func (f *fakeTimers) FireTimer(_ context.Context, t ranking.Timer) error {
 	return nil
 }
 
-// TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers that fail or panic are logged once per
-// look, and hold up no others, however many they are.
+// TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers
+// that fail or panic are logged once per poll, and delay no others, however many they are.
 func TestTimersFireInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,8 +100,8 @@ func TestTimersFireInTime(t *testing.T) {
 	})
 }
 
-// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the last outage of either Telegram
-// or the database, and no other timer waits.
+// TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the
+// last outage of Telegram or the database, and no other timer waits.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestTimersStopWithoutTheLease: nothing more is tried once the lease is lost.
+// TestTimersStopWithoutTheLease: nothing is tried any more once the lease is lost.
 func TestTimersStopWithoutTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -141,6 +141,7 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		timers{f, false, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context()) // it returns
+		// run returns once the lease is lost.
+		timers{f, false, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context())
 	})
 }

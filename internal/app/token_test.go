@@ -14,7 +14,7 @@ import (
 )
 
 // TestRefusedToken: a token that has worked is retried for ten minutes of nothing but refusals,
-// also from several callers, and the log says so once. Any other token is not retried.
+// even by several callers, and the log reports that once. Any other token is not retried.
 func TestRefusedToken(t *testing.T) {
 	t.Parallel()
 	refused := fmt.Errorf("getMe: %w", telegram.ErrTokenRefused)
