@@ -19,7 +19,8 @@ func parsed(tb testing.TB, m message) command.Command {
 	return c
 }
 
-// BenchmarkParse measures Parse with all kinds of names, and with text that is no command, as most messages of a group.
+// BenchmarkParse measures Parse with all kinds of names, and with text that is no command, like
+// most messages of a group.
 func BenchmarkParse(b *testing.B) {
 	run := func(name string, m message, want bool) {
 		b.Run(name, func(b *testing.B) {
@@ -67,7 +68,8 @@ func BenchmarkParseMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkNames measures what plain names cost in a large group: making the dictionary, and reading reports with names.
+// BenchmarkNames measures the cost of plain names in a large group: building the dictionary, and
+// reading reports with names.
 func BenchmarkNames(b *testing.B) {
 	people := make([]command.Person, 10_000)
 	for i := range people {
@@ -100,7 +102,6 @@ func BenchmarkNames(b *testing.B) {
 	}
 }
 
-// BenchmarkParseFix measures ParseFix.
 func BenchmarkParseFix(b *testing.B) {
 	for _, c := range []struct{ form, template string }{
 		{"score", "/fix 42 3:1"}, {"sets", "/fix #42 11:7 9:11 11:5"},

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestReportsProperty writes reports of random words, people and scores. Whatever is read must be what its simplest form says.
+// TestReportsProperty: whatever is read from a report of random words, people and scores equals
+// what its canonical form reads as.
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
 	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to drew to for by 3:1 1:3 2:2
@@ -32,8 +33,8 @@ func TestReportsProperty(t *testing.T) {
 	})
 }
 
-// checkReports parses a command without and with names of players. What is read, written in the simplest form, must read as the same
-// matches.
+// checkReports parses a command with and without the names of players. Every match read must
+// survive being written in canonical form.
 func checkReports(t rapid.TB, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	plain, plainErr := command.ParseMatch(by(c, from, reply), nil)
@@ -67,7 +68,7 @@ func checkReport(t rapid.TB, r command.Report, err error) {
 	}
 }
 
-// checkCanonical writes a match in the simplest form, and reads it again.
+// checkCanonical writes a match in canonical form and reads it again.
 func checkCanonical(t rapid.TB, want command.Match) {
 	t.Helper()
 	m := canonical(want)
@@ -91,7 +92,8 @@ func checkCanonical(t rapid.TB, want command.Match) {
 	}
 }
 
-// canonical returns the report of a match such as "/match @a 3:1 @b", "/match @a beat @b" or "/match @a @b vs @c @d 11:7 9:11".
+// canonical returns the simplest report of a match, such as "/match @a 3:1 @b", "/match @a beat @b"
+// or "/match @a @b vs @c @d 11:7 9:11".
 func canonical(of command.Match) message {
 	var m message
 	m.mark(command.KindBotCommand, "/match", nil)

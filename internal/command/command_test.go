@@ -56,8 +56,8 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-// TestParseBeyond: where Telegram's mark ends inside a word, or is missing, the whole word is the
-// name, and the mentions behind it count.
+// TestParseBeyond: where Telegram's mark ends inside a word or is missing, the whole word is the
+// command's name, and the mentions behind it count.
 func TestParseBeyond(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]command.Command{
@@ -85,7 +85,7 @@ func TestParseBeyond(t *testing.T) {
 	}
 }
 
-// telegramCommand is what Telegram marks as a command at the beginning of a text.
+// telegramCommand matches what Telegram marks as a command at the beginning of a text.
 var telegramCommand = regexp.MustCompile(`^/[A-Za-z0-9_]{1,32}`)
 
 func TestParseNoCommand(t *testing.T) {
@@ -166,7 +166,8 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities has one valid mention, of alice, among entities that do not fit the text.
+// TestParseBadEntities: of the entities, only the one valid mention counts; those that do not fit
+// the text are ignored.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19

@@ -6,7 +6,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestCorrect: the corrected form of what people write, if one can be made that leaves out nothing but fillers.
+// TestCorrect: a malformed report gets a corrected form if one exists that leaves out nothing but
+// fillers.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
 	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1}, {ID: 8, Username: "kim", Name: "Kim", Player: 2}})
@@ -14,13 +15,13 @@ func TestCorrect(t *testing.T) {
 		"/match @bob -3:1":                      "/match @bob 3:1",
 		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",
 		"/match bela kovacs -11:7 9:11 11:5 gg": `/match "Béla Kovács" 11:7 9:11 11:5`,
-		// a word that the bot does not understand may be what decides
+		// An unknown word may be the decisive one.
 		"/match @bob 3:1 eventide":               "",
 		"/match @bob 3:1 evening gym":            "",
 		"/match bela kovacs 11:7 9:11 11:5 zorb": "",
 		"/lost @bob 1:3 eventide":                "",
 		"/match отметелил @bob 3:1":              "",
-		// what is missing or may mean two things is nobody's to guess
+		// Nothing that is missing or ambiguous is guessed.
 		"/match @bob":                       "",
 		"/match @bob 3":                     "",
 		"/match @ann @bob @cat 10:8":        "",
@@ -48,7 +49,7 @@ func TestCorrect(t *testing.T) {
 	}
 }
 
-// TestCorrectInALadder: the corrected command names the ladder that the malformed one has named.
+// TestCorrectInALadder: the corrected command names the ladder that the malformed one named.
 func TestCorrectInALadder(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -65,7 +66,8 @@ func TestCorrectInALadder(t *testing.T) {
 	}
 }
 
-// TestCorrectAmendment: corrections name the match, because nobody can tell whether they will be sent as a reply.
+// TestCorrectAmendment: corrections name the match, because they may be sent without replying to
+// it.
 func TestCorrectAmendment(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

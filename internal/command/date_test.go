@@ -9,7 +9,7 @@ import (
 
 var blanks = regexp.MustCompile(` +`)
 
-// TestDates: what of a text is a date, which day it is, and what is left of it.
+// TestDates: a text's date is found, and the rest of the text stays.
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
@@ -53,7 +53,7 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 last night", "bob 3:1 yesterday"},
 		{"bob 3:1 at 7pm", "bob 3:1"},
 		{"bob 3:1 at 19:30", "bob 3:1 at 19:30"},
-		{"april 3 1", "april 3 1"}, // people who are called so
+		{"april 3 1", "april 3 1"}, // players with these names
 		{"domingo 3:1", "domingo 3:1"},
 		{"anna freitag 3:1", "anna freitag 3:1"},
 		{"anna 3:1 freitag", "anna 3:1 | 0-0"},
@@ -77,7 +77,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateLetters: no date is without one of dateLetters, so that texts without them need no search.
+// TestDateLetters: every date contains one of dateLetters, so a text without them need not be
+// searched.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

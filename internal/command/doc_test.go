@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestDoc parses every example of the package's doc, and compares the outcome with the doc.
+// TestDoc: every example in the package's doc has the outcome given there.
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -70,8 +70,8 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match in the form of the doc. People are usernames in lower case, or names if they are meant by those or have
-// none.
+// describeMatch returns a match in the form of the doc. People are usernames in lower case, or
+// names if they have no username or are meant by their names.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {

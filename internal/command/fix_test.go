@@ -50,7 +50,7 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// numberErrors are the errors of match numbers.
+// numberErrors are invalid match numbers and their errors.
 var numberErrors = []struct {
 	number string
 	reason command.Reason

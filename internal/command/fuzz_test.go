@@ -97,7 +97,7 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	}
 }
 
-// checkCorrected checks that a correction is a short command, and that there is none if it is not clear.
+// checkCorrected checks that a correction is a short command, and that an unclear command has none.
 func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	t.Helper()
 	return func(text string, ok bool) {
@@ -108,7 +108,7 @@ func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	}
 }
 
-// checkNumbers compares all numbers in the arguments with those that were parsed.
+// checkNumbers compares the numbers in the arguments with the parsed ones.
 func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	t.Helper()
 	var want []int
@@ -116,7 +116,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		want = append(want, match)
 	}
 	if len(scores) == 1 && !scores[0].HasPoints() {
-		return // words say it
+		return // words state the result
 	}
 	for _, s := range scores {
 		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {
@@ -124,7 +124,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		}
 		want = append(want, s.A, s.B)
 	}
-	args = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)][ \t]+([^0-9\s]|$)`).ReplaceAllString(args, "$1") // the numbers of a list
+	// The numbers of a list are no scores.
+	args = regexp.MustCompile(`(?m)^[ \t]*[0-9]+[.)][ \t]+([^0-9\s]|$)`).ReplaceAllString(args, "$1")
 	var got []int
 	for _, digits := range regexp.MustCompile(`[0-9]+`).FindAllString(args, -1) {
 		n, err := strconv.Atoi(digits)
@@ -133,7 +134,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		}
 		got = append(got, n)
 	}
-	withTotal := len(scores) >= 2 && len(got) == len(want)+2 // the first or the last score is the total of the others
+	// The first or the last score may be the total of the others.
+	withTotal := len(scores) >= 2 && len(got) == len(want)+2
 	if !slices.Equal(want, got) && (!withTotal || !slices.Equal(want, got[2:]) && !slices.Equal(want, got[:len(want)])) {
 		t.Fatalf("%q was read as %v", args, want)
 	}
@@ -143,11 +145,11 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	}
 }
 
-// entitySize is the number of bytes that make an entity: kind, user, offset, length.
+// entitySize is the number of bytes that encode an entity: kind, user, offset, length.
 const entitySize = 6
 
-// decodeEntities turns every six bytes into an entity. The user of a text mention is numbered by its position, which identifies the entity
-// of a mention.
+// decodeEntities turns every six bytes into an entity. The user of a text mention is numbered by
+// its position, which identifies the entity of a mention.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
@@ -181,8 +183,8 @@ func decodePeople(data []byte) (command.Person, *command.Person) {
 	return pool[int(data[0])%len(pool)], &reply
 }
 
-// checkCut cuts the mentions out of the text in another way, on UTF-16, and compares the rest. It takes the valid entities from the
-// mentions.
+// checkCut removes the mentions from the text in another way, on UTF-16, and compares the rest. It
+// takes the valid entities from the mentions.
 func checkCut(t *testing.T, text string, entities []command.Entity, c command.Command) {
 	t.Helper()
 	encoded := utf16.Encode([]rune(text))
@@ -203,13 +205,13 @@ func checkCut(t *testing.T, text string, entities []command.Entity, c command.Co
 			t.Fatalf("args %q hold the mention %q", c.Args, piece)
 		}
 	}
-	// digits of other scripts and keycaps are written as 0 to 9
+	// Digits of other scripts and keycaps are written as 0 to 9.
 	withoutDigits := func(s string) string {
 		return strings.Map(func(r rune) rune {
 			switch {
 			case unicode.Is(unicode.Nd, r), r == '\uFE0F', r == '\u20E3':
 				return -1
-			case r == '\uFFFC': // a person, or what somebody typed
+			case r == '\uFFFC': // a person, or a placeholder that the sender typed
 				return ' '
 			}
 			return r
@@ -270,7 +272,7 @@ func checkMatch(t *testing.T, c command.Command, m command.Match) {
 		t.Fatalf("%+v", m)
 	}
 	people := slices.Concat(m.A, m.B)
-	named := max(2, len(c.Mentions)) // but for words such as "me"
+	named := max(2, len(c.Mentions)) // besides words such as "me"
 	if len(people) != named && len(people) != named+1 || m.Self && len(people) != 2 {
 		t.Fatalf("%d players, %d mentions, %+v", len(people), len(c.Mentions), m)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGames: what a text is a game, each word of a game's name has a meaning in a report, and what
-// may be a slip.
+// TestGames: texts that are games are recognized, each word of a game's name has a meaning in a
+// report, and slips are found.
 func TestGames(t *testing.T) {
 	t.Parallel()
 	for name := range games {

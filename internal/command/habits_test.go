@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHabits reads what people type; testdata/habits/en.txt says in which form the cases are written. At least half of the cases of each
-// language are found, not invented.
+// TestHabits: what people type is read as intended; testdata/habits/en.txt explains the form of the
+// cases. At least half of each language's cases were found, not invented.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	least := map[string]int{"en.txt": 300}
@@ -28,7 +28,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar reads more cases of the same form, which make the tables complete.
+// TestGrammar: more cases of the same form complete the tables.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {
@@ -41,7 +41,7 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// languageFiles returns the files of a folder, one for each language.
+// languageFiles returns the files of a folder, one per language.
 func languageFiles(t *testing.T, folder string) []string {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -51,7 +51,8 @@ func languageFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// checkHabits checks the cases of a file, and returns how many there are, and how many say where they were found.
+// checkHabits checks the cases of a file. It returns their number, and the number of those with a
+// source.
 func checkHabits(t *testing.T, file string) (cases, found int) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -89,7 +90,8 @@ func checkHabits(t *testing.T, file string) (cases, found int) {
 	return cases, found
 }
 
-// parseHabit parses a command in which every word with an @ and everything in brackets with a capital letter is a mention.
+// parseHabit parses a command in which every word with an @, and everything in brackets with a
+// capital letter, is a mention.
 func parseHabit(text string) (command.Command, bool) {
 	var m message
 	text = strings.ReplaceAll(text, `\n`, "\n")
@@ -113,7 +115,8 @@ func parseHabit(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeReadings returns what a report of sam means: all readings and the doubt, or the reason of the refusal.
+// describeReadings returns what a report of sam means: all readings and the doubt, or the reason
+// for the refusal.
 func describeReadings(c command.Command, reply *command.Person, names *command.Names) string {
 	report, err := command.ParseMatch(by(c, sender(), reply), names)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/command"
 )
 
-// TestWordsOfLines: the name of a ladder may stand in front of each line.
+// TestWordsOfLines: each line may begin with the name of a ladder.
 func TestWordsOfLines(t *testing.T) {
 	t.Parallel()
 	c := command.Command{
@@ -23,7 +23,8 @@ func TestWordsOfLines(t *testing.T) {
 	}
 }
 
-// TestWordsBehindARepeatedCommand: many write the command in front of each line.
+// TestWordsBehindARepeatedCommand: the command may be repeated in front of each line, as many
+// people do.
 func TestWordsBehindARepeatedCommand(t *testing.T) {
 	t.Parallel()
 	c := command.Command{

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfLadders: what means something else at the beginning of a command names no ladder, and games do.
+// TestNamesOfLadders: words with another meaning at the beginning of a command cannot name a
+// ladder, and games can.
 func TestNamesOfLadders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"padel", "chess", "Table tennis", "шахматы", "tischtennis", "3x3", "Mixed 2", "🎱 pool"} {
@@ -24,7 +25,8 @@ func TestNamesOfLadders(t *testing.T) {
 	}
 }
 
-// TestWordsOfLadders: the words in front of everything else may name a ladder, and a command can be read without them.
+// TestWordsOfLadders: the words in front of everything else may name a ladder, and a command can be
+// read without them.
 func TestWordsOfLadders(t *testing.T) {
 	t.Parallel()
 	bob := Person{Username: "bob"}

@@ -35,7 +35,8 @@ func fault(err error) string {
 	return strings.TrimSpace(string(form.Reason) + " " + form.Detail)
 }
 
-// clubNames are the names of the players in these tests. One of them is called as people say that they won.
+// clubNames returns the names of the players in these tests. One of them is also a word for having
+// won.
 func clubNames() *command.Names {
 	return command.NewNames([]command.Person{
 		{ID: 1, Name: "Ann Lee"}, {ID: 2, Name: "Ben"}, {ID: 3, Name: "Cid 2"}, {ID: 4, Name: "Dan"}, {ID: 5, Name: "Dan"},
@@ -164,7 +165,8 @@ func TestParseScores(t *testing.T) {
 	}
 }
 
-// checkLineups parses a command with the parsers that read no score. Nobody takes part who is not named, and nobody twice.
+// checkLineups parses a command with the parsers that read no score. Only people who are named take
+// part, and each only once.
 func checkLineups(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	for _, names := range []*command.Names{nil, clubNames()} {

@@ -81,7 +81,7 @@ func TestParseMatch(t *testing.T) {
 				if !ok {
 					t.Fatal("no command")
 				}
-				// A reply to a third person has no effect if somebody is mentioned.
+				// A reply to a third person has no effect if people are mentioned.
 				got, err := parseOne(c, sender(), &replied)
 				if err != nil {
 					t.Fatalf("%v, %+v", err, err)
@@ -215,7 +215,8 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames names one person by username and by id: the data of the sender and of the reply connects the two.
+// TestParseMatchSameByTwoNames: a person named by username and by id is recognized as one through
+// the data of the sender and of the reply.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
@@ -256,7 +257,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	helper := command.Person{ID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
-	// IsBot is kept if only Parse knows of it, and not the reply.
+	// IsBot is kept if only Parse knows it, and not the reply.
 	var own message
 	own.mark(command.KindBotCommand, "/match", nil)
 	own.plain(" ")
@@ -298,7 +299,8 @@ func wantFormError(
 	}
 }
 
-// TestPlaceholder: the character that stands for a person in a text is a space if somebody types it.
+// TestPlaceholder: the character that stands for a person in a text counts as a space if the sender
+// types it.
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match \uFFFC@bob \uFFFC3:1\uFFFC")
@@ -313,7 +315,7 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-// TestPast: a word for another day concerns every result of its line.
+// TestPast: a word for another day applies to every result of its line.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]bool{
@@ -336,7 +338,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// by returns a command as somebody sends it, in reply to somebody or to nobody.
+// by returns a command with its sender and the author of the message replied to, if any.
 func by(c command.Command, sender command.Person, reply *command.Person) command.Command {
 	c.Sender, c.Reply = sender, reply
 	return c

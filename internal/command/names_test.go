@@ -10,8 +10,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// group returns the players with these names, separated by "/". A name with an @ is a username, which may follow the name of its player, and
-// a former username it: "Bob @bobby was bob_one". Whose name ends with " -" has left. Each player has the next id from 101 on.
+// group returns the players with these names, separated by "/". A word with an @ is a username. It
+// may follow its player's name, and a former username may follow it: "Bob @bobby was bob_one". A
+// player whose name ends with " -" has left. Ids count from 101 on.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
@@ -26,7 +27,8 @@ func group(names string) *command.Names {
 	return command.NewNames(people)
 }
 
-// TestPlainNames reads reports of sam, in reply to a message of rita, in groups with the players named.
+// TestPlainNames: in reports of sam, in reply to a message of rita, plain names mean the players of
+// the group.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ group, text, want string }{
@@ -54,7 +56,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob/Alice/Carol/Dave", "/match alice & bob vs carol & dave 2:1", "Alice Bob 2:1 Carol Dave"},
 		{"Bob @bobby99", "/match bobby99 3:1", "sam 3:1 Bob"},
 		{"Bob @bobby99", "/match @bobby99 3:1", "sam 3:1 bobby99"},
-		// several words
+		// Several words.
 		{"Big Bob/Bob/Big", "/match big bob 3:1", "sam 3:1 Big Bob"},
 		{"Big Bob/Bob", "/match bob 3:1", "sam 3:1 Bob"},
 		{"Big Bob/Bob", "/match big  bob, 3:1", "sam 3:1 Big Bob"},
@@ -70,7 +72,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob 2/Bob", "/match bob 2 1", "sam 2:1 Bob or sam 2:1 Bob 2 ?name bob"},
 		{"Bob 2/Bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 Bob 2 ?name bob"},
 		{"007", "/match 007 3:1", "!third_number 1"},
-		// quotes
+		// Quotes.
 		{"007", `/match "007" 3:1`, "sam 3:1 007"},
 		{"Big Bob", `/match "big bob" 3:1`, "sam 3:1 Big Bob"},
 		{"Big Bob", `/match „big bob“: 3:1`, "sam 3:1 Big Bob"},
@@ -86,7 +88,7 @@ func TestPlainNames(t *testing.T) {
 		{"O'Brien", "/match o'brien 3:1", "sam 3:1 O'Brien"},
 		{"O'Brien", "/match obrien 3:1", "sam 3:1 O'Brien"},
 		{"Мар’яна", "/match мар'яна 3:1", "sam 3:1 Мар’яна"},
-		// letters
+		// Letters.
 		{"José", "/match jose 3:1", "sam 3:1 José"},
 		{"Jose", "/match JOSÉ 3:1", "sam 3:1 Jose"},
 		{"Strauß", "/match strauss 3:1", "sam 3:1 Strauß"},
@@ -104,7 +106,7 @@ func TestPlainNames(t *testing.T) {
 		{"أحمد", "/match أحمد 3:1", "sam 3:1 أحمد"},
 		{"山田", "/match 山田 3:1", "sam 3:1 山田"},
 		{"がく/かく", "/match がく 3:1", "sam 3:1 がく"},
-		// words with a meaning
+		// Words with a meaning.
 		{"Me/Bob", "/match me bob 3:1", "sam 3:1 Bob or Me 3:1 Bob ?name me"},
 		{"Win/Bob", "/match win bob 3:1", "sam 3:1 Bob or sam 1:3 Bob or Win 3:1 Bob ?name win"},
 		{"Win/Bob", "/match win against bob 3:1", "sam 3:1 Bob or Win 3:1 Bob ?name win"},
@@ -112,20 +114,20 @@ func TestPlainNames(t *testing.T) {
 		{"Max/A", "/match a max 3:1", "sam 3:1 Max or A 3:1 Max ?name a"},
 		{"The Rock/Rock", "/match the rock 3:1", "sam 3:1 The Rock"},
 		{"Sam @Sam/Bob", "/match sam bob 3:1", "sam 3:1 Bob"},
-		// several players of a name
+		// Several players of the same name.
 		{"Bob/bob/Alice", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 bob ?name bob"},
 		{"Bob @one/X @bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 X ?name bob"},
 		{"Bob/BOB", "/match bob bob 3:1", "Bob 3:1 BOB or BOB 3:1 Bob ?name bob"},
 		{"A/Bob", "/match a a a a a a a bob 3:1", "sam 3:1 Bob or A 3:1 Bob or A 1:3 Bob ?name a"},
-		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"}, // not everything is tried
-		// words that are no names
+		// With this many words, not everything is tried.
+		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"},
+		// Words that are no names.
 		{"Bob/Alice", "/match bob 3:1 :D", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 ;-)", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 twice", "!unexpected_word twice"},
 		{"Bob/Alice", "/match bob 3:1 gestern", "sam 3:1 Bob"},
 		{"Bob/Alice", "/match bob 3:1 учора", "sam 3:1 Bob"},
-		// unknown names
-		// a score directly behind a username
+		// Unknown names, and scores directly behind a username.
 		{"Carol @carol", "/match @carol3:1", "sam 3:1 carol"},
 		{"Carol @carol", "/match @carol3:1 11:9", "sam 3:1 carol or sam 3:1 11:9 carol ?total 11:9"},
 		{"Carol @carol/X @carol3", "/match @carol3:1", "!incomplete_score 1"},
@@ -166,7 +168,8 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNamesInCases reads names in any case, in reports of sam. Such a name is not that of the subject.
+// TestNamesInCases: in reports of sam, names are recognized in any grammatical case. A name in a
+// case other than the nominative is not the subject.
 func TestNamesInCases(t *testing.T) {
 	t.Parallel()
 	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов", "Оксана/Ольга/Вероніка/Сергій/Петро/Тарас/Ігор/Василь/Надія"
@@ -197,7 +200,8 @@ func TestNamesInCases(t *testing.T) {
 		{ukrainian, "/match з Ігорем 3:1", "sam 3:1 Ігор"},
 		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
 		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
-		// what fits two is asked, and so is what may be somebody else
+		// A name that fits two players leads to a question, and so does one that may be another
+		// person.
 		{"Саша/Сашко", "/match проти Саші 3:1", "sam 3:1 Саша"},
 		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
 		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},
@@ -212,7 +216,8 @@ func TestNamesInCases(t *testing.T) {
 	}
 }
 
-// TestUnmarkedMentions: an @ before a name that is no username, because it is too short or not in Latin letters, is not marked by Telegram.
+// TestUnmarkedMentions: a name behind an @ counts even if Telegram does not mark it, because it is
+// too short for a username or not in Latin letters.
 func TestUnmarkedMentions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -224,7 +229,7 @@ func TestUnmarkedMentions(t *testing.T) {
 	}
 }
 
-// TestNamed checks who is meant by a plain name.
+// TestNamed: a plain name means the sender, the author replied to, or a player of the group.
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match @alice rita vs bob sam 3:1")

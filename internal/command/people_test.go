@@ -9,7 +9,7 @@ import (
 	"elobot/internal/command"
 )
 
-// TestParsePeople reads questions of sam, who may reply to a message of rita.
+// TestParsePeople: questions of sam, who may reply to a message of rita, name the right people.
 func TestParsePeople(t *testing.T) {
 	t.Parallel()
 	const players = "Bob/Big Bob/Ann @ann_1/Ann @ann_2/José Müller @jose/Win/Jean-Luc/Маша"
@@ -59,7 +59,8 @@ func TestParsePeople(t *testing.T) {
 			t.Errorf("%s in a reply: %s, want %s", tc.text, got, tc.replying)
 		}
 	}
-	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} { // Telegram has marked no mention
+	// Telegram has marked no mention.
+	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} {
 		if got := peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil); got != want {
 			t.Errorf("unmarked %s: %s, want %s", args, got, want)
 		}

@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty writes a random match as a command and parses it: the result is the same match, however and wherever people are
-// named, and whatever other entities there are.
+// TestParseMatchProperty: a random match written as a command parses to the same match, however and
+// wherever people are named, and whatever other entities there are.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,7 +53,8 @@ func TestParseMatchProperty(t *testing.T) {
 			}
 			texts = nil
 		}
-		mayBeEach := false // "@a and @b 3:1" may also say that the sender has beaten both, which is asked
+		// "@a and @b 3:1" may also mean that the sender has beaten both, which is asked.
+		mayBeEach := false
 		for i := range sizeA + sizeB {
 			writeScores(false)
 			if versus && i == sizeA {
@@ -99,7 +100,8 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
-// TestParseFixProperty writes a random correction as a command and parses it, and parses its match number as an undo.
+// TestParseFixProperty: a random correction written as a command parses to the same correction, and
+// its match number to the same undo.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -149,7 +151,7 @@ func drawSpace(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" ", "  ", "\t ", "\u00a0", " \u200e", " \u2067"}).Draw(t, "space")
 }
 
-// drawScores draws a single score as often as several. None of them can be the total of the others.
+// drawScores draws a single score as often as several. None can be the total of the others.
 func drawScores(t *rapid.T) []ladder.Score {
 	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
 	scores := make([]ladder.Score, count)
@@ -183,7 +185,7 @@ func drawScoreTexts(t *rapid.T, scores []ladder.Score) []string {
 	return texts
 }
 
-// isTight is true if a score is one word, so that a comma may join it to another.
+// isTight reports whether a score is one word, so that a comma may join it to another.
 func isTight(score string) bool { return !strings.Contains(score, " ") }
 
 func drawSet(t *rapid.T, score ladder.Score) string {
@@ -195,7 +197,8 @@ func drawSet(t *rapid.T, score ladder.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter distinguishes them from each other, from the sender, from the person replied to, and from bots.
+	// The first letter distinguishes them from each other, from the sender, from the person replied
+	// to, and from bots.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)
@@ -220,7 +223,8 @@ func drawName(t *rapid.T) string {
 	return strings.Join(parts, "")
 }
 
-// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a user, or inside an earlier mention.
+// addNoise adds entities that must be ignored: of other kinds, not fitting the text, without a
+// user, or inside an earlier mention.
 func addNoise(t *rapid.T, m *message) {
 	user := &command.Person{ID: 777, Name: "Nobody"}
 	end := units(m.text)

@@ -63,7 +63,7 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// TestCutSpan: what is left of a question about people, who stay where they are.
+// TestCutSpan: cutting the span from a question leaves the rest, with the people in their places.
 func TestCutSpan(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -77,7 +77,7 @@ func TestCutSpan(t *testing.T) {
 	}
 }
 
-// TestSpansInLanguages: a question names each span in each language, also as "this week".
+// TestSpansInLanguages: a question can name each span in each language, also as "this week".
 func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{

@@ -14,9 +14,10 @@ import (
 	"elobot/internal/sentences"
 )
 
-// TestSentences reads what people type when a game is over. No sentence may be recorded with a wrong winner, or corrected to a command that
-// says something else; the plain forms of each language must be recorded; and of the other sentences that are clear to a native speaker, at
-// most a third may be asked. What becomes of them is in docs/dev/sentences.md, which -update writes.
+// TestSentences reads what people type when a game is over. No sentence may be recorded with a
+// wrong winner, or corrected to a command with another meaning. The plain forms of each language
+// must be recorded. Of the other sentences that are clear to a native speaker, at most a third may
+// lead to a question. The outcomes are in docs/dev/sentences.md, which -update writes.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var table, hardest strings.Builder
@@ -32,7 +33,8 @@ func TestSentences(t *testing.T) {
 			outcome, is := judgeSentence(t, language, s)
 			count[outcome]++
 			templates[s.Template] = true
-			isForm := s.Mark == sentences.Form && (!s.Usernames || !strings.Contains(s.Template, ".")) // a case makes it clear
+			// A declined name may be what makes a form clear, and usernames have no cases.
+			isForm := s.Mark == sentences.Form && (!s.Usernames || !strings.Contains(s.Template, "."))
 			if outcome == "wrong" || outcome == "untrue" || outcome == "lossy" || isForm && outcome != "recorded" {
 				t.Errorf("%s (%s): %s: %s", s.Text, s.Gloss, outcome, is)
 			}
@@ -58,7 +60,7 @@ func TestSentences(t *testing.T) {
 
 var username = regexp.MustCompile(`@\w+`)
 
-// judgeSentence tells what becomes of a sentence, and how it is read.
+// judgeSentence returns the outcome of a sentence, and how it is read.
 func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome, is string) {
 	t.Helper()
 	var m message
@@ -106,7 +108,7 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	}
 }
 
-// isResult is true if a match is what a sentence says.
+// isResult reports whether a match is what a sentence states.
 func isResult(m command.Match, s sentences.Sentence, people []command.Person) bool {
 	side := func(of []command.Person) []string {
 		var names []string
@@ -125,7 +127,7 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 	won, lost := slices.Sorted(slices.Values(s.Won)), slices.Sorted(slices.Values(s.Lost))
 	straight := slices.Equal(side(m.A), won) && slices.Equal(side(m.B), lost)
 	turned := slices.Equal(side(m.A), lost) && slices.Equal(side(m.B), won)
-	if len(s.Scores) == 0 { // somebody won, and nobody counted
+	if len(s.Scores) == 0 { // there is a winner, but no score
 		s.Scores = [][2]int{{0, ladder.NoPoints}}
 	}
 	if !straight && !turned || len(m.Scores) != len(s.Scores) {
@@ -144,7 +146,7 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 
 var updateSentences = flag.Bool("update", false, "write docs/dev/sentences.md instead of comparing with it")
 
-// checkSentencesPage compares the page about sentences with what became of them.
+// checkSentencesPage compares the page about sentences with their outcomes.
 func checkSentencesPage(t *testing.T, table, hardest string) {
 	t.Helper()
 	const file = "../../docs/dev/sentences.md"

@@ -93,7 +93,7 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	}
 }
 
-// setErrors are the errors of several scores, for all commands.
+// setErrors are invalid combinations of several scores and their errors, for all commands.
 var setErrors = []struct {
 	scores string
 	reason command.Reason

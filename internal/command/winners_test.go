@@ -11,8 +11,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestWinners reads sentences that say who won; testdata/winners/en.txt says in which form they are written. None may be recorded with
-// another winner, none may be corrected to a command that says something else, and where it is asked who won, the truth can be answered.
+// TestWinners reads sentences that state the winner; testdata/winners/en.txt explains their form.
+// None may be recorded with another winner or corrected to a command with another meaning. If the
+// bot asks who won, the truth must be among the answers.
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/winners") {
@@ -45,7 +46,7 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-// judge tells what becomes of a sentence, given its true result, and how it is read.
+// judge returns the outcome of a sentence, given its true result, and how it is read.
 func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 	t.Helper()
 	c, ok := parseHabit("/match " + sentence)
