@@ -19,7 +19,8 @@ func containerGone(t *testing.T, name string) error {
 	return err
 }
 
-// TestContainer also checks that the reason is known if a server cannot start.
+// TestContainer: a server in a container has its settings, and a server that cannot start reports
+// the reason.
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	server := start(t, Options{Sources: []Source{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
@@ -36,7 +37,8 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestContainerEndsWithProcess: whichever process is killed, and whenever, the container goes.
+// TestContainerEndsWithProcess: whichever process is killed, and whenever, the container is
+// removed.
 func TestContainerEndsWithProcess(t *testing.T) {
 	t.Parallel()
 	for moment, reach := range map[string]func(h *helper, name string){

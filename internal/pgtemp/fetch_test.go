@@ -14,10 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// archiveSum is the checksum of testdata/postgres.jar. That contains scripts which run the machine's own programs.
+// archiveSum is the checksum of testdata/postgres.jar, whose scripts run the machine's own
+// programs.
 const archiveSum = "18ea7a7cb148ee8c488d61b0f48b335a45d3cb3639b95578a4e080d490434f2a"
 
-// internet starts an HTTP server with the files in testdata. What is named stalled never arrives in full.
+// internet starts an HTTP server with the files in testdata. The file "stalled" never arrives in
+// full.
 func internet(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -31,8 +33,9 @@ func internet(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestArchiveIsFetchedOnce also checks that fetched programs run like installed ones, also as root, that the server has the right settings
-// and access rules, and that nothing remains of a server that dies before it is stopped.
+// TestArchiveIsFetchedOnce: an archive is fetched once; fetched programs run like installed ones,
+// even as root; the server has the right settings and access rules; and nothing remains of a server
+// that dies before it is stopped.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {
@@ -82,7 +85,8 @@ func TestBadArchiveLeavesNothing(t *testing.T) {
 	}
 }
 
-// mustHavePackages checks that the cache contains what was unpacked, and nothing else, and that it is found without apt.
+// mustHavePackages checks that the cache contains exactly the unpacked files, and that they are
+// found without apt.
 func mustHavePackages(t *testing.T, cache string) {
 	t.Helper()
 	user, err := chooseIdentity("")

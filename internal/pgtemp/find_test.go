@@ -12,15 +12,15 @@ import (
 	"testing"
 )
 
-// putPrograms writes scripts into a folder that say their version like the programs.
+// putPrograms writes scripts into a folder that report their version like the programs.
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // a folder for programs
 	putScripts(t, folder, map[string]string{"initdb": "", "postgres": fmt.Sprintf("echo 'postgres (PostgreSQL) %s'", version)})
 }
 
-// putScripts writes programs into a folder. No process may be forked before a file is closed: a child that inherits the open file would
-// prevent its execution.
+// putScripts writes programs into a folder. No process may be forked before a file is closed: a
+// child that inherits the open file would prevent its execution.
 func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -31,7 +31,8 @@ func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	}
 }
 
-// TestFindPrograms: in PATH, only the server is linked. The other programs are next to the link's target.
+// TestFindPrograms: if PATH has only a link to the server, the other programs are found next to the
+// link's target.
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
 		path, folders []string // the versions, whose folders have the same names

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// listing returns everything in a folder and the folder itself: modes, times of change and contents.
+// listing returns a folder and everything in it: modes, modification times and contents.
 func listing(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -27,14 +27,14 @@ func listing(t *testing.T, folder string) map[string]string {
 			return err
 		}
 		info, err := entry.Info()
-		content, _ := os.ReadFile(path) // of a folder there is none
+		content, _ := os.ReadFile(path) // a folder has none
 		found[path] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime(), content)
 		return err
 	}))
 	return found
 }
 
-// fill makes files in a folder.
+// fill creates files in a folder.
 func fill(t *testing.T, folder string, names ...string) {
 	t.Helper()
 	files := make(fstest.MapFS)
@@ -44,8 +44,8 @@ func fill(t *testing.T, folder string, names ...string) {
 	must(t, os.CopyFS(folder, files))
 }
 
-// TestForeignFolderIsNotTouched: a folder with anything but lost+found in it and no marker is refused and left as it is, even if its files
-// have the names of a server's.
+// TestForeignFolderIsNotTouched: a folder without a marker that contains anything but lost+found is
+// refused and left as it is, even if its files have the names of a server's.
 func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{
@@ -70,7 +70,8 @@ func TestForeignFolderIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestMarkerComesFirst: a folder with lost+found alone is nobody's, and gets the marker before anything else.
+// TestMarkerComesFirst: a folder that contains only lost+found is free, and gets the marker before
+// anything else.
 func TestMarkerComesFirst(t *testing.T) {
 	t.Parallel()
 	folder := publicFolder(t)
@@ -95,7 +96,8 @@ func TestEnterable(t *testing.T) {
 	}
 }
 
-// TestUseTrustsNoPort: whoever listens on the last port of a server that is starting gets no password and is not used.
+// TestUseTrustsNoPort: a program that listens on the last port of a starting server gets no
+// password and is not used.
 func TestUseTrustsNoPort(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -108,8 +110,10 @@ func TestUseTrustsNoPort(t *testing.T) {
 			heard <- "nobody came"
 			return
 		}
-		_, _ = conn.Read(make([]byte, 1024))                   // the startup message; whatever fails, the client sends nothing
-		_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3}) // asks for the password in clear text
+		// This is the startup message. If anything fails, the client sends nothing.
+		_, _ = conn.Read(make([]byte, 1024))
+		// Request the password in clear text.
+		_, _ = conn.Write([]byte{'R', 0, 0, 0, 8, 0, 0, 0, 3})
 		answer, _ := io.ReadAll(conn)
 		_ = conn.Close() // the client has closed it
 		heard <- string(answer)
@@ -130,8 +134,8 @@ func TestUseTrustsNoPort(t *testing.T) {
 	}
 }
 
-// TestReusedProcessID: a process that has the id of the last one in charge by chance is not in charge. One that is in charge is named, and
-// a server that is ending is waited for.
+// TestReusedProcessID: a process that happens to have the id of the last process in charge is not
+// in charge. A process in charge is named, and a server that is ending is waited for.
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -158,7 +162,8 @@ func TestReusedProcessID(t *testing.T) {
 	must(t, other.leave())
 }
 
-// TestPasswordIsNotReplaced: the data can be used with its password only, so none is made for data that is there.
+// TestPasswordIsNotReplaced: no new password is created for existing data, which can only be used
+// with its own.
 func TestPasswordIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}

@@ -21,7 +21,7 @@ import (
 // testTimeout limits each wait of a test.
 const testTimeout = time.Minute
 
-// helperVariable makes the test binary a helper process. Its arguments are those of runHelper.
+// helperVariable makes the test binary a helper process, with the arguments of runHelper.
 const helperVariable = "ELOBOT_PGTEMP_HELPER"
 
 func TestMain(m *testing.M) {
@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// runHelper starts a server. It prints its log and then "ready" with the server's process id and URL, or returns why there is none. The
-// umask lets nobody else read anything.
+// runHelper starts a server. It prints its log and then "ready" with the server's process id and
+// URL, or returns the reason why there is none. Its umask denies other users everything.
 func runHelper(source Source, dataDir, cache string) error {
 	umask := 0o777 // which root ignores
 	if os.Geteuid() != 0 {
@@ -48,11 +48,10 @@ func runHelper(source Source, dataDir, cache string) error {
 		return err
 	}
 	fmt.Println("ready", server.PID(), server.URL())
-	_, err = io.Copy(io.Discard, os.Stdin) // until the end of the test, if nothing kills it before
+	_, err = io.Copy(io.Discard, os.Stdin) // until the end of the test, unless it is killed before
 	return err
 }
 
-// helper is a helper process.
 type helper struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -78,7 +77,8 @@ func startHelper(t *testing.T, source Source, dataDir, cache string, adjust func
 	return h
 }
 
-// kill kills the helper with SIGKILL and waits until all processes have closed its standard output. The watcher must clean up.
+// kill kills the helper with SIGKILL and waits until all processes have closed its standard output.
+// The watcher must clean up.
 func (h *helper) kill() {
 	_ = h.cmd.Process.Kill() // it may have ended
 	for h.output.Scan() {
@@ -86,7 +86,7 @@ func (h *helper) kill() {
 	_ = h.cmd.Wait() // it returns the signal as an error
 }
 
-// await returns the rest of the next line of the output that begins with a prefix.
+// await returns the rest of the next output line that begins with a prefix.
 func (h *helper) await(prefix string) string {
 	h.t.Helper()
 	line := ""
@@ -131,14 +131,17 @@ func start(t *testing.T, o Options) *Server {
 	return server
 }
 
-// machinePrograms returns the folder with this machine's PostgreSQL programs, or "" if it has none. Then no server can be tried.
+// machinePrograms returns the folder with this machine's PostgreSQL programs, or "" if it has none
+// and no server can be tried.
 func machinePrograms(t *testing.T) string {
 	t.Helper()
-	found, _ := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "") // the error says why there are none
+	// The error explains why there are none.
+	found, _ := installed(t.Context(), Options{cache: t.TempDir()}, identity{}, "")
 	return found.bin
 }
 
-// publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the test runs as root.
+// publicFolder returns a new folder that all users can enter. They cannot enter t.TempDir if the
+// test runs as root.
 func publicFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "elobot-pgtemp-test-") //nolint:usetesting // see above

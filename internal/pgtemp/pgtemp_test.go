@@ -33,7 +33,7 @@ func query(t *testing.T, address, sql string) string {
 	return string(results[len(results)-1].Rows[0][0])
 }
 
-// checkValue checks that what TestNamedFolder stores is still there.
+// checkValue checks that the value stored by TestNamedFolder is still there.
 func checkValue(t *testing.T, address string) {
 	t.Helper()
 	if got := query(t, address, "SELECT a FROM kept"); got != "x" {
@@ -117,7 +117,8 @@ func mustBePrivate(t *testing.T, folder string) {
 	}
 }
 
-// mustRestart checks that the port and the data survive a restart, also after failed attempts to start and without a watcher.
+// mustRestart checks that the port and the data survive a restart, even after failed attempts to
+// start and without a watcher.
 func mustRestart(t *testing.T, server *Server) {
 	t.Helper()
 	must(t, server.engine.(*programs).watcher.process.Kill())
@@ -152,7 +153,8 @@ func mustStopInAnyCase(t *testing.T, server *Server) {
 	awaitGone(t, pid, address)
 }
 
-// mustExplainFailedLaunches makes launches of a paused server fail in several ways.
+// mustExplainFailedLaunches makes launches of a paused server fail in several ways, and checks the
+// errors.
 func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -171,7 +173,7 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	}
 }
 
-// TestKeepGivesUp: a server that cannot be started again is an error, with the reason of its end.
+// TestKeepGivesUp: a server that cannot be started again is an error, with the reason why it ended.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -231,7 +233,7 @@ func TestDataOfAnotherVersionIsNotTouched(t *testing.T) {
 	}
 }
 
-// becomeNobody makes cmd run this test binary without privileges, if the test runs as root.
+// becomeNobody makes cmd run this test binary without privileges if the test runs as root.
 func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -239,14 +241,14 @@ func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	}
 	nobody, err := lookUp("nobody")
 	must(t, errors.Join(err, os.Chmod(cmd.Path, 0o755))) //nolint:gosec // a program
-	cmd.Path = "/proc/self/exe"                          // nobody need not enter the folder of the program
+	cmd.Path = "/proc/self/exe"                          // needs no access to its folder
 	cmd.Dir = "/"
 	cmd.SysProcAttr.Credential = nobody
 }
 
-// TestHostileEnvironment starts a server in the worst circumstances: the process has nothing but apt, and as root its umask lets other
-// users read nothing. Ctrl-C and a service manager signal its whole process group: the server must run until the process ends, and nothing
-// must remain of it afterwards.
+// TestHostileEnvironment: a server starts even in a process that has nothing but apt and, as root,
+// a umask that denies other users everything. When Ctrl-C or a service manager signals the whole
+// process group, the server runs until the process ends, and nothing remains of it afterwards.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	machine := machinePrograms(t)
@@ -299,8 +301,9 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder uses one data folder from two processes. The first has no privileges. When it is killed, its server ends, and the data
-// stays. The server of the test then waits for that end, finds the data and runs as its owner.
+// TestNamedFolder: two processes can use one data folder in turn. When the first, which has no
+// privileges, is killed, its server ends and the data stays. The next server waits for that end,
+// finds the data and runs as its owner.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

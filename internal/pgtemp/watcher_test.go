@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestWatcher: the script gets its arguments and the last state, and holds no output of this process. A "| cat" after the program would
-// wait for it.
+// TestWatcher: the script gets its arguments and the last state, and does not hold this process's
+// output open. A "| cat" after the program would wait for it.
 func TestWatcher(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "m a r k")
@@ -35,7 +35,8 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// slowPrograms do their work but do not end. initdb does not end if there is a file "slow" next to it.
+// slowPrograms do their work but do not end. initdb does not end if there is a file "slow" next to
+// it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"
@@ -50,8 +51,8 @@ var slowPrograms = map[string]string{
 	exit`,
 }
 
-// TestKilledDuringStart kills the process as soon as the start has made a certain file. Nothing must remain except a named folder, on which
-// the next start goes on.
+// TestKilledDuringStart: whenever a starting process is killed, nothing remains except a named
+// folder, on which the next start continues.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	const temporary = "elobot-postgres-*/"
@@ -98,7 +99,8 @@ func TestKilledDuringStart(t *testing.T) {
 	}
 }
 
-// noProcessWith returns an error while a process has the text in its arguments: initdb, the server, a watcher.
+// noProcessWith returns an error while a process has the text in its arguments: initdb, the server,
+// a watcher.
 func noProcessWith(t *testing.T, text string) error {
 	t.Helper()
 	output, err := exec.Command("ps", "-axww", "-o", "args=").Output()
