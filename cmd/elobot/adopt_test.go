@@ -6,14 +6,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// anotherBot starts a simulator with another bot account than the usual one.
+// anotherBot starts a simulator with a different bot account.
 func anotherBot(t *testing.T) *botsim.Server {
 	t.Helper()
 	return startTelegram(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
 }
 
-// playFromFirstMessage reports matches and undoes them by replies to messages. The ids of the
-// messages begin at 1 for each bot: in a basic group each bot counts messages by itself.
+// playFromFirstMessage reports matches and undoes them by replies. Message ids begin at 1, because
+// in a basic group every bot counts messages by itself.
 func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()
 	alice, bob := sim.User("alice"), sim.User("bob")
@@ -32,8 +32,8 @@ func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 }
 
 // TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot
-// is refused before it polls, serves or sends anything, until it has adopted the database. Then no
-// command confuses a message with one of the old bot that had the same id.
+// is refused before it polls, serves or sends anything, until the operator adopts the database for
+// it. From then on, no command takes a message for one of the old bot with the same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := startTelegram(t), anotherBot(t)

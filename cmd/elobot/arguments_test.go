@@ -8,8 +8,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestWrongArguments: unknown arguments are refused, and errors do not print secrets pasted in the
-// wrong place.
+// TestWrongArguments: unknown arguments are refused, and errors do not print misplaced secrets.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	for _, args := range []string{
@@ -31,8 +30,8 @@ func TestWrongArguments(t *testing.T) {
 	}
 }
 
-// TestMoments: a time of day is the last one that has come, and it and a date without a zone are in
-// that of this machine.
+// TestMoments: a time of day means its last occurrence. Dates and times without a zone are in the
+// machine's zone.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)
@@ -47,7 +46,8 @@ func TestMoments(t *testing.T) {
 		"2026-02-27T08:15":     "2026-02-27T08:15:00+02:00",
 		"2026-02-27 08:15":     "2026-02-27T08:15:00+02:00",
 		"2026-02-27T08:15:09Z": "2026-02-27T08:15:09Z",
-		"2026-03-02T08:15":     "2026-03-02T08:15:00+02:00", // as it is written, although it is still to come
+		// A full date is taken literally, even in the future.
+		"2026-03-02T08:15": "2026-03-02T08:15:00+02:00",
 	} {
 		if got, err := momentOf(text, now); err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%s is %v, error %v, want %s", text, got, err, want)

@@ -13,9 +13,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestQuestionAnsweredOnTwoInstances: both players answer the question about a duplicate at the
-// same time, and each press reaches another instance. Whatever they press, one press counts: the
-// question is edited once, and the other one is answered that it comes too late.
+// TestQuestionAnsweredOnTwoInstances: if both players answer the question about a duplicate at
+// once, on two instances, one press counts, whatever they press. The question is edited once, and
+// the other player learns that the press came too late.
 func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -25,7 +25,7 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	for i := range bots {
 		bots[i] = c.start(append(door.environment(), "ASK_UNUSUAL=on")...)
 		c.await("the bot serves", func() bool { return door.find(i, bots[i]) })
-		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may each set it
+		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may both set it
 	}
 	for _, labels := range [][2]string{{"Another game", "Another game"}, {"Another game", "Cancel"}, {"Cancel", "Cancel"}} {
 		group := c.sim.Group(fmt.Sprint(labels), alice, bob)

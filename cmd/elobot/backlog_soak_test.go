@@ -13,7 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBacklog starts the bot with a queue of 100,000 notices in 10,000 chats.
+// TestLargeBacklog: the bot starts with a queue of 100,000 notices in 10,000 chats and answers
+// results at once.
 func TestLargeBacklog(t *testing.T) {
 	t.Parallel()
 	const chats, each = 10_000, 10
@@ -22,7 +23,7 @@ func TestLargeBacklog(t *testing.T) {
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice)
 	bot := launch(t, plainEnvironment(sim, url), "run")
-	group.Say(alice, "/join") // to create the schema
+	group.Say(alice, "/join") // creates the schema
 	awaitAnswers(t, group, 1)
 	bot.stop(t)
 	ids := make([]int64, chats)

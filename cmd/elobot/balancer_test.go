@@ -10,21 +10,21 @@ import (
 	"testing"
 )
 
-// The log lines that say where a bot listens: on this machine only, or everywhere.
+// Log lines with the address that a bot listens on: local only, or all interfaces.
 var (
 	servingMetrics  = regexp.MustCompile(`msg=serving metrics=true addr=(127\.0\.0\.1:\d+)`)
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 	servingAnywhere = regexp.MustCompile(`msg=serving addr=\[::\]:(\d+)`)
 )
 
-// balancer forwards deliveries to several bots in turn, even to those that are not running.
+// balancer forwards deliveries to several bots in turn, even to bots that do not run.
 type balancer struct {
 	url string
 
 	mu   sync.Mutex
 	bots []string // their URLs
 	next int
-	once bool // forward only one more delivery
+	once bool // forward a single delivery
 	left bool // that delivery has not come yet
 }
 
@@ -42,7 +42,7 @@ func (b *balancer) environment() []string {
 	return []string{"WEBHOOK_URL=" + b.url + "/telegram", "WEBHOOK_SECRET=" + webhookSecret, "LISTEN_ADDR=127.0.0.1:0"}
 }
 
-// find forwards deliveries to a bot once it listens. It returns false until then.
+// find starts to forward deliveries to a bot once it listens, and reports whether it does.
 func (b *balancer) find(i int, bot *process) bool {
 	found := servingAt.FindStringSubmatch(bot.output.String())
 	if found != nil {
@@ -57,7 +57,7 @@ func (b *balancer) set(i int, url string) {
 	b.bots[i] = url
 }
 
-// only forwards the next delivery to that bot, and refuses all others.
+// only forwards the next delivery to one bot and refuses all others.
 func (b *balancer) only(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,7 +84,6 @@ func (b *balancer) choose() string {
 	return bot
 }
 
-// ServeHTTP implements http.Handler.
 func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(forward(r, b.choose()))
 }
@@ -104,6 +103,6 @@ func forward(r *http.Request, to string) int {
 	if err != nil {
 		return http.StatusBadGateway
 	}
-	_ = answer.Body.Close() // the body is not read
+	_ = answer.Body.Close() // nobody reads the body
 	return answer.StatusCode
 }

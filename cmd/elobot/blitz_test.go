@@ -14,30 +14,30 @@ import (
 	"elobot/internal/botsim"
 )
 
-// A blitz evening: in an hour, 12 people play 20 rounds at 6 tables, against opponents drawn by
-// lot. A game has one of four results.
+// A blitz evening: in an hour, 12 people play 20 rounds at 6 tables, with opponents drawn by lot. A
+// game has one of four results.
 const (
 	blitzRounds    = 20
 	blitzTables    = 6
 	blitzGames     = blitzRounds * blitzTables
-	blitzRepeats   = 12 // games that are reported again
-	blitzRepeatsBy = 9  // so many of them by the other player, the others by the same one
+	blitzRepeats   = 12 // games that are reported twice
+	blitzRepeatsBy = 9  // of them, those reported again by the other player
 	blitzWindow    = 10 * time.Minute
 	blitzAgain     = 30 * time.Second
 )
 
 // blitzReport is a report of a game.
 type blitzReport struct {
-	at       time.Duration // since the evening began
-	by       int           // one of the players
+	at       time.Duration // since the start of the evening
+	by       int           // index of the sender
 	players  [2]int
 	score    [2]int
-	inFull   bool // the report names both players, the first one first
-	repeated bool // the game has been reported before
-	twice    bool // both have reported it
+	inFull   bool // the report names both players, first player first
+	repeated bool // the game was reported before
+	twice    bool // both players have reported it
 }
 
-// drawBlitz draws an evening: who plays whom, with which result, and which of the two reports it.
+// drawBlitz draws an evening: pairings, results and senders of the reports.
 func drawBlitz(random *rand.Rand) []blitzReport {
 	var all []blitzReport
 	for round := range blitzRounds {
@@ -65,7 +65,7 @@ func drawBlitz(random *rand.Rand) []blitzReport {
 	return all
 }
 
-// own returns the points of a player and those of the opponent.
+// own returns the player's points and then the opponent's.
 func (r blitzReport) own(player int) [2]int {
 	if player == r.players[0] {
 		return r.score
@@ -73,7 +73,7 @@ func (r blitzReport) own(player int) [2]int {
 	return [2]int{r.score[1], r.score[0]}
 }
 
-// opponent returns whom a player has played.
+// opponent returns the opponent of a player.
 func (r blitzReport) opponent(player int) int { return r.players[0] + r.players[1] - player }
 
 // text returns the command of a report.
@@ -85,9 +85,9 @@ func (r blitzReport) text(people []botsim.User) string {
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
 
-// repeats returns which of the recorded reports the bot should take a report for a repetition of,
-// -1 for none: the last game of the two if the same player has just reported it, or one that only
-// the other player has.
+// repeats returns the recorded report that the bot should take the given one to repeat, -1 if none:
+// the last game of the pair if the same player has just reported it, or one that only the other
+// player has reported.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {
@@ -107,11 +107,11 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 	return -1
 }
 
-// TestBlitzEvenings: of the games of an evening with many equal results, all that are reported
-// twice are asked about, and each game counts once. The bot asks exactly as repeats says, and by
-// that, less than 5 % of the other games of five evenings are asked about; one evening alone may
-// have more. Which of the two players reports a game is drawn too, which is the worst case: there
-// are hardly any needless questions if it is always the winner.
+// TestBlitzEvenings: on evenings with many equal results, the bot asks about all games that are
+// reported twice, and each game counts once. It asks exactly as repeats says. Over five evenings,
+// that means a needless question for less than 5 % of the other games; a single evening may have
+// more. The sender of a report is drawn too, which is the worst case: with the winner as the
+// sender, there are hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -140,7 +140,8 @@ func TestBlitzEvenings(t *testing.T) {
 	}
 }
 
-// blitz plays an evening. The bot asks about exactly those reports that repeat another one.
+// blitz plays an evening and checks that the bot asks about exactly the reports that repeat another
+// one.
 func (b *botFixture) blitz(reports []blitzReport) {
 	b.t.Helper()
 	var people []botsim.User
@@ -154,7 +155,7 @@ func (b *botFixture) blitz(reports []blitzReport) {
 	var keys []string // of the games
 	for _, r := range reports {
 		at := begun.Add(r.at)
-		b.later.Store(int64(time.Until(at).Seconds())) // Telegram's clock
+		b.later.Store(int64(time.Until(at).Seconds())) // sets Telegram's clock
 		posted := group.Post(botsim.Post{From: people[r.by], Text: r.text(people), Date: at})
 		answer := b.answer(posted)
 		earlier := r.repeats(recorded)

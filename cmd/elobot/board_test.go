@@ -9,8 +9,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// boardOf returns the message with the mark of a board; there must be exactly one. ok is false
-// while there is not.
+// boardOf returns the message with the mark of a board. ok is false unless there is exactly one.
 func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -21,8 +20,8 @@ func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	return board, n == 1
 }
 
-// awaitBoard waits until the group has one board that says all of this, and nothing waits. If
-// pinned is true, it alone is pinned.
+// awaitBoard waits until the group has one board with all these words and nothing is left to send.
+// If pinned is set, the board must be the only pinned message.
 func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string) botsim.Message {
 	b.t.Helper()
 	var board botsim.Message
@@ -39,7 +38,7 @@ func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string)
 	return board
 }
 
-// TestBoard: the board of a group follows its ranking, whatever people do to its message.
+// TestBoard: the board of a group follows its ranking, whatever members do to its message.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
@@ -91,10 +90,10 @@ func testBoardLife(t *testing.T, b *botFixture) {
 		return ok && !strings.Contains(visible(m), "1484")
 	})
 
-	group.Unpin(first) // it stays so
+	group.Unpin(first) // stays unpinned
 	b.ask(group, b.alice, "/match @carol 3:1")
 	again := b.awaitBoard(group, false, "Alice 1531")
-	group.Delete(again) // it is sent again
+	group.Delete(again) // is sent again
 	b.ask(group, b.alice, "/match @carol 3:1")
 	next := b.awaitBoard(group, true, "Alice 1545")
 	group.MakeTooOld(next)
@@ -122,12 +121,12 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardMovement: the board shows who has moved since a week ago.
+// testBoardMovement: the board shows the changes of places within a week.
 func testBoardMovement(t *testing.T, b *botFixture) {
 	group := b.group("Darts")
 	group.Promote(b.sim.Bot())
 	b.ask(group, b.olga, "/board on")
-	for range 3 { // so that three have places
+	for range 3 { // enough matches for three places
 		b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/match @carol 2:2")
 	}
@@ -148,8 +147,8 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 
-// testBoardRights: without the right to pin, the chat is told once. As soon as the bot gets it, the
-// board is pinned.
+// testBoardRights: without the right to pin, the bot says so once. It pins the board as soon as it
+// has the right.
 func testBoardRights(t *testing.T, b *botFixture) {
 	group := b.group("Go")
 	b.ask(group, b.olga, "/board on")
@@ -171,7 +170,7 @@ func testBoardRights(t *testing.T, b *botFixture) {
 	b.awaitBoard(group, true, "Alice 1516")
 	group.AllowPins(false)
 	b.ask(group, b.alice, "/match @bob 3:1")
-	b.awaitBoard(group, true, "Alice 1531") // it is still pinned
+	b.awaitBoard(group, true, "Alice 1531") // still pinned
 	group.Delete(board)
 	b.ask(group, b.alice, "/match @bob 3:1")
 	next := b.awaitBoard(group, false, "Alice 1544")
@@ -182,7 +181,7 @@ func testBoardRights(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardInTopics: a board is in the topic in which it was turned on last.
+// testBoardInTopics: a board is in the topic where it was last turned on.
 func testBoardInTopics(t *testing.T, b *botFixture) {
 	group := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	group.Promote(b.sim.Bot())
@@ -206,8 +205,8 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 	})
 }
 
-// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent again
-// there.
+// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent there
+// again.
 func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -218,8 +217,8 @@ func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// testBoardOfAGroupUpgradedEarly: the bot meets the supergroup before it learns that it is the same
-// group.
+// testBoardOfAGroupUpgradedEarly: the bot may meet the supergroup before it learns that it is the
+// same group.
 func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -232,9 +231,9 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// TestBoardUnderPressure: 40 results come in two seconds, while the limits of Telegram are ten
-// times as fast as they are. No request exceeds them, the board is not edited more often than it
-// should be, and in the end it shows the ranking.
+// TestBoardUnderPressure: 40 results come in two seconds, under limits ten times as fast as
+// Telegram's. No request exceeds them, the board is not edited too often, and it finally shows the
+// ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

@@ -13,9 +13,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// botFixture is a running bot with its simulator and database. Olga is the creator of every group,
-// and therefore an admin. Starting a bot takes longer than most tests do, so many of them share
-// one.
+// botFixture is a running bot with its simulator and database. Olga creates every group, so she is
+// an admin. Starting a bot takes longer than most tests, so many of them share one.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server
@@ -23,11 +22,11 @@ type botFixture struct {
 	pool                    *pgxpool.Pool
 	env                     []string
 	bot                     *process
-	later                   *atomic.Int64 // how far Telegram's clock is ahead, in seconds
+	later                   *atomic.Int64 // seconds by which Telegram's clock is ahead
 	olga, alice, bob, carol botsim.User
 }
 
-// startBotFixture starts a bot that knows everybody.
+// startBotFixture starts a bot that knows all people of the fixture.
 func startBotFixture(t *testing.T, settings ...string) *botFixture {
 	t.Helper()
 	b := newBotFixture(t)
@@ -49,7 +48,7 @@ func newBotFixture(t *testing.T, options ...botsim.Option) *botFixture {
 	return b
 }
 
-// joinAll makes everybody join one group, so that the bot knows them.
+// joinAll makes all people join one group, so that the bot knows them.
 func (b *botFixture) joinAll() {
 	b.t.Helper()
 	b.join(b.group("Lobby"), b.olga, b.alice, b.bob, b.carol)
@@ -59,7 +58,7 @@ func (b *botFixture) group(title string) *botsim.Chat {
 	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
 }
 
-// seen lets the bot see people in a group, so that it knows there whose usernames they have.
+// seen lets the bot see people in a group, so that it knows their usernames there.
 func (b *botFixture) seen(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()
 	for _, p := range people {
@@ -134,7 +133,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"dead unreadable update", testDeadUnreadable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h.later.Add(61) // outside the limits per minute of the test before
+			h.later.Add(61) // beyond the per-minute limits used by the previous test
 			b := *h
 			b.t = t
 			tc.test(t, &b)
@@ -170,8 +169,8 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// choose presses buttons of a message one after the other, each below what the one before has made
-// of it. It returns the last answer.
+// choose presses buttons of a message one after the other, each in the message as the previous
+// press left it, and returns the last answer.
 func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
 	b.t.Helper()
 	for _, data := range path {
@@ -189,8 +188,8 @@ func (b *botFixture) callbackAnswer(press string) string {
 	return visible(botsim.Message{Text: answer.Text})
 }
 
-// settle waits until all updates are handled, and all notices are sent and marked as sent. Edits of
-// a card that is not marked yet would be merged.
+// settle waits until all updates are handled and all notices are sent and marked as sent. Without
+// the mark, later edits of a card would merge with it.
 func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {
@@ -199,7 +198,7 @@ func (b *botFixture) settle() {
 	})
 }
 
-// finish checks what must hold at the end of a test.
+// finish checks what must hold after every test.
 func (b *botFixture) finish() {
 	b.t.Helper()
 	b.settle()
@@ -215,7 +214,7 @@ func (b *botFixture) matches(group *botsim.Chat) int {
 		WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// standing is a row of group_players with the player's account.
+// standing is a row of group_players, with the player's account.
 type standing struct {
 	ID, Elo, Played int
 	Name            string
@@ -239,14 +238,14 @@ func (b *botFixture) exec(sql string, args ...any) {
 	}
 }
 
-// letters deletes all dead letters and restarts their numbers at 1.
+// letters deletes all dead letters and restarts their ids at 1.
 func (b *botFixture) letters() letters {
 	b.t.Helper()
 	b.exec(`TRUNCATE dead_letters RESTART IDENTITY`)
 	return letters{b.t, []string{"DATABASE_URL=" + b.url}, b.pool}
 }
 
-// says checks that a text contains all the parts.
+// says checks that a text contains all parts.
 func says(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, part := range want {

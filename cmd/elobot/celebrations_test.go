@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testCelebrations: the card of an upset celebrates it, once, until the match is undone. A group
-// whose admin has switched that off has plain cards.
+// testCelebrations: the card of an upset celebrates it until the match is undone, unless an admin
+// turned celebrations off.
 func testCelebrations(t *testing.T, b *botFixture) {
 	const upset = "🎯 Upset of the month: Alice won although rated 200 points lower!"
 	celebrating, plain := b.group("Chess"), b.group("Go")
@@ -33,8 +33,7 @@ func testCelebrations(t *testing.T, b *botFixture) {
 	}
 }
 
-// testHelpPages: the buttons of the help lead to a topic, to a command and back, in the same
-// message.
+// testHelpPages: the buttons of the help lead to a topic, to a command and back, in one message.
 func testHelpPages(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	help := b.ask(group, b.alice, "/help")

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// chart waits for the chart that answers a message.
+// chart returns the chart with which the bot answers a message.
 func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) botsim.Message {
 	b.t.Helper()
 	m := b.ask(group, from, text)
@@ -17,7 +17,7 @@ func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) bo
 	return m
 }
 
-// turn presses a button of a chart and waits until it is turned.
+// turn presses a button of a chart and returns the edited message.
 func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	b.t.Helper()
 	before, _ := b.sim.Chat(m.ChatID).Message(m.ID)
@@ -36,8 +36,8 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart is a picture with a caption, of the first of the ranking or of those who are
-// named. Its buttons turn it in place.
+// testCharts: a chart is a picture with a caption, of the top of the ranking or of the named
+// players. Its buttons replace it in place.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -63,10 +63,10 @@ func testCharts(t *testing.T, b *botFixture) {
 	}
 }
 
-// looksLike is true if two messages show the same picture.
+// looksLike reports whether two messages show the same picture.
 func looksLike(a, b botsim.Message) bool { return bytes.Equal(a.Photo.Content, b.Photo.Content) }
 
-// testChartOfAPlayer: a button below the page of a player posts their chart, in reply to that page.
+// testChartOfAPlayer: the button on a player's page posts their chart in reply to it.
 func testChartOfAPlayer(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
@@ -82,8 +82,8 @@ func testChartOfAPlayer(t *testing.T, b *botFixture) {
 	}
 }
 
-// testChartsRefused: where the bot may not send photos, it says so, and sends the next chart when
-// it may.
+// testChartsRefused: without the right to send photos, the bot says so. Once it has the right, it
+// sends the next chart.
 func testChartsRefused(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
@@ -93,8 +93,8 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 	b.chart(group, b.alice, "/chart")
 }
 
-// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again, and counted as a
-// possible duplicate. The card after it waits for its turn.
+// testChartOfUnknownOutcome: a chart whose upload is cut off is sent again and counted as a
+// possible duplicate. The card behind it waits its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

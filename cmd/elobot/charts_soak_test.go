@@ -15,8 +15,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// chartedHistory gives the first 50 groups 20 more players each and 2,000 matches among them, in
-// the last year.
+// chartedHistory adds 20 players and 2,000 matches of the last year to each of the first 50 groups.
 const chartedHistory = `
 	CREATE TEMP TABLE charted AS SELECT g.id, l.id AS ladder, row_number() OVER (ORDER BY g.id) AS n FROM groups g JOIN ladders l ON l.group_id = g.id LIMIT 50;
 	INSERT INTO players (telegram_user_id, display_name) SELECT 5000000 + n * 100 + i, 'Player ' || i FROM charted, generate_series(1, 20) i;
@@ -34,9 +33,9 @@ const chartedHistory = `
 	    FROM match_players mp JOIN matches m ON m.id = mp.match_id WHERE m.number > 1000;
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 
-// TestChartsUnderLoad: fifty charts are asked for at once in fifty groups while 20 results a second
-// come in. Nothing is lost, and nothing comes twice. It logs how long cards take with and without
-// charts, and how much memory the bot takes.
+// TestChartsUnderLoad: with fifty charts requested at once in fifty groups and 20 results a second,
+// nothing is lost or sent twice. It logs how long cards take with and without charts, and the bot's
+// memory.
 func TestChartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -56,11 +55,11 @@ func TestChartsUnderLoad(t *testing.T) {
 		}
 		return posted[first:]
 	}
-	results(5) // so that all groups are known
+	results(5) // makes all groups known
 	b.settle()
 	dbtest.FillFast(t, b.pool, chartedHistory)
 	b.exec(`VACUUM ANALYZE`)
-	pause := time.NewTimer(time.Minute) // the limits of the groups
+	pause := time.NewTimer(time.Minute) // because of the limits per group
 	<-pause.C
 	resetPeak(t, b.bot)
 	report := func(what string, of []botsim.Message) {
@@ -85,7 +84,8 @@ func TestChartsUnderLoad(t *testing.T) {
 	report("without charts", results(20))
 	var asked []botsim.Message
 	for i, g := range groups[:50] {
-		asked = append(asked, g.Say([]botsim.User{b.bob, b.carol, b.olga}[i%3], "/chart")) // one person is answered 20 in a minute
+		// One person gets only 20 answers a minute.
+		asked = append(asked, g.Say([]botsim.User{b.bob, b.carol, b.olga}[i%3], "/chart"))
 	}
 	report("with charts", results(20))
 	var took []time.Duration
@@ -104,8 +104,8 @@ func TestChartsUnderLoad(t *testing.T) {
 	}
 }
 
-// cardTimes returns how long each of the messages waited for the message with its card, ascending.
-// One message may have several cards.
+// cardTimes returns how long each message waited for the message with its card, in ascending order.
+// A message may hold several cards.
 func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration {
 	t.Helper()
 	var took []time.Duration
@@ -127,8 +127,8 @@ func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration
 	return took
 }
 
-// checkDeliveredOnce checks that so many results are recorded, that all notices are sent, and none
-// perhaps twice.
+// checkDeliveredOnce checks that the number of recorded results is right and that all notices are
+// sent, without a possible duplicate.
 func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	t.Helper()
 	for sql, want := range map[string]int{
@@ -144,7 +144,7 @@ func checkDeliveredOnce(t *testing.T, pool *pgxpool.Pool, results int) {
 	}
 }
 
-// resetPeak makes peakMemory start again.
+// resetPeak restarts the measurement of peakMemory.
 func resetPeak(t *testing.T, p *process) {
 	t.Helper()
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testClaimedByTheFirstCommand: a player who was only mentioned so far gets an account and a name
-// with their first own command in that group, whichever it is. Commands elsewhere claim nothing:
-// the username may have been somebody else's.
+// testClaimedByTheFirstCommand: a player known only from mentions gets an account and a name by
+// their first command in that group, whichever it is. Commands elsewhere claim nothing, because the
+// username may have been another person's.
 func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {
@@ -19,7 +19,7 @@ func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 		},
 		"hugo": func(_ *botsim.Chat, who botsim.User) *botsim.Chat {
 			other := b.sim.Group("Table tennis", b.olga, b.alice, who)
-			other.Say(who, "/match @alice 3") // a mistake
+			other.Say(who, "/match @alice 3") // not well-formed
 			return other
 		},
 		"iris": func(_ *botsim.Chat, who botsim.User) *botsim.Chat {

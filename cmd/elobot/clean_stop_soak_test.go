@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestManyCleanStops stops the bot repeatedly at random moments while it sends a backlog to 80
-// groups and Telegram takes up to 4 s to answer. No message is sent twice.
+// TestManyCleanStops: if the bot is stopped repeatedly at random moments while it sends a backlog
+// to 80 groups, and Telegram takes up to 4 s to answer, no message is sent twice.
 func TestManyCleanStops(t *testing.T) {
 	t.Parallel()
 	for _, latency := range []time.Duration{200 * time.Millisecond, 2 * time.Second, 4 * time.Second} {
@@ -36,7 +36,7 @@ func stopRepeatedly(t *testing.T, latency time.Duration) {
 		chats[i] = sim.Group(fmt.Sprintf("Group %d", i+1), alice)
 		ids[i] = chats[i].ID()
 	}
-	stopCleanly(t, awaitReady(t, launch(t, environment(sim, url), "run"))) // to create the schema
+	stopCleanly(t, awaitReady(t, launch(t, environment(sim, url), "run"))) // creates the schema
 	if _, err := pool.Exec(testContext(t), `
 		INSERT INTO chats (telegram_chat_id, kind) SELECT id, 'group' FROM unnest($1::bigint[]) AS id`, ids); err != nil {
 		t.Fatal(err)
@@ -87,8 +87,7 @@ func awaitReady(t *testing.T, bot *process) *process {
 	return bot
 }
 
-// copies returns the number of messages of the bot with the same text as an earlier one in their
-// chat.
+// copies returns how many of the bot's messages repeat the text of an earlier one in their chat.
 func copies(chats []*botsim.Chat) int {
 	n := 0
 	for _, chat := range chats {

@@ -21,13 +21,14 @@ func stopCleanly(t *testing.T, bot *process) {
 // awaitAllSent waits until all updates are confirmed and the outbox is empty.
 func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	t.Helper()
-	eventually(t, "everything is sent", func() bool { // in this order: the answer to a confirmed update is in the outbox
+	// The order matters: when an update is confirmed, its answer is already in the outbox.
+	eventually(t, "everything is sent", func() bool {
 		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
 	})
 }
 
-// TestCleanStop stops the bot during a slow request, while more notices are queued. The request
-// completes, no other one begins, and after the next start each message has exactly one answer.
+// TestCleanStop: if the bot is stopped during a slow request with more notices queued, that request
+// completes and no other begins. After the next start, every message has exactly one answer.
 func TestCleanStop(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -48,7 +49,7 @@ func TestCleanStop(t *testing.T) {
 		}
 	})
 	bot := launch(t, append(environment(sim, url), "SEND_PARALLEL=1"), "run")
-	for range 2 { // stop it in the middle
+	for range 2 { // the stop comes between them
 		<-arrived
 	}
 	stopCleanly(t, bot)

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// TestClocksDiffer: Telegram's clock, which dates messages, is behind the clocks of the database
-// and the bot, and then ahead of them. The bot still answers questions and presses.
+// TestClocksDiffer: questions and presses are answered even if Telegram's clock, which dates
+// messages, is behind or ahead of the clocks of the database and the bot.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -18,7 +18,7 @@ func TestClocksDiffer(t *testing.T) {
 		recorded := b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/ranking")
 		b.press(b.alice, recorded, undoButton(t, recorded))
-		// each notice expires in the future, but not much later than it should
+		// Each notice expires in the future, but not much later than it should.
 		for _, row := range []struct {
 			what, where string
 			seconds     int

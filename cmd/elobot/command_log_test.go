@@ -15,11 +15,11 @@ import (
 	"elobot/internal/botsim"
 )
 
-// commandLine matches the log line of a handled command.
+// commandLine matches the log line about a handled command.
 var commandLine = regexp.MustCompile(
 	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
 
-// testEveryCommandIsLogged sends commands with all outcomes. The log has exactly one line for each.
+// testEveryCommandIsLogged: the log has exactly one line per command, whatever its outcome.
 func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	sim, pool, alice, bob, group := b.sim, b.pool, b.alice, b.bob, b.group("Chess")
 	var want []string
@@ -44,7 +44,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 		{"/match @bob secretword 2", "refused"}, {"/match @bob 2:1", "recorded"}, {"/match @bob 2:0", "answered"}, {"/match @bob 2:1", ""},
 	} {
 		edited := group.Edit(refused, e.text)
-		if e.outcome == "" { // the match already has this score, so the edit changes nothing
+		if e.outcome == "" { // no line, because the edit does not change the score
 			continue
 		}
 		answers++
@@ -68,15 +68,15 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	if _, err := sim.WaitAnswer(testContext(t), press); err != nil {
 		t.Fatal(err)
 	}
-	answers++ // the notice of the undo in the group
+	answers++ // notice of the undo in the group
 	awaitAnswers(t, group, answers)
 	logged("c:"+press, "undo", "undone")
-	// another update delivers the first result again
+	// Another update delivers the first result again.
 	if status := door.post(t, "POST", "/telegram", webhookSecret, matchUpdate(731000001, group, alice, match.ID)); status != 200 {
 		t.Errorf("the second delivery is answered with %d", status)
 	}
 	logged(key(match), "match", "duplicate")
-	// an update that cannot be decoded
+	// This update cannot be decoded.
 	broken := bytes.Replace(matchUpdate(731000002, group, alice, last.ID+1000), []byte(`"entities":[`), []byte(`"entities":7,"x":[`), 1)
 	if status := door.post(t, "POST", "/telegram", webhookSecret, broken); status != 200 {
 		t.Errorf("an update that cannot be read is answered with %d", status)
@@ -95,7 +95,7 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 		if update == "0" {
 			t.Errorf("a line says %s", l[0])
 		}
-		// the key leads to the notices of the command; an edited card has the key of the press
+		// The key leads to the command's notices. An edited card has the key of the press.
 		if n := count(t, pool, `SELECT count(*) FROM outbox WHERE key = $1`, key); n == 0 {
 			t.Errorf("there is no notice of %s", key)
 		}

@@ -15,24 +15,25 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// duplicateKill is when the bot is killed: while it handles the second report of a game, or the
-// press that answers its question.
+// duplicateKill is the time of a kill: during the second report of a game, or during the press that
+// answers the question about it.
 type duplicateKill struct {
 	press bool
 	point crashpoint.Point
 	visit int
 }
 
-// handling lists the points that whatever is handled passes.
+// handling lists the crash points of handling an update.
 var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
-// TestKilledAskingAboutAnotherGame kills the bot at each point of a question about a duplicate and
-// of its answer. Of one game that both players report there is one question, and then there are two
-// matches. A message comes twice only if its request had been made.
+// TestKilledAskingAboutAnotherGame: wherever the bot is killed around a question about a duplicate
+// and its answer, a game that both players report leads to one question and then to two matches. A
+// message comes twice only if its request was made before the kill.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
-	for i, requests := range []int{1, 3} { // the question; the edit, the answer to the press, and the card
+	// One request for the question; three for the edit, the answer to the press, and the card.
+	for i, requests := range []int{1, 3} {
 		press := i == 1
 		for _, point := range handling {
 			k.kill(duplicateKill{press, point, 1})
@@ -45,8 +46,8 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	k.finish()
 }
 
-// TestKilledAskingAboutTheSameGame kills the bot while it handles an answer that records nothing.
-// TestKilledAskingAboutAnotherGame kills it while it sends.
+// TestKilledAskingAboutTheSameGame: wherever the bot is killed while it handles an answer that
+// records nothing, one match remains. TestKilledAskingAboutAnotherGame covers kills while it sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled. (Bob 1:3 @alice)", "cancelled")
@@ -56,11 +57,11 @@ func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	k.finish()
 }
 
-// duplicates is the fixture of a bot that is killed while it asks about duplicates.
+// duplicates is a bot that is killed while it asks about duplicates.
 type duplicates struct {
 	*killed
-	label, decided, closedAs string // the button that is pressed, and what comes of it
-	matches                  int    // in each group, in the end
+	label, decided, closedAs string // label of the pressed button, and its effects
+	matches                  int    // final number in each group
 }
 
 func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
@@ -74,7 +75,7 @@ func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
 	return k
 }
 
-// kill has both players report a game, and one answer the question. The bot is killed once in
+// kill has both players report a game and one of them answer the question, with one kill in
 // between.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
@@ -121,7 +122,7 @@ func (k *duplicates) kill(at duplicateKill) {
 
 	k.check(where, group, won, lost, question)
 	k.checkPress(where, press)
-	copies := len(group.BotMessages()) - 1 - k.matches // a question, and a card of each match
+	copies := len(group.BotMessages()) - 1 - k.matches // one question, and a card per match
 	alone := sending == sendingAtCrash{Messages: 1}
 	if copies > sending.Messages || alone && at.point == crashpoint.Requested && copies != 1 || alone && at.point == crashpoint.Requesting && copies != 0 {
 		k.t.Errorf("%s: %d copies of messages while %+v was being sent", where, copies, sending)
@@ -129,7 +130,7 @@ func (k *duplicates) kill(at duplicateKill) {
 	if n := k.possibleDuplicates() - duplicates; n != sending.Messages+sending.Edits {
 		k.t.Errorf("%s: %d possible duplicates were counted, want %+v", where, n, sending)
 	}
-	// whoever presses a button of any copy of the question comes too late
+	// A press on any copy of the question comes too late.
 	for _, m := range append(questions, question) {
 		late := k.sim.Press(k.alice, m, dataOf(k.t, question, "Another game"))
 		k.settle()
@@ -138,7 +139,7 @@ func (k *duplicates) kill(at duplicateKill) {
 	k.check(where, group, won, lost, question)
 }
 
-// check checks what the bot has stored and shows after the question was answered.
+// check checks the stored data and the messages after the question was answered.
 func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question botsim.Message) {
 	k.t.Helper()
 	if n := k.matchesIn(group); n != k.matches {
@@ -159,8 +160,8 @@ func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question
 	}
 }
 
-// checkPress checks that a press was answered, unless its answer came so late that Telegram would
-// have refused it.
+// checkPress checks that a press was answered, unless the answer came too late for Telegram to
+// accept it.
 func (k *duplicates) checkPress(where, press string) {
 	k.t.Helper()
 	k.checkToast(where, press, "")

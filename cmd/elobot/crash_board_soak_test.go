@@ -13,13 +13,12 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 200 results come in, with limits like those of Telegram, only
-// faster. Meanwhile the board is deleted 21 times, and the bot is killed while it makes the next
-// one. In the end one board is pinned and shows the ranking. Only a kill between the send and the
-// pin leaves a copy.
+// TestBoardKilledUnderPressure: 200 results come in under accelerated limits, the board is deleted
+// 21 times, and the bot is killed each time while it makes the next one. In the end one board is
+// pinned and shows the ranking. Only a kill between send and pin leaves a copy.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
-	const results, kills = 10, 21 // results before each kill
+	const results, kills = 10, 21 // results per kill
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	c := newCrashes(t, botsim.WithLimits(limits))
 	alice, olga := c.sim.User("alice"), c.sim.User("olga")
@@ -54,7 +53,7 @@ func TestBoardKilledUnderPressure(t *testing.T) {
 		all := group.AllPinned()
 		return len(all) == 1 && strings.Contains(visible(all[0]), lines[1]) && strings.Contains(visible(all[0]), lines[2])
 	})
-	copies := -1 // the board itself
+	copies := -1 // without the board itself
 	for _, m := range group.BotMessages() {
 		if !m.Deleted && strings.Contains(m.HTML, "object=board") {
 			copies++

@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledWhileMade kills the bot while it makes a board: before and after the send, and
-// before and after the pin. In the end one board is pinned, and it is right. A message that was
-// sent and not pinned cannot be found again: only then a copy is left.
+// TestBoardKilledWhileMade: if the bot is killed before or after the send or the pin of a board,
+// one correct board is pinned in the end. A copy remains only of a message that was sent but not
+// pinned, because the bot cannot find it again.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -42,12 +42,12 @@ func TestBoardKilledWhileMade(t *testing.T) {
 		group.Delete(board)
 		nth := 1
 		if point == crashpoint.Requested {
-			nth = 2 // the first request is that of the card
+			nth = 2 // the first request sends the card
 		}
 		c.at(point, nth, crashpoint.End)
 		group.Say(alice, "/match @bob 3:1")
 		c.awaitCrash(bot)
-		group.Say(alice, "/match @bob 1:3") // meanwhile
+		group.Say(alice, "/match @bob 1:3") // in the meantime
 		expireLease(t, c.pool, bot)
 		bot = c.start(env)
 		c.settle()

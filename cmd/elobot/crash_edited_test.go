@@ -12,8 +12,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestKilledBetweenEdits edits refused messages three times each, and kills the bot while it
-// handles each of the edits. Every message records one match in the end, and each edit is answered.
+// TestKilledBetweenEdits: refused messages are edited three times each, and the bot is killed
+// during each edit. Every message still records one match, and every edit is answered.
 func TestKilledBetweenEdits(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -41,7 +41,8 @@ func TestKilledBetweenEdits(t *testing.T) {
 		for _, answer := range group.BotMessages() {
 			texts = append(texts, visible(answer))
 		}
-		if distinct := slices.Compact(texts); len(distinct) != len(want) { // some may have come twice
+		// Some answers may have arrived twice.
+		if distinct := slices.Compact(texts); len(distinct) != len(want) {
 			t.Errorf("killed at %q, the answers are %q", point, distinct)
 		}
 	}

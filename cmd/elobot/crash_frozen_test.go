@@ -15,17 +15,18 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFrozenAtEachPoint stops the leader at one point after the other, for longer than its lease.
-// The other instance takes over. When the stopped instance continues it does no harm: its
-// unfinished writes are refused, and a message is sent twice only if both made its request. Finally
-// the leader is killed before a renewal, and the other instance takes over.
+// TestFrozenAtEachPoint: the leader is frozen at one crash point after the other, longer than its
+// lease, and the other instance takes over. When the frozen one continues, it does no harm: its
+// unfinished writes are refused, and a message is sent twice only if both made the request. At last
+// the leader is killed before a renewal, and the other one takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() { g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1")) }
-	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"} // short: the lease of a stopped leader must expire by itself
+	// The lease is short, because that of a frozen leader must expire by itself.
+	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"}
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()
 	c.settle()
@@ -39,9 +40,9 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	}
 	for _, point := range []crashpoint.Point{
 		crashpoint.Applying, crashpoint.Applied, crashpoint.Handled, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
-		crashpoint.Requesting, // last, because there is no telling when that request ends
+		crashpoint.Requesting, // last, because it is unknown when that request ends
 	} {
-		lost := make(map[*process]int) // how often each bot has lost the lease
+		lost := make(map[*process]int) // lost leases per bot
 		for _, bot := range bots {
 			lost[bot] = strings.Count(bot.output.String(), "lost the lease")
 		}
@@ -80,7 +81,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	verifyClean(t, c.url)
 }
 
-// leader returns the bot that has the lease, or nil if none of them has it.
+// leader returns the bot that holds the lease, nil if none does.
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)

@@ -17,26 +17,26 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// killed is the fixture of a polling bot that is killed at one point after the other, while people
-// play at three tables.
+// killed is a polling bot that is killed at one crash point after the other while people play at
+// three tables.
 type killed struct {
 	*crashes
 	alice, bob, carol botsim.User
 	tables            []*table
 	bot               *process
-	settings          []string // of each bot
+	settings          []string // environment of each bot
 	lives             int
 
-	extra int // number of copies so far
+	extra int // copies so far
 }
 
-// anyNumber says that the point does not determine the number.
+// anyNumber means that the crash point does not determine the number.
 const anyNumber = -1
 
-// TestKilledAtEachPoint kills a polling bot at each point of its work, while results are reported,
-// undone and corrected. At each point the expected commands have committed, been confirmed to
-// Telegram and been answered. In the end everything has taken effect once, in order, and has been
-// answered; a message came twice only if its request had been made.
+// TestKilledAtEachPoint: a polling bot is killed at each crash point while results are reported,
+// undone and corrected. At each one, exactly the expected commands have been committed, confirmed
+// to Telegram and answered. In the end every command has taken effect once, in order, and has an
+// answer. A message came twice only if its request was made before the kill.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -46,13 +46,14 @@ func TestKilledAtEachPoint(t *testing.T) {
 		point         crashpoint.Point
 		visit         int
 		commands      func(*table)
-		wantCommitted int    // number of committed commands
-		wantRequests  int    // number of requests made
+		wantCommitted int    // committed commands
+		wantRequests  int    // requests made
 		merge         string // SEND_MERGE of the next bot
 	}{
 		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
 		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
-		{crashpoint.Applying, 3, k.results, 2, anyNumber, "off"}, // in the transaction of a correction
+		// The kill comes within the transaction of a correction.
+		{crashpoint.Applying, 3, k.results, 2, anyNumber, "off"},
 		{crashpoint.Applied, 3, k.results, 3, anyNumber, "off"},
 		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
 		{crashpoint.Handled, 3, k.results, 3, anyNumber, "off"},
@@ -76,21 +77,21 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
-	// of the two merged messages, the one whose request had been made came twice
+	// Of the two merged messages, the one already requested came twice.
 	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
 		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
-	// a bot to which the answer comes too late acquires the lease once more
+	// A bot that gets the answer too late acquires the lease once more.
 	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch < k.lives {
 		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
 	}
 	verifyClean(t, k.url)
 }
 
-// startNext starts the next bot, and waits until everything is handled and sent.
+// startNext starts the next bot and waits until everything is handled and sent.
 func (k *killed) startNext(merge string) {
 	k.t.Helper()
 	if k.bot != nil {
@@ -101,7 +102,7 @@ func (k *killed) startNext(merge string) {
 	k.settle()
 }
 
-// begin makes everybody join, and reports some results that can be undone.
+// begin makes all people join, and reports results that can be undone.
 func (k *killed) begin() {
 	k.t.Helper()
 	k.startNext("off")
@@ -118,7 +119,7 @@ func (k *killed) begin() {
 	k.settle()
 }
 
-// results reports two results, corrects the first and undoes the second.
+// results reports two results, fixes the first and undoes the second.
 func (k *killed) results(b *table) {
 	n := len(b.matches)
 	b.match(k.alice, k.bob, 3, 1)
@@ -127,23 +128,22 @@ func (k *killed) results(b *table) {
 	b.undo(k.carol, n+2)
 }
 
-// presses presses the undo button of the last result that counts, twice. The second press comes too
-// late.
+// presses presses the undo button of the last counting match twice, the second time too late.
 func (k *killed) presses(b *table) {
 	n := len(b.matches)
 	for b.matches[n-1].undoneBy != "" {
 		n--
 	}
 	b.match(k.bob, k.carol, 1, 1)
-	b.press(k.bob, n) // who has played
+	b.press(k.bob, n) // Bob played this match
 	b.press(k.alice, n)
 	b.match(k.alice, k.carol, 0, 3)
 }
 
-// latePress presses the button of a result that is already undone.
+// latePress presses the button of a match that is already undone.
 func (k *killed) latePress(b *table) { b.press(k.alice, 2) }
 
-// sendingAtCrash counts the notices in state sending, by action.
+// sendingAtCrash counts the notices in state sending by action.
 type sendingAtCrash struct{ Messages, Edits, Answers int }
 
 func (k *killed) sending() sendingAtCrash {
@@ -153,8 +153,8 @@ func (k *killed) sending() sendingAtCrash {
 		FROM outbox WHERE state = 'sending'`)[0]
 }
 
-// kill runs commands until the bot is killed at a point, checks the state at that time, and starts
-// the next bot.
+// kill runs commands until the bot is killed at a crash point, checks the state at that time, and
+// starts the next bot.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
@@ -210,12 +210,12 @@ func (k *killed) countCommitted(where string, keys []string) (n int) {
 	return n
 }
 
-// countRequests returns the number of requests to send, edit or answer.
+// countRequests returns the number of requests that send, edit or answer.
 func (k *killed) countRequests() int {
 	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
 
-// possibleDuplicates returns the number of possible duplicates that were counted.
+// possibleDuplicates returns the number of counted possible duplicates.
 func (k *killed) possibleDuplicates() int {
 	k.t.Helper()
 	return count(k.t, k.pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox WHERE action <> 'callback_answer'`)
@@ -233,15 +233,15 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging kills the bot before and after requests with several merged results. It returns their
-// group and their number.
+// killMerging kills the bot before and after requests that merge several results. It returns the
+// group and the number of results.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5
 	group = k.sim.Group("Merged", k.alice, k.bob)
 	for _, tc := range []struct {
 		point    crashpoint.Point
-		messages int    // number of messages that arrived
+		messages int    // messages that arrived
 		merge    string // SEND_MERGE of the next bot
 	}{{crashpoint.Requesting, 0, "on"}, {crashpoint.Requested, 1, "off"}} {
 		before, duplicates := len(group.BotMessages()), k.possibleDuplicates()
@@ -250,8 +250,7 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
 		}
 		results += each
-		// The chat must stay frozen for long enough: the first request that is allowed must be the
-		// next one.
+		// The chat must stay frozen long enough for the first allowed request to be the next one.
 		k.await("all results wait in a frozen chat", func() bool {
 			return count(k.t, k.pool, `
 				SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
@@ -275,10 +274,10 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	return group, results
 }
 
-// TestKilledWhileMigrating kills the bot before and after the first migration and the last one. The
-// schema is the same as without crashes. Then two bots start at the same time on a database whose
-// migration was cut off: one of them finishes it. One of them leads, and when it is killed after a
-// renewal, the other one takes over.
+// TestKilledWhileMigrating: if the bot is killed before or after the first or the last migration,
+// the final schema is the same as without kills. If two bots start on a half-migrated database, one
+// of them finishes the migration. One of them leads; when it is killed after a renewal, the other
+// takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -301,7 +300,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	}
 }
 
-// useEmptyDatabase has the following bots run on an empty database.
+// useEmptyDatabase gives the next bots an empty database.
 func (c *crashes) useEmptyDatabase() {
 	c.t.Helper()
 	c.url = pgtest.Empty(c.t)
@@ -311,8 +310,8 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that ends at the point of one of its migrations, counted from 1,
-// and checks the version of the database, and whether it is marked as dirty.
+// crashWhileMigrating starts a bot that crashes in a migration, counted from 1, and checks the
+// version of the database and whether it is marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want string) {
 	c.t.Helper()
 	c.at(at, migration, crashpoint.End)
@@ -323,7 +322,7 @@ func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want s
 	}
 }
 
-// startTwo starts two bots at the same time on a database that is not migrated.
+// startTwo starts two bots at once on an unmigrated database.
 func (c *crashes) startTwo() {
 	c.t.Helper()
 	release := holdRows(c.t, c.pool, `LOCK TABLE schema_migrations`)
@@ -367,7 +366,7 @@ func (c *crashes) startTwo() {
 	}
 }
 
-// schema returns all columns, indexes and constraints of the database, and its version.
+// schema returns all columns, indexes and constraints of the database, with its version.
 func (c *crashes) schema() string {
 	c.t.Helper()
 	return strings.Join(collect(c.t, c.pool, pgx.RowTo[string], `

@@ -10,9 +10,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestTimersFireOnceWhateverHappens kills the leader while it ends a prompt that nobody has
-// answered: before the end of the transaction and after it. Then it freezes one there until another
-// has taken over the lease. Each prompt ends once, as soon as there is a leader.
+// TestTimersFireOnceWhateverHappens: an unanswered prompt ends exactly once, as soon as there is a
+// leader, if the leader is killed before or after the commit that ends it, or frozen there until
+// another one has the lease.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -27,8 +27,8 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// ask has Olga asked by a bot that stops before her time is over, and returns the message that
-	// asks.
+	// ask has a bot ask Olga and stops it before the prompt expires. It returns the prompt's
+	// message.
 	ask := func() int {
 		t.Helper()
 		n := len(group.BotMessages())
@@ -73,7 +73,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 
 	prompt := ask()
 	c.at(crashpoint.Applying, 1, crashpoint.Stop)
-	frozen := c.start("LEASE_DURATION=2s") // it expires by itself
+	frozen := c.start("LEASE_DURATION=2s") // short enough to expire by itself
 	c.awaitCarriedOut(frozen)
 	bot = c.start()
 	ended(prompt, 3)

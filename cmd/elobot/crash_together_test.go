@@ -15,8 +15,8 @@ type conversation struct {
 	posted []botsim.Message
 }
 
-// Advisory locks that make transactions with results wait: aloneLock those with one result,
-// togetherLock those with several, at the end of their INSERT.
+// Advisory locks at the end of an INSERT that make transactions with results wait: aloneLock those
+// with one result, togetherLock those with several.
 const (
 	aloneLock    = 1
 	togetherLock = 2
@@ -29,20 +29,21 @@ const (
 		CREATE TRIGGER wait AFTER INSERT ON matches REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION wait()`
 )
 
-// killTogether kills the bot in the middle of a transaction with results of several groups. It
-// returns the groups.
+// killTogether kills the bot within a transaction that holds results of several groups, and returns
+// the groups.
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		alone    = 2 // so many are written at once
-		together = 3 // so many others wait, and are written together
+		alone    = 2 // results written at once
+		together = 3 // results that wait for them, and are then written together
 	)
-	k.bot.stop(k.t) // the next one handles updates in parallel
+	k.bot.stop(k.t) // the next bot handles updates in parallel
 	k.startNext("off")
 	var all []*conversation
 	for i := range alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
-		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1")) // from now on, both are known there
+		// The first result makes both known in the group.
+		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
 		all = append(all, g)
 	}
 	k.settle()

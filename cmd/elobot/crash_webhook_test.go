@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint kills one of two webhook instances at one point after the other, the
-// leader or the other one. Telegram redelivers the update, and the other instance handles and
-// answers it. Everything is recorded once and answered in order.
+// TestFleetKilledAtEachPoint: of two webhook instances, the leader or the other one is killed at
+// each crash point. Telegram redelivers the update, and the remaining instance handles and answers
+// it. Everything is recorded once and answered in order.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -32,16 +32,16 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 	}
 	for i := range bots {
 		start(i)
-		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may each set it
+		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may both set it
 	}
 	report()
 	c.settle()
 	epoch := 1
 	for i, tc := range []struct {
 		point     crashpoint.Point
-		byLeader  bool // the leader gets the delivery
+		byLeader  bool // the delivery goes to the leader
 		committed int
-		copies    [2]int // minimum and maximum
+		copies    [2]int // range of the number of copies
 	}{
 		{crashpoint.Applying, true, 0, [2]int{0, 0}},
 		{crashpoint.Handled, false, 1, [2]int{0, 0}},
@@ -78,7 +78,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		if n := len(g.group.BotMessages()) - len(g.posted) - copies; n < tc.copies[0] || n > tc.copies[1] {
 			t.Errorf("%q: %d copies, want %v", tc.point, n, tc.copies)
 		}
-		if i < 2 { // not after the last case
+		if i < 2 { // unless this is the last case
 			start(died)
 		}
 	}

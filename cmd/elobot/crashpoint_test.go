@@ -50,14 +50,14 @@ func TestNoCrashPoints(t *testing.T) {
 	}
 }
 
-// crashes is the fixture of bots that crash: a database, a simulated Telegram, and the plan of the
+// crashes is the fixture of crashing bots: a database, a simulated Telegram, and the plan of the
 // next crash.
 type crashes struct {
 	t    *testing.T
 	sim  *botsim.Server
 	url  string
 	pool *pgxpool.Pool
-	plan string // path of the plan file
+	plan string // path of the file with the plan
 	// names are the application names of the bots' database sessions.
 	names map[*process]string
 }
@@ -69,7 +69,7 @@ func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 	return c
 }
 
-// start starts a bot. Its lease lasts longer than any test; expireLease ends it.
+// start starts a bot whose lease lasts longer than any test; expireLease ends it.
 func (c *crashes) start(env ...string) *process {
 	c.t.Helper()
 	path, err := crashingBinary()
@@ -83,7 +83,7 @@ func (c *crashes) start(env ...string) *process {
 	return bot
 }
 
-// at writes a plan: the action to take at the nth visit to a point from now on.
+// at plans an action at the nth visit to a crash point from now on.
 func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	c.t.Helper()
 	draft := c.plan + "-draft"
@@ -91,7 +91,7 @@ func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	must(c.t, os.Rename(draft, c.plan))
 }
 
-// carriedOut returns the process that has carried out the plan, 0 if none has yet.
+// carriedOut returns the process that carried out the plan, 0 if none has yet.
 func (c *crashes) carriedOut() int {
 	c.t.Helper()
 	found, err := filepath.Glob(c.plan + ".*")
@@ -103,7 +103,7 @@ func (c *crashes) carriedOut() int {
 	return pid
 }
 
-// await is like eventually, but asks less often, because its conditions query the database.
+// await is like eventually but polls less often, because its conditions query the database.
 func (c *crashes) await(what string, ask func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -125,7 +125,7 @@ func (c *crashes) settle() {
 	})
 }
 
-// awaitCarriedOut waits until one of the bots has carried out the plan, and returns its index.
+// awaitCarriedOut waits until a bot has carried out the plan, and returns its index.
 func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	c.t.Helper()
 	var pid int
@@ -141,8 +141,8 @@ func (c *crashes) awaitCarriedOut(bots ...*process) int {
 	return i
 }
 
-// awaitCrash waits until one of the bots has crashed as planned, and its transactions and requests
-// have ended. It returns the index of the bot.
+// awaitCrash waits until a bot has crashed as planned and its transactions and requests have ended.
+// It returns the bot's index.
 func (c *crashes) awaitCrash(bots ...*process) int {
 	c.t.Helper()
 	i := c.awaitCarriedOut(bots...)
@@ -151,7 +151,7 @@ func (c *crashes) awaitCrash(bots ...*process) int {
 	return i
 }
 
-// mustCrash waits until a bot has ended, and checks that it has crashed.
+// mustCrash waits until a bot has ended, and checks that it crashed.
 func (c *crashes) mustCrash(bot *process) {
 	c.t.Helper()
 	bot.wait(c.t)
@@ -160,7 +160,7 @@ func (c *crashes) mustCrash(bot *process) {
 	}
 }
 
-// crashed returns whether a bot was killed with SIGKILL.
+// crashed reports whether SIGKILL ended a bot.
 func crashed(bot *process) bool {
 	select {
 	case <-bot.ended:

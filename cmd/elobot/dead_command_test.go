@@ -10,14 +10,14 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testDeadCommand: the sender of a command that cannot be handled is notified, in order with the
-// answers before and after. The command is answered when it is retried, however late.
+// testDeadCommand: if a command cannot be handled, its sender is notified, in order with the
+// answers around it. A retry answers the command, however late.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
 	before := group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	// an update that cannot be decoded, because its entities have the wrong type
+	// The entities of this update have the wrong type, so it cannot be decoded.
 	damaged := func(id int, text string) {
 		t.Helper()
 		raw, err := json.Marshal(map[string]any{"message": map[string]any{
@@ -31,7 +31,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	damaged(before.ID, "I have no command")
 	damaged(before.ID, "/other")
 	l.await(2)
-	// a valid result that the database refuses
+	// The database refuses a valid result.
 	l.exec(`ALTER TABLE matches ADD CONSTRAINT broken CHECK (score_a <> 7) NOT VALID`)
 	dead := group.Say(alice, "/match @bob 7:1")
 	after := group.Say(alice, "/match @bob 3:2")
@@ -50,7 +50,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 		t.Errorf("an update that violates a constraint was tried %d times, want once", n)
 	}
 	l.exec(`ALTER TABLE matches DROP CONSTRAINT broken`)
-	// pretend that the command was sent three days ago
+	// Pretend that the command was sent three days ago.
 	l.exec(`UPDATE dead_letters SET payload = convert_to(jsonb_set(convert_from(payload, 'UTF8')::jsonb, '{message,date}',
 		to_jsonb(extract(epoch FROM now() - interval '3 days')::bigint))::text, 'UTF8') WHERE id = 3`)
 	l.must("retry 3", 0, "3: handled\n", "")
@@ -62,8 +62,8 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if it begins
-// with a command.
+// testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if the
+// message begins with a command.
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
@@ -91,8 +91,8 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// TestLocalTime: the program knows the zone in TZ itself, since an image may have no zone files. It
-// does not mind letter case, unlike files.
+// TestLocalTime: the program has the zone in TZ built in, because an image may have no zone files.
+// Unlike files, it ignores letter case.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")

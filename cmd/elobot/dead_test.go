@@ -17,21 +17,21 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// letters runs `elobot dead` with an environment on a database.
+// letters runs `elobot dead` on a database, with an environment.
 type letters struct {
 	t    *testing.T
 	env  []string
 	pool *pgxpool.Pool
 }
 
-// noLetters returns letters with a new database and no other settings.
+// noLetters returns letters for a new database without other settings.
 func noLetters(t *testing.T) letters {
 	t.Helper()
 	url, pool := database(t)
 	return letters{t, []string{"DATABASE_URL=" + url}, pool}
 }
 
-// elobot runs `elobot dead` to its end.
+// elobot runs `elobot dead` until it ends.
 func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 	l.t.Helper()
 	p := prepare(l.env, append([]string{"dead"}, args...)...)
@@ -47,8 +47,8 @@ func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 
 var anyMoment = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// must runs `elobot dead` with arguments separated by spaces, and checks its exit code and output,
-// in which NOW stands for any time.
+// must runs `elobot dead` with space-separated arguments, and checks its exit code and output, in
+// which NOW stands for any time.
 func (l letters) must(args string, code int, stdout, stderr string) {
 	l.t.Helper()
 	gotCode, out, errs := l.elobot(strings.Fields(args)...)
@@ -70,7 +70,7 @@ func (l letters) exec(sql string, args ...any) {
 	}
 }
 
-// insert adds a dead letter of an update.
+// insert adds the dead letter of an update.
 func (l letters) insert(update int64, payload, lastError string) {
 	l.t.Helper()
 	l.exec(`
@@ -111,8 +111,8 @@ func deadWithoutAny(l letters) {
 	l.must("drop 8 7 8", 1, "", sayUnknown(7)+sayUnknown(8)+"elobot: 2 of 2 failed\n")
 }
 
-// testDeadNotice: a card that Telegram refuses becomes a dead letter, and the running bot sends it
-// when it is retried.
+// testDeadNotice: a card refused by Telegram becomes a dead letter, and after a retry the running
+// bot sends it.
 func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
@@ -143,7 +143,7 @@ func testDeadNotice(t *testing.T, b *botFixture) {
 	}
 	checkHarmless(t, out+shown)
 
-	l.must("retry 1", 0, "1: queued for sending\n", "") // without a token
+	l.must("retry 1", 0, "1: queued for sending\n", "") // needs no token
 	answers := awaitAnswers(t, group, 2)
 	b.settle()
 	if answers[0].ReplyTo != answered.ID || answers[1].ReplyTo != refused.ID || len(group.BotMessages()) != 2 {
@@ -163,7 +163,7 @@ func checkHarmless(t *testing.T, text string) {
 }
 
 // deadNoticeThatIsNot: a notice that was sent or deleted is not sent again, and dropping its dead
-// letter does not revive a notice.
+// letter does not revive it.
 func deadNoticeThatIsNot(l letters) {
 	t := l.t
 	l.exec(`INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', E'Cl\u202eub'), (5, 'private', '')`)
@@ -201,8 +201,8 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while
-// the cause persists, and records and answers the result once afterwards.
+// testDeadUpdate: the sender of a result refused by the database is notified. A retry fails while
+// the cause persists; later it records and answers the result once.
 func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
@@ -240,7 +240,7 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	says(t, visible(awaitAnswers(t, group, 3)[1]), "/match @bob 17:2 was not done.")
 	says(t, visible(group.BotMessages()[2]), "17:2", "Match #2")
 	l.must("retry 1", 1, "", sayUnknown(1))
-	// retrying an update that was handled before has no effect and removes the dead letter
+	// A retry of an update that was handled before has no effect but removes the dead letter.
 	l.exec(`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
 		SELECT 'update', update_id, payload, 'copied', 1, now() FROM copied`)
 	id := count(t, l.pool, `SELECT id FROM dead_letters`)
@@ -256,8 +256,8 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	}
 }
 
-// deadUpdatesThatCannotBeRead: updates that cannot be decoded stay dead letters, others are
-// handled, and none of them can control the terminal.
+// deadUpdatesThatCannotBeRead: on a retry, updates that cannot be decoded stay dead letters and
+// others are handled. None of them can control the terminal.
 func deadUpdatesThatCannotBeRead(l letters) {
 	t := l.t
 	sim := startTelegram(t)
@@ -309,8 +309,7 @@ func deadWithoutTelegram(l letters) {
 	}
 }
 
-// deadOfAnOutage retries what an outage has made, known by its time and its error, and leaves all
-// others.
+// deadOfAnOutage: a retry can be limited to the letters of an outage, by time and error.
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
@@ -325,13 +324,14 @@ func deadOfAnOutage(l letters) {
 		"elobot: dead retry: --since and --error choose among all dead letters: use them with the word all, not with numbers\nTry: elobot --help\n")
 	l.must("retry all --since=2026-01-01T12:00:01Z", 0, none, "")
 	l.must("drop all --error=100%", 0, none, "")
-	l.must("retry all --since=2026-01-01T12:00:00Z --error=PASSWORD", 0, "2: handled\n4: handled\n", "") // the time that the list shows
+	// The time is in the form of the list.
+	l.must("retry all --since=2026-01-01T12:00:00Z --error=PASSWORD", 0, "2: handled\n4: handled\n", "")
 	l.must("drop all --since=2026-01-01T12:00:00Z", 0, "Dropped 1 dead letter.\n", "")
 	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
 	l.must("retry all --error=refused", 0, none, "")
 }
 
-// TestDeadWithoutDatabase: there is no database, or it is empty.
+// TestDeadWithoutDatabase covers an unreachable database and an empty one.
 func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	l := letters{t: t}
@@ -342,8 +342,8 @@ func TestDeadWithoutDatabase(t *testing.T) {
 	l.must("list", 1, "", "elobot: there is nothing of elobot in this database yet: `elobot run` creates its tables\n")
 }
 
-// deadInterrupted stops a retry that waits for a lock. That is neither a success nor a failed
-// attempt at the update.
+// deadInterrupted: an interrupted retry, here one that waits for a lock, counts neither as a
+// success nor as a failed attempt at the update.
 func deadInterrupted(l letters) {
 	t := l.t
 	sim := startTelegram(t)

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// deliveredNumbers returns the numbers of the matches in the bot's messages in a group, in order.
+// deliveredNumbers returns the match numbers in the bot's messages to a group, in order.
 func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 	t.Helper()
 	var numbers []int
@@ -21,8 +21,8 @@ func deliveredNumbers(t *testing.T, chat *botsim.Chat) []int {
 	return numbers
 }
 
-// checkDeliveredInOrder checks that the first n matches of a group were delivered, the first copies
-// in order. It returns the number of other copies.
+// checkDeliveredInOrder checks that the first n matches of a group were delivered, their first
+// copies in order. It returns the number of further copies.
 func checkDeliveredInOrder(t *testing.T, chat *botsim.Chat, n int) (copies int) {
 	t.Helper()
 	next := 1

@@ -30,7 +30,7 @@ type talk struct {
 	out *strings.Builder
 }
 
-// says sends the lines, as if they came from a file, and returns the output.
+// says sends lines, as if from a file, and returns the output.
 func (k talk) says(lines ...string) string {
 	k.t.Helper()
 	k.out.Reset()
@@ -53,19 +53,19 @@ func (k talk) inOrder(text string, parts ...string) {
 	}
 }
 
-// dates are dates of the scene.
+// dates matches the dates of the scene.
 var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
 
-// pictures are the paths of pictures.
+// pictures matches the paths of pictures.
 var pictures = regexp.MustCompile(`/\S+/(\d+\.png)`)
 
-// WithoutDates replaces the dates and the folders of pictures in a text, which depend on when and
-// where the scene is played.
+// WithoutDates replaces the dates and picture folders of a text, which depend on when and where the
+// scene is played.
 func WithoutDates(text string) string {
 	return pictures.ReplaceAllString(dates.ReplaceAllString(text, "DATE"), "FOLDER/$1")
 }
 
-// playedScene starts the bot and plays the scene, which ends at a time.
+// playedScene starts the bot and plays a scene that ends at the given time.
 func playedScene(t *testing.T, end time.Time) talk {
 	t.Helper()
 	var out strings.Builder
@@ -94,8 +94,8 @@ func playedScene(t *testing.T, end time.Time) talk {
 	return k
 }
 
-// TestSceneAtAnyTime: the scene is the same but for its dates when a leap day ends while it is
-// played, and right after a year has begun.
+// TestSceneAtAnyTime: except for its dates, the scene is the same when a leap day ends during it
+// and when a year has just begun.
 func TestSceneAtAnyTime(t *testing.T) {
 	t.Parallel()
 	for _, end := range []time.Time{
@@ -112,8 +112,7 @@ func TestSceneAtAnyTime(t *testing.T) {
 	}
 }
 
-// TestDemoGroup plays the scene, compares it with the golden file, and chats with the bot
-// afterwards.
+// TestDemoGroup: the scene reads as in the golden file, and the group can be used afterwards.
 func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	k := playedScene(t, time.Now())
@@ -134,9 +133,8 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anybody can press the buttons below the last message that has some, and sees the answer.
-// If that undoes or restores the match, the card is edited, and the next press is for its new
-// button.
+// presses: anyone can press the buttons of the last message that has some, and sees the answer.
+// After an undo or restore, the card is edited, and the next press means its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
@@ -148,8 +146,8 @@ func (k talk) presses() {
 		"You  /ranking", "won–drawn–lost")
 }
 
-// answers: any button of a message can be pressed, also those that a press has put there, and those
-// that only copy. When a question has lost its buttons, the numbers are for the message before it.
+// answers: every button of a message can be pressed, even a new one and one that only copies. When
+// a question has lost its buttons, numbers mean the message before it.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
@@ -163,8 +161,8 @@ func (k talk) answers() {
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }
 
-// replies: a question is answered by a reply until it is closed, whatever was said since. Commands
-// are about what the bot or a person said last.
+// replies: a question can be answered by a reply until it is closed, whatever came in between.
+// Commands are about the latest message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
@@ -175,8 +173,8 @@ func (k talk) replies() {
 		"There is no message of zed to reply to.")
 }
 
-// explains: whatever the bot does not answer is remarked, and so is half a command. Nothing after
-// quit counts.
+// explains: the demo comments on messages that the bot ignores and on incomplete commands. Input
+// after quit is ignored.
 func (k talk) explains() {
 	k.t.Helper()
 	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
@@ -189,8 +187,8 @@ func (k talk) explains() {
 	}
 }
 
-// alternates: each answer follows its command even when all commands come at once, and commands
-// that the bot ignores do not block the others.
+// alternates: each answer follows its command even if all commands come at once. Commands that the
+// bot ignores do not block the others.
 func (k talk) alternates() {
 	k.t.Helper()
 	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0", "zoe: /unknown", "", "yan: /match @bobby 3:0", "no command", "  /ranking", "zoe : /match"),
@@ -198,7 +196,7 @@ func (k talk) alternates() {
 		"You  no command", "/ranking", "won–drawn–lost", "Zoe  /match", "Who did you play?")
 }
 
-// takesAnything: messages that are too long are refused, and no message can control the terminal.
+// takesAnything: overlong messages are refused, and no message can control the terminal.
 func (k talk) takesAnything() {
 	k.t.Helper()
 	longest, emoji := strings.Repeat("x", 4096), strings.Repeat("\U0001f3d3", 2049)
@@ -217,8 +215,8 @@ func (k talk) takesAnything() {
 	}
 }
 
-// shows: tables are drawn, charts are files with the address of the page that shows the same, a
-// message has several lines, and people with names of several words write.
+// shows: tables are drawn, charts are files with the address of the page that shows the same,
+// messages may have several lines, and people with names of several words can write.
 func (k talk) shows() {
 	k.t.Helper()
 	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice", `"Bob Smith": /match @alice 1:3\`, "@carol 3:1",
@@ -248,7 +246,7 @@ func (k talk) shows() {
 	}
 }
 
-// slowsDown: whoever has asked too much is told so, and not that the bot ignores such commands.
+// slowsDown: a person over the question limit is told so, not that the bot ignores the command.
 func (k talk) slowsDown() {
 	k.t.Helper()
 	many := slices.Repeat([]string{"yuri: /ranking"}, 22)
@@ -256,8 +254,8 @@ func (k talk) slowsDown() {
 	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down", "Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
 }
 
-// TestSceneBegins: the beginning of the scene is shown in few lines, which end with an answer, and
-// the rest when it is asked for.
+// TestSceneBegins: the scene opens in few lines, which end with an answer; the rest follows on
+// request.
 func TestSceneBegins(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

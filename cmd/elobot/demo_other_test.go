@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// asNobody fails: on this system nobody is root.
+// asNobody fails, because this system has no root.
 func asNobody(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	t.Fatal("there are no users to become")

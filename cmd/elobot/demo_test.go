@@ -14,23 +14,22 @@ import (
 	main "elobot/cmd/elobot"
 )
 
-// foreignSettings are variables for PostgreSQL's programs that refer to another server than the
-// demo's.
+// foreignSettings are variables that point PostgreSQL's programs to a server other than the demo's.
 var foreignSettings = []string{
 	"PGHOST=/nonexistent", "PGPORT=1", "PGUSER=x", "PGPASSWORD=x", "PGDATABASE=x", "PGSERVICE=x", "PGSSLMODE=verify-full",
 	"PGSSLROOTCERT=/nonexistent", "PGOPTIONS=-cdefault_transaction_read_only=on", "PGTARGETSESSIONATTRS=read-only", "PGTZ=Foo",
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene with the machine's PostgreSQL, answers typed commands, ends
-// without an error when it is interrupted, and leaves no process behind and no file but the
-// pictures. It ignores settings for the real bot or for another database.
+// TestDemo: the demo plays its scene with the machine's PostgreSQL and answers typed commands. An
+// interrupt ends it without an error, and it leaves no process and no file except the pictures. It
+// ignores settings for the real bot or for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
 	cache, err := os.UserCacheDir()
 	must(t, err)
-	// On a machine without PostgreSQL, other tests have downloaded one to the cache.
+	// Without PostgreSQL on the machine, other tests have downloaded one to this cache.
 	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home", "DATABASE_URL=nonsense",
 		"TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
 	demo := prepare(env, "demo")
@@ -81,9 +80,9 @@ func TestDemo(t *testing.T) {
 	eventually(t, "no process is left", func() bool { return len(processesNaming(t, place)) == 0 })
 }
 
-// demoPlace returns a folder with the bot, a home and a folder for temporary files, all of them
-// accessible to every user: only the user who runs the tests can access the folders of tests and of
-// the built bot.
+// demoPlace returns a folder with the bot, a home and a temporary folder, all accessible to every
+// user. The folders of tests and of the built bot are accessible only to the user who runs the
+// tests.
 func demoPlace(t *testing.T) string {
 	t.Helper()
 	place, err := os.MkdirTemp("", "elobot-demo-test-") //nolint:usetesting // see above
@@ -98,14 +97,14 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes that have the folder in their command line or, if readable,
-// in their environment or as their working directory.
+// processesNaming returns the processes with the folder in their command line or, if readable, in
+// their environment or as their working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")
 	must(t, err)
 	var found []string
-	for _, process := range processes { // unreadable ones have ended or belong to another user
+	for _, process := range processes { // unreadable ones have ended, or belong to another user
 		arguments, _ := os.ReadFile(process + "/cmdline")
 		environment, _ := os.ReadFile(process + "/environ")
 		working, _ := os.Readlink(process + "/cwd")

@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-// asNobody makes a command run without the privileges that this process has.
+// asNobody makes a command drop the privileges of this process.
 func asNobody(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	account, err := user.Lookup("nobody")
 	must(t, err)
-	uid, err := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
+	uid, err := strconv.ParseInt(account.Uid, 10, 64) // -2 on macOS
 	must(t, err)
 	gid, err := strconv.ParseInt(account.Gid, 10, 64)
 	must(t, err)

@@ -12,8 +12,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// waiting returns the unsent rows of the outbox, without the columns that change with every
-// attempt.
+// waiting returns the unsent rows of the outbox, without the columns that each attempt changes.
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
@@ -21,10 +20,10 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRefusedForAWhile: Telegram refuses every request for a while, as in a move between Bot
-// API servers, and replies are queued. The bot goes on, also if it is restarted meanwhile, and then
-// sends them once and in order. A token that has never worked with this database ends the bot at
-// once, with a sentence about that.
+// TestTokenRefusedForAWhile: if Telegram refuses every request for a while, as in a move between
+// Bot API servers, the bot keeps running, even over a restart, and then sends all queued replies
+// once and in order. A token that never worked with this database ends the bot at once, with a
+// sentence that explains it.
 func TestTokenRefusedForAWhile(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]botsim.Fault{
@@ -50,7 +49,8 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 		return sim.Fault(fault)
 	}
 	accept := refuse("")
-	checkTokenEnd(t, sim, pool, launch(t, environment(sim, url), "run"), refusal.Description) // its first start
+	// The bot's first start with this token.
+	checkTokenEnd(t, sim, pool, launch(t, environment(sim, url), "run"), refusal.Description)
 	accept()
 	bot := launch(t, environment(sim, url), "run")
 	posted := make([][]botsim.Message, len(groups))
@@ -72,7 +72,7 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 			SELECT count(DISTINCT chat_id) FROM outbox WHERE last_error LIKE '%' || $1 || '%' AND state = 'planned'`, refusal.Description) == 2
 	})
 	accept = refuse("")
-	report() // ends the long poll; the bot may or may not handle it
+	report() // ends the long poll; the bot may handle this one or not
 	const says = "Telegram refuses the token, retrying for ten minutes"
 	bot.await(t, says)
 	if code, _ := bot.stop(t); code != 0 {
@@ -104,8 +104,8 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 	verifyClean(t, url)
 }
 
-// TestUnknownRefusal: Telegram refuses all messages for a reason that nobody knows. No card becomes
-// a dead letter: they are sent once, and in order, when it accepts them again.
+// TestUnknownRefusal: if Telegram refuses all messages for an unknown reason, no card becomes a
+// dead letter. All cards are sent once and in order when it accepts them again.
 func TestUnknownRefusal(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -141,7 +141,7 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	}
 }
 
-// checkTokenEnd waits until a bot has ended, and checks that it says that its token is not valid.
+// checkTokenEnd waits until a bot has ended, and checks that it reports its token as invalid.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
 	if code := bot.wait(t); code != 3 {
@@ -159,9 +159,9 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 	checkNoToken(t, sim, pool, bot)
 }
 
-// testUndoPressedByAll: two people who may undo a match and one who may not press the button at the
-// same time. The presses arrive in order by polling, or in any order by webhook. One of them undoes
-// the match, once.
+// testUndoPressedByAll: if two people who may undo a match and one who may not press the button at
+// once, exactly one press undoes it, whether the presses come in order (polling) or in any order
+// (webhook).
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -219,16 +219,16 @@ func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	}
 }
 
-// testStrangeUpdates: updates of unknown kinds, and data that is no update or cannot be decoded, do
+// testStrangeUpdates: unknown kinds of updates, and data that is no update or cannot be decoded, do
 // not affect the updates around them, which are handled in order. Data that cannot be decoded
 // becomes a dead letter with the reason.
 func testStrangeUpdates(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	var posted []botsim.Message
-	want := make(map[int64]string) // the dead letters by their update ids
+	want := make(map[int64]string) // dead letters by update id
 	strange := func(raw string, dead bool) {
 		if id := sim.Update(json.RawMessage(raw)); dead {
-			want[id] = strings.TrimSuffix(raw, "}") // the simulator adds the number
+			want[id] = strings.TrimSuffix(raw, "}") // the simulator adds the id
 		}
 		posted = append(posted, group.Say(alice, fmt.Sprintf("/match @bob 50:%d", len(posted))))
 	}
@@ -239,8 +239,8 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	// by polling, the number of an update that cannot be read follows from a neighbor: something
-	// must come behind the last one
+	// With polling, the id of an undecodable update follows from a neighbor, so another update must
+	// come after the last one.
 	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: editing a command records no second match. The bot offers a correction of the
-// players or the score, and the button makes it.
+// testEditedResult: an edit of a command records no second match. The bot offers to correct the
+// players or the score, and the button does it.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
@@ -46,8 +46,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 }
 
-// testEditedCommands: a message that was refused, or was no command, is handled again when it is
-// edited, until it is not refused.
+// testEditedCommands: an edit of a message that was refused, or was no command, is handled like a
+// new message, until one is not refused.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0
@@ -89,7 +89,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 	late := group.Post(botsim.Post{From: b.alice, Text: "/mat @bob 3:1", Date: time.Now().Add(-301 * time.Second)})
 	group.Edit(late, "/match @bob 3:1")
 
-	// an edit overtakes its message
+	// An edit overtakes its message.
 	overtaken := result.ID + 1000
 	message := matchUpdate(0, group, b.alice, overtaken)
 	earlier := bytes.Replace(message, []byte(`"message":{`), fmt.Appendf(nil, `"edited_message":{"edit_date":%d,`, time.Now().Unix()+1), 1)

@@ -11,9 +11,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestFailover: the primary crashes while results come in, and its synchronous standby is promoted.
-// With both hosts in DATABASE_URL the bot continues there, and every result is recorded once and
-// answered.
+// TestFailover: if the primary crashes while results come in and its synchronous standby is
+// promoted, a bot with both hosts in DATABASE_URL continues there. Every result is recorded once
+// and answered.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	servers := dbtest.StartPair(t)

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// awaitRefusal waits for the first request to a chat that is answered with 429, and returns it.
+// awaitRefusal returns the first request to a chat that is answered with 429.
 func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused botsim.Call) {
 	t.Helper()
 	eventually(t, "a 429", func() bool {
@@ -26,8 +26,8 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
-// testServerErrorAfterTheEffect: a gateway between Telegram and the bot answers with an error,
-// although the message was sent.
+// testServerErrorAfterTheEffect: a gateway's error, returned although the message was sent, leads
+// to no more than a possible duplicate.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))
@@ -49,8 +49,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUpgradedGroup: a group becomes a supergroup with another id while an answer is queued. The
-// answer goes to the supergroup, and the ranking continues there.
+// testUpgradedGroup: if a group becomes a supergroup with a new id while an answer is queued, the
+// answer goes to the supergroup and the ranking continues there.
 func testUpgradedGroup(t *testing.T, b *botFixture) {
 	for name, migrate := range map[string]func(*botsim.Chat) *botsim.Chat{
 		"old group first": (*botsim.Chat).Migrate, "new group first": (*botsim.Chat).MigrateNewFirst,
@@ -66,7 +66,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 			upgraded := migrate(group)
 			heal()
 			upgraded.Say(alice, "/match @bob 3:2")
-			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting) // the basic group got no greeting
+			// The basic group got no greeting.
+			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting)
 			if len(answers) != 2 {
 				t.Fatalf("the answers are %+v", answers)
 			}
@@ -89,8 +90,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 	}
 }
 
-// TestTokenNeverShows makes methods fail in all ways, and searches everything that the bot writes
-// for the token.
+// TestTokenNeverShows: whichever method fails in whichever way, the token appears nowhere in what
+// the bot writes.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -116,7 +117,8 @@ func TestTokenNeverShows(t *testing.T) {
 	eventually(t, "a dead letter quotes Telegram", func() bool {
 		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: message is too long, no /bot%'`) == 1
 	})
-	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool { // everything fails during the shutdown
+	// During the shutdown, everything fails.
+	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool {
 		return c.Method == "getUpdates" || c.Method == "sendMessage"
 	}})
 	if code, _ := bot.stop(t); code != 0 {
@@ -132,7 +134,7 @@ func TestTokenNeverShows(t *testing.T) {
 	checkNoToken(t, sim, pool, unreachable)
 }
 
-// faulted returns the calls of a method to which a fault was applied.
+// faulted returns the calls of a method that hit a fault.
 func faulted(sim *botsim.Server, method string) []botsim.Call {
 	return slices.DeleteFunc(sim.CallsOf(method), func(c botsim.Call) bool { return c.Fault == "" })
 }
@@ -145,8 +147,8 @@ func awaitFailure(t *testing.T, sim *botsim.Server, bot *process, method string)
 	})
 }
 
-// checkNoToken searches the output and every column that may quote an error or an update for the
-// token.
+// checkNoToken searches for the token in the output and in every column that may quote an error or
+// an update.
 func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, secret, _ := strings.Cut(sim.Token(), ":")

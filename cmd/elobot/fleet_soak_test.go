@@ -27,30 +27,30 @@ var fleetKills = flag.Int("fleet.kills", 8, "how often TestFleetKilledAgainAndAg
 
 const fleetSize = 3
 
-// fleet is a number of webhook instances behind a load balancer that forwards to them in turn,
-// without health checks: while one is down, every third delivery fails.
+// fleet is several webhook instances behind a load balancer that takes them in turn, without health
+// checks: while one of three is down, every third delivery fails.
 type fleet struct {
 	*crash
 	url       string // of the load balancer
 	instances [fleetSize]instance
 	turn      atomic.Uint64
-	failed    atomic.Int64 // number of deliveries that the balancer has answered with 502
+	failed    atomic.Int64 // deliveries answered with 502
 }
 
-// instance is one slot behind the load balancer.
+// instance is a slot behind the load balancer.
 type instance struct {
 	mu      sync.Mutex
 	process *process
-	url     string          // empty while it does not listen
-	inHand  map[string]bool // the keys of the commands that are being delivered
-	// forwarded is called before the next delivery is forwarded, and answered before its answer is
-	// passed on. If answered returns true, the answer is lost. Each may be nil.
+	url     string          // empty unless it listens
+	inHand  map[string]bool // keys of the commands being delivered
+	// forwarded is called before the next delivery is forwarded, and answered before its response
+	// is passed on. If answered returns true, the response is lost. Both may be nil.
 	forwarded func()
 	answered  func() (lost bool)
 }
 
-// TestFleetKilledAgainAndAgain delivers updates to several instances, and kills one of them every
-// second. Every result must be recorded once, and answered in order.
+// TestFleetKilledAgainAndAgain: one of several instances is killed every second. Every result is
+// recorded once, and answered in order.
 func TestFleetKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	f := &fleet{crash: startCrash(t, crashGroups)}
@@ -59,12 +59,12 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 	f.url = balancer.URL
 	for i := range f.instances {
 		f.launch(i)
-		awaitWebhooks(t, f.sim, 1) // instances that start at the same time may each set it
+		awaitWebhooks(t, f.sim, 1) // instances that start at the same time may all set it
 	}
 
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	const steps = 20 // spread the results of a second
+	const steps = 20 // spread the results over a second
 	pace := time.NewTicker(time.Second / steps)
 	defer pace.Stop()
 	for n := range *fleetKills * steps {
@@ -87,7 +87,7 @@ func TestFleetKilledAgainAndAgain(t *testing.T) {
 		f.failed.Load(), len(f.sim.Deliveries()), count(t, f.pool, `SELECT epoch FROM leases`))
 }
 
-// launch starts an instance in a slot, to which the load balancer forwards as soon as it listens.
+// launch starts an instance in a slot. The load balancer uses it as soon as it listens.
 func (f *fleet) launch(i int) {
 	env := append(crashEnvironment(environment(f.sim, f.crash.url)),
 		"WEBHOOK_URL="+f.url+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0")
@@ -171,15 +171,14 @@ func (at *instance) forward(r *http.Request, body []byte) (status int, err error
 	return response.StatusCode, response.Body.Close()
 }
 
-// aim sets the functions to call at the next delivery.
+// aim sets the hooks of the next delivery.
 func (at *instance) aim(forwarded func(), answered func() bool) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	at.forwarded, at.answered = forwarded, answered
 }
 
-// kill kills the instance, and returns the keys of the commands that were being delivered, and the
-// time.
+// kill kills the instance, and returns the time and the keys of the commands being delivered.
 func (at *instance) kill() (inHand []string, when time.Time) {
 	at.mu.Lock()
 	defer at.mu.Unlock()
@@ -191,8 +190,8 @@ func (at *instance) kill() (inHand []string, when time.Time) {
 	return inHand, time.Now()
 }
 
-// killOne kills an instance at one of four kinds of moments, in turn, and starts another one in its
-// slot.
+// killOne kills an instance at a moment of one of four kinds, in turn, and starts another one in
+// its slot.
 func (f *fleet) killOne(n int) {
 	i := f.random.IntN(fleetSize)
 	moment, killed := make(chan struct{}, 1), make(chan struct{})
@@ -208,13 +207,13 @@ func (f *fleet) killOne(n int) {
 	case 1: // a delivery is on its way
 		after := time.Duration(f.random.IntN(3000)) * time.Microsecond
 		at.aim(func() { time.AfterFunc(after, strike) }, nil)
-	case 2: // a delivery has been answered, but the answer has not reached Telegram
+	case 2: // a delivery is answered, but the response has not reached Telegram
 		at.aim(nil, func() bool {
 			strike()
 			<-killed
 			return true
 		})
-	default: // a message of the leader has arrived, but the answer to the request has not
+	default: // a message of the leader has arrived, but the response to the request has not
 		i = f.leader(i)
 		defer f.sim.AfterEffect(func(call botsim.Call) {
 			if call.Method == "sendMessage" {
@@ -238,7 +237,7 @@ func (f *fleet) killOne(n int) {
 	f.launch(i)
 }
 
-// leader returns the index of the instance that has the lease, or the given one if none has it.
+// leader returns the index of the instance with the lease, or otherwise if none has it.
 func (f *fleet) leader(otherwise int) int {
 	holders := collect(f.t, f.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases WHERE expires_at > clock_timestamp()`)
 	for i := range f.instances {
@@ -249,7 +248,8 @@ func (f *fleet) leader(otherwise int) int {
 	return otherwise
 }
 
-// classifyInHand counts which of the commands in hand had committed when the instance was killed.
+// classifyInHand counts how many of the commands in hand had committed when the instance was
+// killed.
 func (f *fleet) classifyInHand(inHand []string, when time.Time) {
 	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
 	defer cancel()

@@ -12,7 +12,8 @@ import (
 )
 
 func isGreeting(m botsim.Message) bool {
-	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!") // in English or German
+	// Greetings are in English or German.
+	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!")
 }
 
 // greetings counts the bot's greetings in a chat.
@@ -26,8 +27,8 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// testAddedToAGroup: the bot sends one greeting that explains how to begin, in the language of the
-// person who added it.
+// testAddedToAGroup: a bot added to a group sends one greeting that explains how to begin, in the
+// language of the person who added it.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
@@ -36,7 +37,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 		for n := range 2 { // added, removed and added again
 			b.later.Add(2) // dates have a resolution of a second
 			group.AddBot(hans)
-			group.Say(hans, "/start@elo_bot group") // as its link does
+			group.Say(hans, "/start@elo_bot group") // sent by its link
 			b.settle()
 			if got := greetings(group); got != n+1 {
 				t.Fatalf("added %d times, but sent %d greetings", n+1, got)
@@ -72,7 +73,8 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 		migrate func(*botsim.Chat) *botsim.Chat
 		most    int // maximum number of greetings in the supergroup
 	}{
-		{"old group first", (*botsim.Chat).Migrate, 1}, // the updates of the two groups are handled concurrently
+		// The updates of the two groups are handled concurrently.
+		{"old group first", (*botsim.Chat).Migrate, 1},
 		{"new group first", (*botsim.Chat).MigrateNewFirst, 0},
 		{"join first", (*botsim.Chat).MigrateJoinFirst, 1},
 	}
@@ -83,11 +85,11 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 		groups = append(groups, group)
 	}
 	b.settle()
-	b.later.Add(120) // outside the limits per minute
+	b.later.Add(120) // beyond the limits per minute
 	for i, order := range orders {
 		supergroup := order.migrate(groups[i])
 		b.settle()
-		// a notice that is being sent during the migration may be sent again
+		// A notice that is being sent during the migration may be sent again.
 		duplicates := count(t, b.pool, `
 			SELECT coalesce(sum(possible_duplicates), 0) FROM outbox o JOIN chats c ON c.id = o.chat_id
 			WHERE c.telegram_chat_id = $1 AND o.kind = 'greeting'`, supergroup.ID())
@@ -153,8 +155,8 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testWhoLeavesIsHidden: the ranking hides people who left the group until they play or join again,
-// whether or not the bot is an admin.
+// testWhoLeavesIsHidden: people who left the group are hidden from the ranking until they play or
+// join again, whether or not the bot is an admin.
 func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	for _, admin := range []bool{false, true} {
 		group := b.group("Chess")
@@ -174,7 +176,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 			}
 		}
 		ranked("Alice", "Bob", "Carol")
-		// leaving in the same second as a match counts as leaving after it
+		// A departure in the same second as a match counts as later.
 		group.Leave(b.alice)
 		ranked("Bob", "Carol")
 		group.Leave(b.bob)
@@ -195,7 +197,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testIgnoredSenders: the bot ignores commands of bots, in channels, and forwarded messages.
+// testIgnoredSenders: the bot ignores commands from bots, in channels, and in forwarded messages.
 func testIgnoredSenders(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	channel := &botsim.SenderChat{ID: -1001234567890, Type: "channel", Title: "News"}
@@ -224,7 +226,7 @@ func testIgnoredSenders(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAnAnonymousAdmin: an anonymous admin has the rights of an admin, and is never a player.
+// testAnAnonymousAdmin: an anonymous admin has an admin's rights and is never a player.
 func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)
@@ -244,7 +246,8 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 		t.Errorf("%d players have been added", n-people)
 	}
 	anonymously("/ranking", "? Bob 1484")
-	question := b.answer(group.SayAnonymously("/undo 2")) // Carol is the anonymous admin, whom Telegram does not list
+	// Carol is the anonymous admin, whom Telegram does not list.
+	question := b.answer(group.SayAnonymously("/undo 2"))
 	says(t, b.press(b.carol, question, dataOf(t, question, "Undo")), "Only the group’s admins can answer", "send /undo 2")
 	anonymously("/undo 2", "Match #2 undone", "by an admin")
 	b.settle()
@@ -273,7 +276,7 @@ func testAnswersInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAUsernamePasses: ratings stay with the person when somebody else takes over the username.
+// testAUsernamePasses: ratings stay with the person when another one takes over the username.
 func testAUsernamePasses(t *testing.T, b *botFixture) {
 	dina, emil := b.sim.User("dina"), b.sim.User("emil")
 	group := b.sim.Group("Chess", b.olga, b.alice, dina, emil)
@@ -285,7 +288,7 @@ func testAUsernamePasses(t *testing.T, b *botFixture) {
 	b.sim.AddUser(dina)
 	emil.Username = "dina"
 	b.sim.AddUser(emil)
-	// the person with the new username writes first, then the other one
+	// The person with the new username writes before the other one.
 	b.ask(group, emil, "/ranking")
 	b.ask(group, b.alice, "/match @dina 3:0")
 	truth.play("Alice", "Emil", 3, 0, "")

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record at each commit who has written, and the process id of the lease
-// holder at that time. The process id is empty if the lease was released.
+// audit makes the database record, at each commit, the process id of the writer and of the lease
+// holder at that time. The holder's is empty if the lease was released.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -37,11 +37,11 @@ const audit = `
 	    END LOOP;
 	END $$`
 
-// TestHandOver lets three instances lead in turn while results come in. The first is frozen during
-// a request and continues when the second leads. The second shuts down, so the first leads again.
-// Then the first is killed, and the third takes over. Nobody writes without the lease, everything
-// is answered in order, and every duplicate was counted as possible. The default isolation level is
-// one at which a deposed leader could write.
+// TestHandOver: three instances lead in turn while results come in. The first is frozen during a
+// request and continues while the second leads. The second shuts down, so the first leads again.
+// Then the first is killed, and the third takes over. No instance writes without the lease,
+// everything is answered in order, and every duplicate was counted as possible. The default
+// isolation level would let a deposed leader write.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -58,7 +58,7 @@ func TestHandOver(t *testing.T) {
 		pids[name] = strconv.Itoa(bot.cmd.Process.Pid)
 		return bot
 	}
-	// keep some requests under way at all times
+	// Keep some requests under way at all times.
 	sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: 30 * time.Millisecond})
 	load := startLoad(t, sim, 4, 150*time.Millisecond)
 	awaitProgress := func() {
@@ -94,7 +94,7 @@ func TestHandOver(t *testing.T) {
 		if n := count(t, pool, `SELECT count(*) FROM audit WHERE relation <> 'leases' AND writer = $1 AND holder = $2`, name, pid); n == 0 {
 			t.Errorf("the %s instance has written nothing with the lease", name)
 		}
-		// except update_attempts, which needs no lease
+		// update_attempts needs no lease.
 		if wrong := collect(t, pool, pgx.RowTo[string], `
 			SELECT format('%s while %L had the lease, %s times', relation, holder, count(*)) FROM audit
 			WHERE relation NOT IN ('leases', 'update_attempts') AND writer = $1 AND holder <> $2
@@ -102,7 +102,7 @@ func TestHandOver(t *testing.T) {
 			t.Errorf("the %s instance, %s, has written without the lease\n%s", name, pid, strings.Join(wrong, "\n"))
 		}
 	}
-	// each takeover without a release duplicates at most one answer per group
+	// Each takeover without a release duplicates at most one answer per group.
 	taken := count(t, pool, `
 		SELECT count(*) FROM (SELECT holder, lag(holder, 1, '') OVER (ORDER BY number) AS before FROM audit WHERE relation = 'leases') AS held
 		WHERE holder <> '' AND before NOT IN ('', holder)`)

@@ -15,13 +15,14 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// holdRows runs a statement that takes locks in another session, which keeps them until release is
-// called or the test ends.
+// holdRows runs a statement that takes locks in another session, which keeps them until release or
+// the end of the test.
 func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (release func()) {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
 	must(t, err)
-	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }) // it may have been released
+	// It may have been released already.
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 	if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +31,7 @@ func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (releas
 	}
 }
 
-// checkNoDeadLetters checks that no update or notice has become a dead letter.
+// checkNoDeadLetters checks that there are no dead letters.
 func checkNoDeadLetters(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	for _, reason := range collect(t, pool, pgx.RowTo[string], `SELECT last_error FROM dead_letters`) {
@@ -47,13 +48,15 @@ func (b *botFixture) awaitLock(n int) {
 	})
 }
 
-// TestHeldUp: another session locks rows or tables that commands need, in one group or everywhere.
+// TestHeldUp: locks of another session on rows or tables, in one group or everywhere, delay results
+// but lose none.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
-	const connections = 4 // for commands
+	const connections = 4 // connections for commands
 	b := newBotFixture(t)
 	b.bot = launch(t, append(environment(b.sim, pgtest.WithParameter(b.url, "pool_max_conns", strconv.Itoa(connections))),
-		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run") // the lease does not expire before it is renewed
+		// The lease must not expire before it is renewed.
+		"LEASE_DURATION=40s", "LEASE_RENEWAL=100ms"), "run")
 	b.joinAll()
 	held := b.group("Held")
 	var others []*botsim.Chat
@@ -66,8 +69,8 @@ func TestHeldUp(t *testing.T) {
 			SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, held.ID())
 	}
 
-	// for a short time: other groups are not affected, and the result is recorded when the row is
-	// free
+	// For a short time: other groups are not affected, and the result is recorded when the row is
+	// free.
 	release := hold()
 	posted := held.Say(b.alice, "/match @bob 3:2")
 	b.awaitLock(1)
@@ -77,12 +80,13 @@ func TestHeldUp(t *testing.T) {
 	}
 	release()
 	recorded := 1
-	if answer := visible(b.answer(posted)); !strings.Contains(answer, "again") { // "try again" on a very slow machine
+	// On a very slow machine, the answer is "try again".
+	if answer := visible(b.answer(posted)); !strings.Contains(answer, "again") {
 		says(t, answer, "Match #2")
 		recorded++
 	}
 
-	// for a long time: the bot asks the reporter to try again, and then the result counts once
+	// For a long time: the bot asks the sender to try again, and then the result counts once.
 	release = hold()
 	posted = held.Say(b.alice, "/match @bob 3:2")
 	says(t, visible(b.answer(posted)), "again")
@@ -93,7 +97,7 @@ func TestHeldUp(t *testing.T) {
 	says(t, visible(b.ask(held, b.alice, "/match @bob 3:2")), fmt.Sprintf("Match #%d", recorded+1))
 	b.settle()
 
-	// everywhere: all connections for commands wait, but the lease is still renewed
+	// Everywhere: all connections for commands wait, but the lease is still renewed.
 	release = holdRows(t, b.pool, `LOCK TABLE handled_commands`)
 	var waiting []botsim.Message
 	for i := range 2 * connections {
@@ -113,7 +117,7 @@ func TestHeldUp(t *testing.T) {
 	b.finish()
 }
 
-// checkOthersGoOn reports results in other groups, and checks that all of them are answered.
+// checkOthersGoOn checks that results in other groups are answered.
 func checkOthersGoOn(t *testing.T, b *botFixture, others []*botsim.Chat) {
 	t.Helper()
 	const results = 3

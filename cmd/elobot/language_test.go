@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLanguage: a group speaks the language of whoever added the bot until an admin chooses another
-// one. A message that several results share keeps the language that it was sent in: an undo edits
-// it once, in that language. Answers to presses are in the language of the person who presses.
+// TestLanguage: a group speaks the language of the person who added the bot until an admin chooses
+// another one. A message shared by several results keeps its language, so an undo edits it once, in
+// that language. Answers to presses are in the language of the person who presses.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

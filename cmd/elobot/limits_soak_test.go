@@ -10,9 +10,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLargeBurst reports 300 results in one group within a minute, while the simulator enforces
-// Telegram's limits. The bot hits none of them, and delivers all results: by number, or in a
-// summary if more wait than allowed.
+// TestLargeBurst: under Telegram's limits, 300 results in one group within a minute hit none of
+// them, and all results are delivered: by number, or in a summary if more wait than allowed.
 func TestLargeBurst(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -62,7 +61,7 @@ func TestLargeBurst(t *testing.T) {
 	}
 }
 
-// most returns the maximum number of messages sent in any period of that length.
+// most returns the maximum number of messages sent within any period of the given length.
 func most(sim *botsim.Server, within time.Duration) int {
 	calls := sim.CallsOf("sendMessage")
 	most, oldest := 0, 0

@@ -11,9 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestBurst reports many results at once, while the simulator enforces Telegram's limits. The bot
-// hits none of them, and delivers all results: by number, or in a summary if more wait than
-// allowed.
+// TestBurst: under Telegram's limits, many results at once hit none of them, and all are delivered:
+// by number, or in a summary if more wait than allowed.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -29,11 +28,11 @@ func TestBurst(t *testing.T) {
 	}
 	heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1})
 	launch(t, append(plainEnvironment(sim, url), "SEND_MAX_PER_CHAT=10"), "run")
-	if err := sim.WaitConfirmed(testContext(t)); err != nil { // so that all of them are queued
+	if err := sim.WaitConfirmed(testContext(t)); err != nil { // by then all of them are queued
 		t.Fatal(err)
 	}
-	// A chat is summarized before the attempt that follows a refusal. The first of two may have
-	// been on its way already.
+	// A chat is summarized before the attempt that follows a refusal. The first of two may already
+	// have been on its way.
 	tries := func(group *botsim.Chat) (n int) {
 		for _, call := range sim.CallsOf("sendMessage") {
 			if call.ChatID == group.ID() {
@@ -65,8 +64,8 @@ var (
 	andMore  = regexp.MustCompile(`and (\d+) more`)
 )
 
-// deliveredResults returns the numbers of the matches in the messages, and how many more the
-// summaries count. It checks that no number occurs twice.
+// deliveredResults returns the match numbers in the messages and how many more the summaries count.
+// It checks that no number occurs twice.
 func deliveredResults(t *testing.T, messages []botsim.Message) (named map[int]bool, counted int) {
 	t.Helper()
 	named = make(map[int]bool)

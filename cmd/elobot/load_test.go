@@ -13,7 +13,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// cardNumber finds the number of a match on its card.
+// cardNumber matches the number of a match on its card.
 var cardNumber = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
 // load reports one result in each of several groups at every tick until it is stopped. It skips
@@ -22,7 +22,7 @@ type load struct {
 	alice   botsim.User
 	groups  []*botsim.Chat
 	stop    func()
-	crashed time.Time // when PostgreSQL did, zero for never
+	crashed time.Time // time of PostgreSQL's crash, zero for none
 
 	mu     sync.Mutex
 	posted [][]botsim.Message // by group
@@ -61,7 +61,7 @@ func (l *load) report(n int) {
 	defer l.mu.Unlock()
 	for i, group := range l.groups {
 		if len(l.posted[i])-len(group.BotMessages()) > 5 {
-			continue // the machine is slow
+			continue // a slow machine
 		}
 		l.posted[i] = append(l.posted[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
 	}

@@ -24,11 +24,11 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// binary is the built bot, which all tests of this package run.
+// binary is the path of the bot that all tests of this package run.
 var binary string
 
 func TestMain(m *testing.M) {
-	// These tests mostly wait for other processes. The command line overrides this.
+	// Most of these tests wait for other processes. The command line overrides this.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
@@ -60,7 +60,7 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// startTelegram starts a simulator. The bots of the test must not give it a reason to complain.
+// startTelegram starts a simulator. The test fails if it complains about a bot.
 func startTelegram(t *testing.T, options ...botsim.Option) *botsim.Server {
 	t.Helper()
 	sim := botsim.Start(t, options...)
@@ -72,7 +72,6 @@ func startTelegram(t *testing.T, options ...botsim.Option) *botsim.Server {
 	return sim
 }
 
-// must ends the test if there is an error.
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -87,13 +86,13 @@ type process struct {
 	ended  chan struct{}
 }
 
-// launch starts the binary with only the given environment variables.
+// launch starts the binary with nothing but the given environment variables.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	return launchIn(t, t.TempDir(), env, args...)
 }
 
-// launchIn is like launch, in a given working directory.
+// launchIn is like launch but sets the working directory.
 func launchIn(t *testing.T, folder string, env []string, args ...string) *process {
 	t.Helper()
 	p := prepare(env, args...)
@@ -104,7 +103,7 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
-	// without DATABASE_URL, nothing may touch a database of this machine
+	// Without DATABASE_URL, nothing may touch a database of this machine.
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off"}, env...)
 	return p
 }
@@ -117,7 +116,7 @@ func (p *process) start(t *testing.T) {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // how it ended is read from the process state
+		_ = p.cmd.Wait() // the process state tells how it ended
 	}()
 	t.Cleanup(func() {
 		p.kill()
@@ -127,8 +126,8 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// plainEnvironment returns the settings to run the bot with the simulator and a database, and
-// without a limit of results per person.
+// plainEnvironment returns the settings for a bot with the simulator and a database, without the
+// limit on results per person.
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
@@ -136,18 +135,18 @@ func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	}
 }
 
-// unknownToken has the form of a token, but no simulator knows it.
+// unknownToken has the form of a token but belongs to no bot of a simulator.
 const unknownToken = "123456:another-0123456789_abcdefghij"
 
-// environment makes the bot send without limits, each answer in its own message.
+// environment returns settings without limits on sending and with a message per answer.
 func environment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
-// takeOverSoon makes a bot take over soon after another one was killed. On a busy machine some
-// requests take longer than half of so short a lease; then they are cut off, and their messages may
-// come twice.
+// takeOverSoon makes a bot take over soon after another one was killed. On a busy machine, some
+// requests outlast half of so short a lease; they are then cut off, and their messages may come
+// twice.
 func takeOverSoon(env []string) []string {
 	return append(env, "LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
@@ -158,13 +157,13 @@ func (p *process) await(t *testing.T, text string) {
 	eventually(t, "the bot prints "+text, func() bool { return strings.Contains(p.output.String(), text) })
 }
 
-// kill kills the process, unless it has ended, and waits for its end.
+// kill kills the process and waits for its end.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 }
 
-// expireLease expires the lease of a crashed bot, so that others take over at once.
+// expireLease expires the lease of a crashed bot, so that another one takes over at once.
 func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
@@ -172,7 +171,7 @@ func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	must(t, err)
 }
 
-// stop stops the process with SIGTERM and returns its exit code and how long it took.
+// stop stops the process with SIGTERM, and returns its exit code and the time that took.
 func (p *process) stop(t *testing.T) (int, time.Duration) {
 	t.Helper()
 	begun := time.Now()
@@ -194,7 +193,7 @@ func (p *process) wait(t *testing.T) int {
 	}
 }
 
-// safeBuffer collects output that is written and read at the same time.
+// safeBuffer collects output that is written and read concurrently.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -229,7 +228,7 @@ func database(t *testing.T) (string, *pgxpool.Pool) {
 	return url, pool
 }
 
-// count returns the result of a query for a number.
+// count returns the number that a query selects.
 func count(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) int {
 	t.Helper()
 	var n int
@@ -256,7 +255,7 @@ func collect[T any](t *testing.T, pool *pgxpool.Pool, row pgx.RowToFunc[T], sql 
 // key returns the idempotency key of the command in a message.
 func key(m botsim.Message) string { return fmt.Sprintf("m:%d:%d", m.ChatID, m.ID) }
 
-// handledKeys returns the keys of the commands that have been handled.
+// handledKeys returns the keys of the handled commands.
 func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 	t.Helper()
 	handled := make(map[string]bool)
@@ -267,7 +266,7 @@ func handledKeys(t *testing.T, pool *pgxpool.Pool) map[string]bool {
 }
 
 // awaitSettled waits until all updates are handled and everything is sent to the group, apart from
-// pages that have a newer one, and results that a summary tells of.
+// superseded pages and from results counted in a summary.
 func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *botsim.Chat) {
 	t.Helper()
 	eventually(t, "everything is handled and answered", func() bool {
@@ -278,16 +277,16 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 	})
 }
 
-// checkAnswered checks that exactly these messages of a group have been answered, in this order. A
-// second copy of an answer must have been counted as a possible duplicate. It returns the answers
-// without the copies.
+// checkAnswered checks that exactly these messages of a group have been answered, in this order,
+// and that every second copy of an answer was counted as a possible duplicate. It returns the
+// answers without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)
 }
 
-// checkAnsweredAfter is checkAnswered after a crash of PostgreSQL, unless crashed is zero. Of an
-// answer that came in the second before, there may be one more copy that is not counted.
+// checkAnsweredAfter is like checkAnswered, but crashed, if not zero, is the time of a crash of
+// PostgreSQL. Each answer from the second around it may have one more copy that is not counted.
 func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }
@@ -304,7 +303,7 @@ func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, gro
 		switch n := times[m.ReplyTo]; {
 		case n == 1:
 			answers = append(answers, m)
-			if m.Date.Sub(crashed).Abs() <= time.Second { // or while it was crashing
+			if m.Date.Sub(crashed).Abs() <= time.Second { // also during the crash
 				forgotten[m.ReplyTo] = 1
 			}
 		case n > 1+min(1, duplicates[m.ReplyTo])+forgotten[m.ReplyTo]:
@@ -346,15 +345,15 @@ func eventually(t *testing.T, what string, ask func() bool) {
 	}
 }
 
-// visible returns the text of a message as people see it, without the invisible marks around names.
+// visible returns the text that people see, without the invisible marks around names.
 func visible(m botsim.Message) string {
 	return strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "").Replace(m.Text)
 }
 
-// verified matches the output of a verification without differences.
+// verified matches the output of a verification without findings.
 var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: no differences\.\n(What is counted for questions is not up to date yet.*\n)?$`)
 
-// verifyClean runs `elobot verify`, which must find no differences.
+// verifyClean checks that `elobot verify` finds no differences.
 func verifyClean(t *testing.T, url string) {
 	t.Helper()
 	verify := launch(t, []string{"DATABASE_URL=" + url}, "verify")

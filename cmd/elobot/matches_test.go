@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// testHistory: people look at what was played, and page through it.
+// testHistory: members look up past matches and page through them.
 func testHistory(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob, b.carol)
@@ -44,7 +44,7 @@ func testHistory(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.bob, "/history carol")), "Matches · Carol\n", "#13 Bob 1:0 Carol · undone")
 }
 
-// testOddsAndTeams: people ask what is at stake, have even teams made, and report how it ended.
+// testOddsAndTeams: members ask what is at stake, have even teams made, and report the result.
 func testOddsAndTeams(t *testing.T, b *botFixture) {
 	group := b.group("Kicker")
 	b.seen(group, b.olga, b.alice, b.bob, b.carol)

@@ -16,12 +16,12 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestKilledWhileTellingTogether kills the bot at random moments while results come in faster than
-// Telegram's limits allow to send single messages. All of them must be delivered, merged, in order
-// and within the limits, and twice only if they were counted as possible duplicates.
+// TestKilledWhileTellingTogether: the bot is killed at random moments while results come in faster
+// than Telegram's limits allow for single messages. All are delivered, merged, in order and within
+// the limits, and duplicates are counted as possible ones.
 func TestKilledWhileTellingTogether(t *testing.T) {
 	t.Parallel()
-	const groups, results = 5, 8 // results for each kill
+	const groups, results = 5, 8 // results per kill
 	random := seeded(t)
 	kills := max(1, *crashKills/4)
 	sim := startTelegram(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -65,8 +65,8 @@ func TestKilledWhileTellingTogether(t *testing.T) {
 	verifyClean(t, url)
 }
 
-// runUntilSent starts the bot and kills it after one of its messages has arrived, or after 3 s. It
-// returns whether any message has arrived.
+// runUntilSent starts the bot and kills it after one of its messages arrived, or after 3 s. It
+// reports whether any message arrived.
 func runUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.Rand) bool {
 	t.Helper()
 	var sent atomic.Int64
@@ -83,7 +83,7 @@ func runUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.R
 	defer last.Stop()
 	select {
 	case <-arrived:
-		if random.IntN(2) == 0 { // a little later
+		if random.IntN(2) == 0 { // kill it a little later
 			pause := time.NewTimer(time.Duration(random.IntN(20)) * time.Millisecond)
 			defer pause.Stop()
 			<-pause.C
@@ -94,7 +94,7 @@ func runUntilSent(t *testing.T, sim *botsim.Server, env []string, random *rand.R
 	return sent.Load() > 0
 }
 
-// sentUnmarked returns whether a notice was delivered that is still marked as sending.
+// sentUnmarked reports whether a delivered notice is still marked as sending.
 func sentUnmarked(t *testing.T, pool *pgxpool.Pool, chats []*botsim.Chat) bool {
 	t.Helper()
 	type sending struct {

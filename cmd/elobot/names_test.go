@@ -10,8 +10,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testPeopleWithoutUsername: people who are picked from the list of members are identified by their
-// account, not their name.
+// testPeopleWithoutUsername: people picked from the list of members are identified by their
+// account, not by their name.
 func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	sams := [2]botsim.User{b.sim.AddUser(botsim.User{FirstName: "Sam"}), b.sim.AddUser(botsim.User{FirstName: "Sam"})}
 	group := b.sim.Group("Chess", b.olga, b.alice, b.bob, sams[0], sams[1])
@@ -42,8 +42,8 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	checkRanking(t, group, b.bob, truth)
 	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "named only yourself")
 
-	// both get usernames: one is picked from the list again before anybody uses the username, the
-	// other one writes first
+	// Both get usernames. One is picked from the list again before the username is used; the other
+	// writes first.
 	sams[0].FirstName, sams[0].Username = "Samuel", "samuel"
 	sams[1].FirstName, sams[1].Username = "Samantha", "samantha"
 	b.sim.AddUser(sams[0])
@@ -64,7 +64,7 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// outlandish are names as people enter them, and as the bot shows them.
+// outlandish are names as entered, and as the bot shows them.
 var outlandish = [][2]string{
 	{strings.Repeat("🎱", 40), strings.Repeat("🎱", 31) + "…"},
 	{"</b><a href=\"tg://user?id=1\">", "</b><a href=\"tg://user?id=1\">"},
@@ -81,8 +81,7 @@ var outlandish = [][2]string{
 	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
 }
 
-// testLadderOfOutlandishNames: a page of a long ranking fits into one message, whatever the names
-// are.
+// testLadderOfOutlandishNames: a page of a long ranking fits into one message with any names.
 func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 	const size = 44
 	people := make([]botsim.User, size)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestNoticesOfANewerRelease: an instance of a newer release wrote notices of a kind that the
-// leader does not know. The leader sends everything else in order, also after a restart. A leader
-// that knows the kind sends the others then, once.
+// TestNoticesOfANewerRelease: if an instance of a newer release wrote notices of a kind unknown to
+// the leader, the leader sends everything else in order, even after a restart. A leader that knows
+// the kind then sends them, once.
 func TestNoticesOfANewerRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -56,7 +56,7 @@ func TestNoticesOfANewerRelease(t *testing.T) {
 	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE kind = 'of_tomorrow' AND (attempts > 0 OR failures > 0)`); n != 0 {
 		t.Errorf("%d notices count attempts", n)
 	}
-	// stands for a release that knows the kind: this one knows it by another name
+	// Stand in for a release that knows the kind: this one knows it by another name.
 	exec(`UPDATE outbox SET kind = 'unknown_command' WHERE kind = 'of_tomorrow'`)
 	report(2)
 	bot = launch(t, env, "run")

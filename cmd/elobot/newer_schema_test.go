@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The statements of a newer release that upgrades the database, so that the statements of this one
-// fail, and what stands for the newer release: this one with its schema again.
+// The statements with which a newer release upgrades the database, so that this release's
+// statements fail, and those that stand in for the newer release by restoring this one's schema.
 const (
 	upgradeSchema   = `ALTER TABLE matches RENAME COLUMN score_a TO first_score`
 	upgradeVersion  = `UPDATE schema_migrations SET version = version + 1000`
@@ -21,9 +21,9 @@ func execute(t *testing.T, pool *pgxpool.Pool, sql string) {
 	must(t, err)
 }
 
-// TestNewerSchema: a newer release upgrades the database under a running bot. The bot gives up no
-// result, releases its lease, and ends for good with one line, whether it has something to do or
-// not. The newer release handles the results.
+// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot gives up
+// no result, releases its lease, and ends for good with one line, whether it is busy or not. The
+// newer release handles the results.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ webhook, idle bool }{
@@ -67,8 +67,8 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// TestOwnFaultWithTheSchema: with a schema that is not newer, a statement that fails is the fault
-// of its update, which is given up, and the bot continues.
+// TestOwnFaultWithTheSchema: if the schema is not newer, a failing statement counts against its
+// update, which is given up, and the bot continues.
 func TestOwnFaultWithTheSchema(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

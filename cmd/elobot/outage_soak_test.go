@@ -22,9 +22,9 @@ var outageFor = flag.Duration("outage.for", 5*time.Second, "how long the databas
 // complaint matches a warning or an error in the log.
 var complaint = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
 
-// TestDatabaseStopped stops PostgreSQL, as a crash does, while results come in. They wait at
-// Telegram, nothing is given up, the log has a few lines about it, and the bot recovers by itself
-// when the database is back.
+// TestDatabaseStopped: if PostgreSQL stops as in a crash while results come in, they wait at
+// Telegram, none is given up, the log says little about it, and the bot recovers by itself when the
+// database is back.
 func TestDatabaseStopped(t *testing.T) {
 	t.Parallel()
 	t.Run("polled", func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestDatabaseStopped(t *testing.T) {
 	})
 }
 
-// stopDatabase launches a bot, stops and resumes its database, and returns its simulated Telegram.
+// stopDatabase launches a bot, stops and resumes its database, and returns the simulated Telegram.
 func stopDatabase(t *testing.T, launch func(env []string) *process) *botsim.Server {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Sources: []pgtemp.Source{pgtemp.Programs, pgtemp.Archive, pgtemp.Packages}})

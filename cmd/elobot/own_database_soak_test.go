@@ -16,9 +16,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both at once are killed 20 times while
-// results come in, as root and as a user. Every result counts once, and the stored ratings are
-// right. It logs how long the first start took.
+// TestOwnDatabaseKilled: the bot, its own PostgreSQL, or both are killed 20 times while results
+// come in, as root and as an unprivileged user. Every result counts once, and the stored ratings
+// are right. It logs how long the first start took.
 func TestOwnDatabaseKilled(t *testing.T) {
 	t.Parallel()
 	for name, credential := range users(t) {
@@ -34,8 +34,7 @@ func TestOwnDatabaseKilled(t *testing.T) {
 			begun := time.Now()
 			bot := h.run()
 			t.Logf("the first start took %v", time.Since(begun).Round(time.Millisecond))
-			// A server that is killed while it starts ends the bot, which a service manager starts
-			// again.
+			// A server killed during its start ends the bot, which a service manager restarts.
 			keepRunning := func() {
 				select {
 				case <-bot.ended:
@@ -72,8 +71,8 @@ func TestOwnDatabaseKilled(t *testing.T) {
 	}
 }
 
-// awaitAll waits until all messages are answered, and returns the number of answers. It calls a
-// function each time before it looks.
+// awaitAll waits until all messages are answered, and returns the number of answers. It calls each
+// before every poll.
 func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message, each func()) int {
 	t.Helper()
 	missing := len(posted)
@@ -94,8 +93,8 @@ func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message, each fu
 	return len(group.BotMessages())
 }
 
-// users returns the users to run the bot as: this one, and if that is root, also one without
-// privileges.
+// users returns the users to run the bot as: the current one, and for root also an unprivileged
+// one.
 func users(t *testing.T) map[string]*syscall.Credential {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -110,12 +109,12 @@ func users(t *testing.T) map[string]*syscall.Credential {
 	return map[string]*syscall.Credential{"as root": nil, "as a user": {Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// copyProgram copies the binary to where every user can run it.
+// copyProgram copies the binary to a place where every user can run it.
 func (h *ownHost) copyProgram() {
 	h.t.Helper()
 	h.program = filepath.Join(h.folder, "elobot")
-	// another process writes the file: this one may fork while it holds the file open for writing,
-	// which prevents its execution
+	// Another process writes the file. This one may fork while it has the file open for writing,
+	// which would prevent its execution.
 	if out, err := exec.CommandContext(h.t.Context(), "install", "-m", "755", binary, h.program).CombinedOutput(); err != nil {
 		h.t.Fatalf("copy the binary: %v: %s", err, out)
 	}

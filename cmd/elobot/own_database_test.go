@@ -24,7 +24,7 @@ import (
 type ownHost struct {
 	t      *testing.T
 	sim    *botsim.Server
-	folder string // the working directory, which every user can enter
+	folder string // working directory, which every user can enter
 	// program and credential replace the bot's binary and user, if set.
 	program    string
 	credential *syscall.Credential
@@ -43,7 +43,7 @@ func newOwnHost(t *testing.T) *ownHost {
 	return &ownHost{t: t, sim: startTelegram(t), folder: folder}
 }
 
-// elobot starts the binary with a token, and without DATABASE_URL.
+// elobot starts the binary with a token and without DATABASE_URL.
 func (h *ownHost) elobot(args ...string) *process {
 	h.t.Helper()
 	env := append(environment(h.sim, ""), "DATA_DIR=", "PGHOST=/nonexistent", "PGOPTIONS=-c no_such_setting=1")
@@ -74,8 +74,8 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks how many matches are in the database, at the address that a program gets from
-// elobot database, that the server writes them durably, and that it does not compile queries.
+// checkMatches checks the number of matches in the database, whose address a program gets from
+// elobot database, and that the server writes durably and does not compile queries.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
@@ -99,8 +99,8 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file that names the
-// process may be of one that has ended.
+// server returns the process id of the bot's PostgreSQL, 0 if none runs. The file that names it may
+// be of a process that has ended.
 func (h *ownHost) server() int {
 	h.t.Helper()
 	data := filepath.Join(h.folder, "elobot-data/data")
@@ -120,22 +120,23 @@ func (h *ownHost) server() int {
 	return pid
 }
 
-// killServer kills the bot's PostgreSQL with SIGKILL, as soon as it runs.
+// killServer kills the bot's PostgreSQL with SIGKILL as soon as it runs.
 func (h *ownHost) killServer() {
 	h.t.Helper()
 	eventually(h.t, "PostgreSQL is killed", h.killsServer)
 }
 
-// killsServer is true if it has killed the bot's PostgreSQL, which may not run yet, or be ending.
+// killsServer reports whether it has killed the bot's PostgreSQL, which may not run yet, or may be
+// ending.
 func (h *ownHost) killsServer() bool {
 	h.t.Helper()
 	pid := h.server()
 	return pid > 1 && syscall.Kill(pid, syscall.SIGKILL) == nil
 }
 
-// TestOwnDatabase: without DATABASE_URL, the bot keeps its own database. Results survive SIGKILL of
-// PostgreSQL and of the bot, commands work beside the bot and without it, and nobody else can read
-// the password or use the folder.
+// TestOwnDatabase: without DATABASE_URL, the bot keeps a database of its own. Results survive
+// SIGKILL of PostgreSQL and of the bot, commands work with and without a running bot, and no other
+// user can read the password or use the folder.
 func TestOwnDatabase(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -144,7 +145,7 @@ func TestOwnDatabase(t *testing.T) {
 	report := func(n int) {
 		t.Helper()
 		m := group.Say(alice, "/match @bob 3:1")
-		// an answer that was sent right before the server was killed may come once more
+		// An answer sent right before the kill of the server may come once more.
 		eventually(t, fmt.Sprintf("answer %d", n), func() bool {
 			return slices.ContainsFunc(group.BotMessages(), func(a botsim.Message) bool {
 				return a.ReplyTo == m.ID && strings.Contains(a.Text, fmt.Sprintf("#%d", n))
@@ -188,9 +189,9 @@ func TestOwnDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnDatabaseIsKeptFromTheStart: while the bot still waits for Telegram, its server is started
-// again, with a warning, and the log of the one that ended is kept. Ctrl-C under a program on that
-// database, however often, is for the program alone: SIGTERM ends it, if it wants to end.
+// TestOwnDatabaseIsKeptFromTheStart: even while the bot waits for Telegram, its server is
+// restarted, with a warning, and the log of the ended one is kept. Ctrl-C under a program on that
+// database, however often, is for the program alone; SIGTERM ends it, if the program agrees.
 func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -222,8 +223,8 @@ func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	}
 }
 
-// TestDataDirOfOthers: a folder with other files is a wrong setting for all commands, listed with
-// the others, and nothing is written into it.
+// TestDataDirOfOthers: for all commands, a folder with other files is a configuration error, listed
+// with the others, and nothing is written to it.
 func TestDataDirOfOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

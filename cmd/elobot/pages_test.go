@@ -11,10 +11,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestThirtyPeopleAtOnce: thirty people turn pages, press other buttons and ask, and results come
-// in between, while the group has to wait. Then no request hits Telegram's limits, which are only
-// faster here. Everything that was sent is answered once and in order, the cards come before all
-// pages, and each message shows what the last press on it asked for.
+// TestThirtyPeopleAtOnce: while a group has to wait, thirty people turn pages, press other buttons
+// and ask questions, and results come in. No request then hits Telegram's limits, which only run
+// faster here. Everything is answered once and in order, cards come before pages, and each message
+// shows the page of its last press.
 func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
@@ -58,7 +58,7 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 		heal = append(heal, sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: method, RetryAfter: 1}))
 	}
 	var presses []string
-	var said []int // ids of the messages that are answered
+	var said []int // ids of the answered messages
 	for i, who := range people {
 		switch i % 3 {
 		case 0:
@@ -109,7 +109,7 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 		t.Error("no page was turned")
 	}
 	shown, _ := group.Message(ranking.ID)
-	want := fmt.Sprintf("%d–%d of 57 players", 1, 10) // by the last press
+	want := fmt.Sprintf("%d–%d of 57 players", 1, 10) // of the last press
 	if !strings.Contains(visible(shown), want) || shown.Buttons[0][0].CallbackData != page(2) {
 		t.Errorf("the ranking shows\n%s\nwith the buttons %v, want %s", visible(shown), shown.Buttons, want)
 	}

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// refusedTown are groups in all of which Telegram says that the bot has not enough rights. A few of
-// them have a board. Each has two results that were told before, and three that were not.
+// refusedTown is a set of groups to which Telegram says that the bot lacks rights. A few of them
+// have a board. In each, two results were answered before, and three were not.
 type refusedTown struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -65,7 +65,7 @@ func (w *refusedTown) exec(sql string, args ...any) {
 	must(w.t, err)
 }
 
-// later moves the clock: for what is stored, everything is longer ago.
+// later moves the clock by making all stored times older.
 func (w *refusedTown) later(d time.Duration) {
 	w.t.Helper()
 	tx, err := w.pool.Begin(testContext(w.t))
@@ -78,7 +78,7 @@ func (w *refusedTown) later(d time.Duration) {
 	must(w.t, tx.Commit(w.t.Context()))
 }
 
-// awaitRefused waits until all that was said is recorded, and each group was tried and refused.
+// awaitRefused waits until all results are recorded, and each group was tried and refused.
 func (w *refusedTown) awaitRefused() {
 	w.t.Helper()
 	eventually(w.t, "all groups are parked", func() bool {
@@ -87,8 +87,7 @@ func (w *refusedTown) awaitRefused() {
 	})
 }
 
-// requests returns how many requests were made since the fault began, and how many for one group at
-// most.
+// requests returns the number of requests since the fault began, and the maximum for one group.
 func (w *refusedTown) requests() (all, most int) {
 	in := make(map[int64]int)
 	for _, c := range w.sim.Calls()[w.before:] {
@@ -100,8 +99,8 @@ func (w *refusedTown) requests() (all, most int) {
 	return all, most
 }
 
-// mustBeQuiet checks that nothing is sent for a few polls: for as long as an answer in a private
-// chat is held back.
+// mustBeQuiet checks that nothing is sent for a few polls, as long as an answer in a private chat
+// is held back.
 func (w *refusedTown) mustBeQuiet() {
 	w.t.Helper()
 	before, _ := w.requests()
@@ -117,7 +116,7 @@ func (w *refusedTown) mustBeQuiet() {
 	}
 }
 
-// mustHaveTold checks what the groups were told, in how many messages, apart from boards.
+// mustHaveTold checks the results sent to the groups, and in how many messages, apart from boards.
 func (w *refusedTown) mustHaveTold(groups []*botsim.Chat, results, messages int) {
 	w.t.Helper()
 	for _, g := range groups {
@@ -144,8 +143,8 @@ func (w *refusedTown) conclude() {
 	verifyClean(w.t, w.url)
 }
 
-// TestNoRightsForFiveMinutes: ten minutes after the fault has begun, everything is told, by the
-// first try.
+// TestNoRightsForFiveMinutes: ten minutes after the fault began, all results are sent, by the first
+// retry.
 func TestNoRightsForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)
@@ -164,8 +163,8 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.conclude()
 }
 
-// TestNoRightsForADayAndAHalf: a chat gets five requests in 36 hours. Then a command, or the next
-// try, tells of what is in time, and one summary of what is not.
+// TestNoRightsForADayAndAHalf: a chat gets five requests in 36 hours. Then a command or the next
+// retry leads to the recent results and a single summary of the others.
 func TestNoRightsForADayAndAHalf(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTwoTurnOutToBeOne: a player known only by username turns out to be another player. Their
+// testTwoTurnOutToBeOne: when a player known only by username turns out to be another player, their
 // results are merged, and their matches against each other are undone.
 func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	nora := b.sim.AddUser(botsim.User{FirstName: "Nora"})
@@ -39,7 +39,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testTeamsAndSets: results of teams and with sets, in the forms that people write.
+// testTeamsAndSets covers results of teams and with sets, in the forms that people write.
 func testTeamsAndSets(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
 	b.seen(group, b.bob, b.olga, b.carol)

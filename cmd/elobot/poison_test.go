@@ -15,18 +15,18 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// mayCrash is how many attempts at one update may crash the process once attempts are recorded.
+// mayCrash is how many recorded attempts at one update may crash the process.
 const mayCrash = 8
 
-// poisoned is the fixture of a bot that is restarted whenever it crashes: groups in which results
-// are reported, and an update in one of them that crashes the bot.
+// poisoned is a bot that is restarted after each crash, with groups in which results are reported
+// and, in one of them, an update that crashes the bot.
 type poisoned struct {
 	*crashes
 	alice  botsim.User
 	groups []*botsim.Chat
 	posted [][]botsim.Message // by group
-	poison botsim.Message     // in the first group
-	update int64              // the id of the update with the poison
+	poison botsim.Message     // message in the first group
+	update int64              // update id of the poison
 }
 
 func newPoisoned(t *testing.T, options ...botsim.Option) *poisoned {
@@ -50,7 +50,7 @@ func (p *poisoned) report() {
 // sayAll sends the poison, with results before and after it.
 func (p *poisoned) sayAll() {
 	p.report()
-	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // the id after that of a meaningless update
+	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // follows a meaningless update
 	p.poison = p.say(0, "/match @bob 3:2 "+crashpoint.Poison)
 	p.report()
 }
@@ -61,7 +61,7 @@ func (p *poisoned) say(group int, text string) botsim.Message {
 	return m
 }
 
-// deadly raises the recorded number of crashes by the poison, once there is a record.
+// deadly raises the recorded number of crashes caused by the poison, once there is a record.
 func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
 	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1) WHERE update_id = $2`,
@@ -70,7 +70,7 @@ func (p *poisoned) deadly(crashes int) {
 	}
 }
 
-// unrecorded returns the number of unrecorded results in all groups but the first.
+// unrecorded returns the number of unrecorded results outside the first group.
 func (p *poisoned) unrecorded() int {
 	reported := 0
 	for _, posted := range p.posted[1:] {
@@ -124,14 +124,13 @@ func (p *poisoned) check() {
 	}
 }
 
-// TestPoisonousUpdateIsGivenUp polls an update that crashes the process, with others before and
-// after it. The bot gives it up after a limited number of starts, and handles the updates of other
-// chats until then.
+// TestPoisonousUpdateIsGivenUp: a polled update that crashes the process is given up after a
+// limited number of starts. Updates of other chats are handled in the meantime.
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
 	p.sayAll()
-	var unnoted int                                          // attempts whose return was not recorded, on a very slow machine
+	var unnoted int                                          // unrecorded ends, on a slow machine
 	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot records no attempts
 		bot := p.start()
 		p.mustCrash(bot)
@@ -140,7 +139,7 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
-		// the second bot records the attempt, and from the third on all other updates come first
+		// The second bot records the attempt. From the third on, all other updates come first.
 		if n := p.unrecorded(); n > 0 && life == 2 {
 			t.Errorf("%d results of other chats were not recorded", n)
 		}
@@ -161,8 +160,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	verifyClean(t, p.url)
 }
 
-// TestPoisonousDeliveryIsGivenUp delivers an update that crashes the process to two instances in
-// turn. Both are careful from their start on, so it crashes them eight times in all.
+// TestPoisonousDeliveryIsGivenUp: a delivered update that crashes two instances in turn is given up
+// after eight crashes in all, because both are careful from their start.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -187,7 +186,9 @@ func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 				crashes++
 				expireLease(p.t, p.pool, bot)
 				start(i)
-				p.report() // for the others, which Telegram delivers while the poison waits
+				// These results are for the others, whose updates Telegram delivers while the
+				// poison waits.
+				p.report()
 			}
 		}
 		return p.letters() > 0 && p.sim.Pending() == 0

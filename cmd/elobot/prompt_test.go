@@ -20,8 +20,8 @@ func dataOf(t *testing.T, m botsim.Message, label string) string {
 	return ""
 }
 
-// decide presses a button below a prompt, and returns what its message shows then. The buttons must
-// be gone.
+// decide presses a button of a prompt, and returns the new text of its message, which must have
+// lost its buttons.
 func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string) string {
 	b.t.Helper()
 	if toast := b.press(who, prompt, dataOf(b.t, prompt, label)); toast != "" {
@@ -36,8 +36,8 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 	return visible(now)
 }
 
-// testPrompts: an admin is asked before the match of others is undone. Only that admin can answer,
-// once. The message that asks shows what was decided.
+// testPrompts: an admin is asked before other people's match is undone. Only that admin can answer,
+// once, and the message then shows the decision.
 func testPrompts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)
@@ -56,7 +56,8 @@ func testPrompts(t *testing.T, b *botFixture) {
 	second := b.ask(group, b.olga, "/undo 1")
 	says(t, b.decide(b.olga, second, "Undo"), "Match #1 undone", "undone by Olga")
 	checkStruck(t, group, card, 1, "undone by Olga")
-	says(t, b.press(b.olga, second, dataOf(t, second, "Undo")), "This button no longer works") // its message has no buttons now
+	// Its message has lost its buttons.
+	says(t, b.press(b.olga, second, dataOf(t, second, "Undo")), "This button no longer works")
 	b.ask(group, b.alice, "/match @bob 3:0")
 	b.ask(group, b.alice, "/match @bob 3:2")
 	says(t, visible(b.ask(group, b.alice, "/undo")), "Match #3 undone")

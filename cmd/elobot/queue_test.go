@@ -7,9 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// testMalformedNotices queues malformed notices between those of a group. Each becomes a dead
-// letter with its reason. Those of an unknown kind wait for another release, and all others are
-// sent.
+// testMalformedNotices: malformed notices become dead letters with the reason, notices of an
+// unknown kind wait for another release, and all others are sent.
 func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")
@@ -27,9 +26,9 @@ func testMalformedNotices(t *testing.T, b *botFixture) {
 		add("no_such_kind", `{}`)
 		add("joined", `{"name": {"name": "Carol"}, "elo": 1500}`)
 	}
-	b.ask(group, b.alice, "/match @bob 1:0") // queued after them
+	b.ask(group, b.alice, "/match @bob 1:0") // queued after the malformed ones
 	b.settle()
-	// a request that takes too long is repeated, and counted
+	// A request that takes too long is repeated, and counted.
 	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 	sent := 0
 	for _, m := range group.BotMessages() {

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTooMuchAtOnce: results beyond the limit per minute are not recorded but listed, and questions
-// beyond the limit get one answer that asks the sender to slow down. Other people are answered, and
-// a backlog does not count as too much at once.
+// TestTooMuchAtOnce: results over the limit per minute are listed instead of recorded, and
+// questions over the limit get a single answer that asks the sender to slow down. Other people are
+// answered, and a backlog does not count as too much at once.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	const limit, results = 5, 9
@@ -21,7 +21,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	group := sim.Group("Chess", alice, bob)
 	env := append(plainEnvironment(sim, url), fmt.Sprintf("RESULT_LIMIT=%d", limit), "SEND_LIMIT_GROUP=1/1s")
 	backlog := time.Now().Add(-time.Hour)
-	for i := range 2 * limit { // waiting since before the bot started
+	for i := range 2 * limit { // waiting since before the start of the bot
 		group.Post(botsim.Post{From: alice, Text: fmt.Sprintf("/match @bob 3:%d", i%3), Date: backlog.Add(time.Duration(i) * 15 * time.Second)})
 	}
 	launch(t, env, "run")

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestart runs three bots one after another. The first is killed before it can confirm
-// anything, the second is stopped, and the third handles what has come in between.
+// TestAfterARestart: of three consecutive bots, the first is killed before it can confirm anything,
+// the second is stopped, and the third handles what came in between.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -75,22 +75,22 @@ func TestAfterARestart(t *testing.T) {
 
 	b.sim.RestartUpdateIDs(5_000)
 	numbers.report(t)
-	b.sim.Press(b.carol, refused, undoButton(t, refused)) // is not allowed
+	b.sim.Press(b.carol, refused, undoButton(t, refused)) // not allowed
 	b.sim.Press(b.alice, pressed, undoButton(t, pressed))
 	posted := undone.Say(b.alice, "/undo 1")
 	b.later.Add(180) // the answers to the presses have expired
 	b.bot = launchFromFile(t, b)
 	numbers.check(t)
-	// the bot still recognizes the cards of the matches
+	// The bot still recognizes the cards of the matches.
 	says(t, visible(b.answer(posted)), "Match #1 undone")
 	says(t, visible(b.answer(undone.Reply(b.alice, byReply, "/undo"))), "Match #2 undone")
 	says(t, b.press(b.alice, byPress, undoButton(t, byPress)), "Match #3 undone")
 	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
 		checkStruck(t, undone, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
 	}
-	// and goes on with what it has asked
+	// It also continues an open wizard.
 	says(t, visible(b.answer(asked.Reply(b.alice, wizard, "11:5"))), "Alice beat bob 11:5", "Match #2")
-	// a late press counts
+	// A late press counts.
 	says(t, visible(b.answer(pressed)), "Match #1 undone")
 	checkStruck(t, late, pressed, 1, "undone by Alice")
 	says(t, b.press(b.alice, pressed, undoButton(t, pressed)), "Match #1 is already undone")
@@ -102,8 +102,8 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen: nothing is sent to a frozen chat, not even by a bot that knows of it from the
-// database only and sends to other chats. Afterwards everything is sent in order.
+// checkStaysFrozen checks that a frozen chat gets nothing, even from a bot that learns of it only
+// from the database and sends to other chats. Afterwards everything is sent in order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
@@ -120,26 +120,26 @@ func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	}
 }
 
-// checkCare: a bot that starts after a crash handles updates one at a time, and one that starts
-// after a clean stop does not.
+// checkCare checks that a bot that starts after a crash handles updates one at a time, and one that
+// starts after a clean stop does not.
 func checkCare(t *testing.T, afterKill, afterStop *process) {
 	t.Helper()
 	const care = "handling updates one at a time"
 	says(t, afterKill.output.String(), care, "the last process that polled did not stop cleanly")
-	// On a very slow machine a clean stop may fail to release the lease, which then looks like a
+	// On a very slow machine, a clean stop may fail to release the lease, and then looks like a
 	// crash.
 	if strings.Contains(afterStop.output.String(), care) && !strings.Contains(afterKill.output.String(), "failed to release the lease") {
 		t.Error("after a clean stop the bot handles updates one at a time")
 	}
 }
 
-// checkEditedOnce: editing a command records no second match, and repeating the edit makes no
-// second offer.
+// checkEditedOnce checks that an edit of a command records no second match, and that a repeated
+// edit makes no second offer.
 func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result botsim.Message, at time.Time) {
 	t.Helper()
-	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit, in another update
+	group.EditAt(result, "/match @bob 3:2", at)                  // the same edit in another update
 	group.EditAt(result, "/match @bob 3:1", at.Add(time.Second)) // back to the recorded score
-	after := group.Say(b.alice, "/match @bob 1:0")               // its answer comes after all others
+	after := group.Say(b.alice, "/match @bob 1:0")               // answered after all others
 	awaitAnswers(t, group, 3)
 	b.settle()
 	all := group.BotMessages()
@@ -154,8 +154,8 @@ func checkEditedOnce(t *testing.T, b *botFixture, group *botsim.Chat, result bot
 	}
 }
 
-// numbers reports results in a group while Telegram's update ids restart at lower or higher
-// numbers, as they do after a quiet week.
+// numbers reports results in a group while Telegram's update ids restart at lower or higher values,
+// as after a quiet week.
 type numbers struct {
 	*botFixture
 	group  *botsim.Chat
@@ -182,7 +182,7 @@ func (n *numbers) check(t *testing.T) {
 	checkOnce(t, n.group, n.posted)
 }
 
-// launchFromFile starts a bot with its settings in a file, one of which the environment overrides.
+// launchFromFile starts a bot with settings in a file, one of which the environment overrides.
 func launchFromFile(t *testing.T, b *botFixture) *process {
 	t.Helper()
 	folder := t.TempDir()

@@ -6,9 +6,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestore: what was reported after a backup is gone once that is restored, and its
-// numbers come again, those of matches and those of questions. The messages about it are still in
-// the chat, and act on nothing else. Here the backup is of an empty database.
+// TestAfterARestore: after a restore, everything reported since the backup is gone, and the numbers
+// of its matches and questions repeat. Messages about them are still in the chat but affect nothing
+// else. Here the backup is an empty database.
 func TestAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -39,7 +39,7 @@ func TestAfterARestore(t *testing.T) {
 	says(t, visible(b.answer(group.Reply(b.bob, lostNotice, "/undo"))), "Which match do you mean?", "/undo 42")
 	says(t, b.press(b.olga, lostQuestion, dataOf(t, lostQuestion, "Undo")), "button no longer works")
 	says(t, b.press(b.alice, lostWizard, dataOf(t, lostWizard, "Cancel")), "button no longer works")
-	group.Reply(b.alice, lostWizard, "bob 1:0") // is not understood
+	group.Reply(b.alice, lostWizard, "bob 1:0") // not understood
 	b.settle()
 	checkUntouched(t, group, lost)
 	checkUntouched(t, group, card)

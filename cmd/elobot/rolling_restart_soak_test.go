@@ -42,10 +42,10 @@ func buildOlder(t *testing.T) string {
 	return built
 }
 
-// TestRollingUpgrade replaces two webhook instances one after the other by those of a newer
-// release, while results and joins come in. While an older one leads, notices that only the newer
-// one knows are set aside. Results are answered in order all the time. After the upgrade everything
-// has been answered exactly once.
+// TestRollingUpgrade: two webhook instances are replaced one by one by a newer release, while
+// results and joins come in. While an older one leads, notices that only the newer release knows
+// are set aside. Results are answered in order all the time, and after the upgrade everything was
+// answered exactly once.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	older := buildOlder(t)
@@ -58,7 +58,7 @@ func TestRollingUpgrade(t *testing.T) {
 		bot.cmd.Path, bot.cmd.Args[0], bot.cmd.Dir = program, program, t.TempDir()
 		bot.start(t)
 		eventually(t, "the bot serves", func() bool { return door.find(i, bot) })
-		awaitWebhooks(t, sim, 1) // instances that start at the same time may each set it
+		awaitWebhooks(t, sim, 1) // instances that start at the same time may both set it
 		return bot
 	}
 	stop := func(bot *process) {

@@ -14,12 +14,13 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// TestConfiguration: all faults are reported together and without secrets before anything starts,
-// whether they come from flags, the environment or the file, and with them what may explain one.
+// TestConfiguration: before anything starts, all errors from flags, the environment and the file
+// are reported together, without secrets, and with hints at likely causes.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n" // as editors on Windows mark it
+	// The file begins as editors on Windows mark it.
+	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n"
 	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
 	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
@@ -44,8 +45,8 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: no server listens at DATABASE_URL. A missing passfile and an API server with
-// a path are no faults, and the log names what has no effect.
+// TestNoDatabaseThere: if no server listens at DATABASE_URL, the log names settings without effect.
+// A missing passfile or an API server with a path is no error.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -59,7 +60,7 @@ func TestNoDatabaseThere(t *testing.T) {
 		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
-// TestDatabaseFromBeforeTheFirstRelease: the bot refuses it and says what to do.
+// TestDatabaseFromBeforeTheFirstRelease: the bot refuses such a database and says what to do.
 func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -73,8 +74,8 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 }
 
-// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL,
-// whether the password is not escaped or the server refuses it.
+// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, even
+// if the password is not escaped or the server refuses it.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))
@@ -96,8 +97,7 @@ func TestNoUserInOutput(t *testing.T) {
 	}
 }
 
-// TestWrongUsage: the error points to the help, and does not repeat secrets pasted in the wrong
-// place.
+// TestWrongUsage: the error points to the help and does not repeat misplaced secrets.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
@@ -109,7 +109,7 @@ func TestWrongUsage(t *testing.T) {
 	}
 }
 
-// TestHelp: all ways to ask for help or the version succeed.
+// TestHelp: every way to ask for help or the version succeeds.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -130,11 +130,11 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// cutPoll cuts off the answer to the poll that delivers the next update. The returned function
+// cutPoll cuts off the response to the poll that delivers the next update. The returned function
 // returns that call.
 func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	t.Helper()
-	// A meaningless update ends the current poll; the fault applies to the next one.
+	// A meaningless update ends the current poll, so the fault applies to the next one.
 	past := sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1
 	isNext := func(c botsim.Call) bool { return c.Params["offset"] == strconv.FormatInt(past, 10) }
 	sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Name: "cut poll", Method: "getUpdates", Times: 1, Match: isNext})
@@ -149,8 +149,9 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	return cut
 }
 
-// testEphemeralResults: equal ephemeral messages of one second are different results. One that is
-// delivered twice is one result. A reply to one means that message, and the bot replies to none.
+// testEphemeralResults: equal ephemeral messages within a second are different results, but one
+// delivered twice is one result. A reply to one refers to that message, and the bot replies to
+// none.
 func testEphemeralResults(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob)
@@ -163,7 +164,7 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 	}
 	before := b.matches(group)
 	for id := range 3 {
-		for range 2 { // delivered twice, as the same message
+		for range 2 { // delivered twice, as one message
 			said(botsim.Post{From: b.alice, EphemeralID: id + 1})
 		}
 	}
@@ -207,7 +208,7 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 	}
 }
 
-// testDeliveredTwice: an update that is delivered twice has one effect and one answer.
+// testDeliveredTwice: an update delivered twice has one effect and one answer.
 func testDeliveredTwice(t *testing.T, b *botFixture) {
 	sim, alice, group := b.sim, b.alice, b.group("Chess")
 	cut := cutPoll(t, sim)
@@ -227,7 +228,7 @@ func testDeliveredTwice(t *testing.T, b *botFixture) {
 		}
 	}
 	must(t, sim.WaitConfirmed(testContext(t)))
-	group.Say(alice, "/join") // its answer comes after all others
+	group.Say(alice, "/join") // answered after all others
 	if answers := awaitAnswers(t, group, 4); !strings.Contains(answers[3].Text, "you’re already in") {
 		t.Errorf("a second answer came:\n%s", answers[3].Text)
 	}

@@ -18,21 +18,20 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMonth plays a month of a group in another language.
+// TestMonth plays a month of a group that speaks another language.
 func TestMonth(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/month", (*script).quiet)
 }
 
-// TestEvening plays an evening of a club that has a ladder for each of two games, and topics for
-// both.
+// TestEvening plays an evening of a club with ladders and topics for two games.
 func TestEvening(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
-// TestNamedLadder plays what a group says that names its ladder in front, a word that means nothing
-// else.
+// TestNamedLadder plays a group whose members put the ladder's name first, here a word without any
+// other meaning.
 func TestNamedLadder(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/named_ladder", (*script).says)
@@ -44,9 +43,9 @@ func TestYear(t *testing.T) {
 	playFolder(t, "testdata/year", (*script).says)
 }
 
-// playFolder plays the scripts of a folder, one for each language, and compares what the bot says.
-// The files are both the scripts and the transcripts: lines that begin with "|" are the bot's, and
-// "~" stands before those of an edited message. -update writes them.
+// playFolder plays the scripts of a folder, one per language, and compares the bot's messages. A
+// file is both script and transcript: lines with "|" are the bot's, and "~" marks edited messages.
+// -update writes them.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -70,18 +69,18 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 	}
 }
 
-// script is a script that is being played. Its lines are:
+// script is a script being played. Its lines are:
 //
 //	# Name @username        a member; the first one has added the bot
-//	— 21 —                  how many days ago it is from here on, at noon: no script runs over midnight
-//	— 2031-03-31 21:59 —    when it is, in UTC; to come, so that no timer is due before somebody speaks
-//	! stop                  the bot stops, and what is said waits until "! start"
-//	= Padel                 what follows is said in this topic, which is created; in "General"; or in "private" chats with the bot
-//	x Padel                 the topic is deleted; what is said in it from here on was on its way
+//	— 21 —                  from now on it is noon, 21 days ago; no script crosses midnight
+//	— 2031-03-31 21:59 —    the time in UTC, in the future: no timer is due too early
+//	! stop                  the bot stops, and messages wait until "! start"
+//	= Padel                 from now on, in this new topic, in "General", or in "private"
+//	x Padel                 the topic is deleted; messages to it from here on were on their way
 //	Name: text              a message; "\n" is a new line
-//	Name > button           a press of the button with this label, below the last message that has it
-//	Name ^ text             a reply to the last message of somebody else
-//	Name ^ "words" text     a reply to the last message of the bot with these words
+//	Name > button           a press of the button with this label, in the last message that has it
+//	Name ^ text             a reply to the last message of another person
+//	Name ^ "words" text     a reply to the bot's last message with these words
 //	Name % text             an edit of the last message
 type script struct {
 	*botFixture
@@ -93,14 +92,14 @@ type script struct {
 	isForum  bool
 	group    *botsim.Chat
 	topics   map[string]int
-	thread   int  // the topic in which people speak
-	private  bool // they speak in private chats
+	thread   int  // current topic
+	private  bool // in private chats
 	last     botsim.Message
 	paper    strings.Builder
-	seen     map[[2]int64]int // messages of the bot, by their chat, to the number of their edits
+	seen     map[[2]int64]int // number of edits of the bot's messages, by chat and message id
 }
 
-// playScript plays the lines of a script, and returns them with what the bot says.
+// playScript plays the lines of a script, and returns them with the bot's messages.
 func playScript(t *testing.T, language, text string, answered func(s *script, who botsim.User, answer string)) string {
 	t.Helper()
 	s := &script{
@@ -124,7 +123,8 @@ func (s *script) start() {
 	s.t.Helper()
 	s.bot = launch(s.t, append(plainEnvironment(s.sim, s.url),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off", "ASK_UNUSUAL=",
-		"BOARD_INTERVAL=1h"), "run") // the board does not depend on how long the script takes
+		// The board must not depend on how long the script takes.
+		"BOARD_INTERVAL=1h"), "run")
 }
 
 // play plays a line.
@@ -173,12 +173,11 @@ func (s *script) play(line string) {
 	}
 }
 
-// noon returns noon of the day this many days ago, in UTC.
+// noon returns noon in UTC, the given number of days ago.
 func noon(daysAgo int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).Add(12*time.Hour).AddDate(0, 0, -daysAgo)
 }
 
-// setClock sets Telegram's clock.
 func (s *script) setClock(at time.Time) {
 	s.later.Store(int64(time.Until(at) / time.Second))
 }
@@ -192,7 +191,7 @@ func (s *script) addGroup() {
 	s.group.Promote(s.sim.Bot())
 }
 
-// say plays a line in which somebody does something, and notes what the bot answers.
+// say plays a line in which a person does something, and notes the bot's answers.
 func (s *script) say(line string) {
 	s.t.Helper()
 	s.later.Add(20)
@@ -230,7 +229,7 @@ func (s *script) say(line string) {
 	}
 }
 
-// quiet does not note the answer to a press: what it changes says the same.
+// quiet ignores the answer to a press, because the resulting change is noted anyway.
 func (*script) quiet(botsim.User, string) {}
 
 // says notes the answer to a press, which only one person sees.
@@ -238,7 +237,7 @@ func (s *script) says(who botsim.User, answer string) {
 	fmt.Fprintf(&s.paper, "| (%s: %s)\n", who.FirstName, answer)
 }
 
-// botMessage returns the last message of the bot in the group with these words.
+// botMessage returns the bot's last message in the group with these words.
 func (s *script) botMessage(words string) botsim.Message {
 	s.t.Helper()
 	all := s.group.BotMessages()
@@ -251,7 +250,7 @@ func (s *script) botMessage(words string) botsim.Message {
 	return botsim.Message{}
 }
 
-// pressLabel presses the button with a label below the last message that has it.
+// pressLabel presses the button with a label in the last message that has it.
 func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (answer string) {
 	s.t.Helper()
 	all := chat.BotMessages()
@@ -270,7 +269,7 @@ func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (a
 	return ""
 }
 
-// allNews notes what the bot has sent and edited in all chats since the last call.
+// allNews notes the bot's new and edited messages in all chats since the last call.
 func (s *script) allNews() {
 	s.news(s.group)
 	for _, m := range s.members {
@@ -280,11 +279,11 @@ func (s *script) allNews() {
 	}
 }
 
-// news notes what the bot has sent and edited in a chat since the last call, with the labels of
-// buttons in brackets. Where people do not speak now, it says in which topic.
+// news notes the bot's new and edited messages in a chat since the last call, with button labels in
+// brackets, and with the topic if it is not the current one.
 func (s *script) news(chat *botsim.Chat) {
 	all := chat.BotMessages()
-	// answers first: messages of several lanes come in any order
+	// Answers come first, because messages of several lanes come in any order.
 	slices.SortStableFunc(all, func(a, b botsim.Message) int { return cmp.Compare(min(1, b.ReplyTo), min(1, a.ReplyTo)) })
 	for _, m := range all {
 		key := [2]int64{m.ChatID, int64(m.ID)}
@@ -338,7 +337,7 @@ const (
 	otherMonths = `january|february|march|may|june|july|october|december|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
 )
 
-// withoutLocalDates replaces the dates and times in a text, which depend on when it is played.
+// withoutLocalDates replaces dates and times in a text, which depend on when the script is played.
 func withoutLocalDates(text string) string {
 	return times.ReplaceAllString(months.ReplaceAllString(localDates.ReplaceAllString(text, "DATUM"), "MONAT"), "HH:MM UTC")
 }

@@ -20,18 +20,18 @@ import (
 )
 
 const (
-	endingGroups = 500 // whose seasons end at the same instant
-	busyGroups   = 50  // of them, in which results are reported meanwhile
+	endingGroups = 500 // groups whose seasons end together
+	busyGroups   = 50  // of them, those with results at that time
 	seasonKills  = 10
-	killedAfter  = 25 // seasons that a leader has ended; the last one ends the others
-	// looksEvery is how often the leader looks for due timers.
+	killedAfter  = 25 // seasons ended by each leader; the last leader ends the rest
+	// looksEvery is the leader's interval between looks for due timers.
 	looksEvery = 30 * time.Second
 )
 
-// TestSeasonsEndAtOnce ends the seasons of 500 groups at the same instant, while results come in.
-// The leader of two instances is killed ten times, whenever it has ended some of them, and the next
-// one goes on a minute later. Each season ends once, and its final table is posted once, within
-// Telegram's limits.
+// TestSeasonsEndAtOnce: the seasons of 500 groups end together while results come in. The leader of
+// two instances is killed ten times after it ended some of them, and the next one continues a
+// minute later. Each season ends once, and its final table is posted once, within Telegram's
+// limits.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startSeasons(t)
@@ -59,32 +59,31 @@ func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Logf("%d kills, %d results: %s while seasons ended, %s shortly before", seasonKills, s.posted, s.meanwhile, s.calm)
 }
 
-// told counts the seasons whose end is told.
+// told counts the posted ends of seasons.
 const told = `SELECT count(*) FROM outbox WHERE kind = '` + ranking.KindSeason + `'`
 
-// seasons are groups whose seasons end at the same instant, and two bots behind a webhook.
+// seasons are groups whose seasons end together, and two bots behind a webhook.
 type seasons struct {
 	t       *testing.T
 	sim     *botsim.Server
 	url     string
 	pool    *pgxpool.Pool
-	plan    string // path of the plan file
+	plan    string // path of the file with the plan
 	door    *balancer
 	bots    [2]*process
 	groups  []*botsim.Chat
 	players []botsim.User
 	posted  int // number of results
 
-	calm, meanwhile recorded // shortly before seasons end, and while they do
+	calm, meanwhile recorded // shortly before the seasons end, and during that
 }
 
-// recorded are results that were recorded within some time.
+// recorded is the number of results recorded within a period.
 type recorded struct {
 	results int
 	lasted  time.Duration
 }
 
-// String implements fmt.Stringer.
 func (r recorded) String() string {
 	return fmt.Sprintf("%.1f per second for %v", float64(r.results)/r.lasted.Seconds(), r.lasted.Round(time.Millisecond))
 }
@@ -98,7 +97,7 @@ func startSeasons(t *testing.T) *seasons {
 	s.url, s.pool = database(t)
 	for i := range s.bots {
 		s.start(i)
-		awaitWebhooks(t, s.sim, 1) // instances that start at the same time may each set it
+		awaitWebhooks(t, s.sim, 1) // instances that start at the same time may both set it
 	}
 	for _, name := range []string{"alice", "bob", "carol"} {
 		s.players = append(s.players, s.sim.User(name))
@@ -109,14 +108,14 @@ func startSeasons(t *testing.T) *seasons {
 		s.report(group, 0, 1)
 		s.report(group, 1, 2)
 	}
-	eventually(t, "most is sent", func() bool { // to send all takes longer than a wait may
+	eventually(t, "most is sent", func() bool { // sending all takes longer than the limit of a wait
 		return s.sim.Pending() == 0 && count(t, s.pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) < endingGroups
 	})
 	awaitAllSent(t, s.sim, s.pool)
 	return s
 }
 
-// start starts a bot that crashes as planned.
+// start starts a bot with the planned crash.
 func (s *seasons) start(i int) {
 	s.t.Helper()
 	path, err := crashingBinary()
@@ -129,10 +128,10 @@ func (s *seasons) start(i int) {
 	s.bots[i] = bot
 }
 
-// leading is the log line of a bot that leads from then on.
+// leading matches the log line of a bot that becomes the leader.
 var leading = regexp.MustCompile(`time=(\S+) level=INFO msg=leading`)
 
-// leader waits until a bot leads, and returns which, and since when.
+// leader waits for a leader, and returns its index and the time since when it leads.
 func (s *seasons) leader() (i int, since time.Time) {
 	s.t.Helper()
 	eventually(s.t, "a bot leads", func() bool {
@@ -157,7 +156,7 @@ func hasEnded(p *process) bool {
 	}
 }
 
-// endSoon lets all seasons end at an instant shortly ahead, as if that were when the month ends.
+// endSoon sets all ends of seasons to an instant in the near future, as if the month ended then.
 func (s *seasons) endSoon() time.Time {
 	s.t.Helper()
 	ends := time.Now().Add(5 * time.Second).Truncate(time.Second)
@@ -178,22 +177,21 @@ func (s *seasons) endSoon() time.Time {
 	return ends
 }
 
-// await waits for a time.
 func (s *seasons) await(at time.Time) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
 	<-timer.C
 }
 
-// report has a player report a victory over another one.
+// report has a player report a win against another one.
 func (s *seasons) report(group *botsim.Chat, winner, loser int) {
 	s.posted++
 	group.Say(s.players[winner], fmt.Sprintf("/match %s %d:%d", mention(s.players[loser]), 3+s.posted%5, s.posted%3))
 }
 
 // reportMeanwhile reports as many results as the bots can record, from shortly before the leader
-// looks for seasons to end, until it is over. The leader leads since some time, and waits at least
-// until they are due. It counts the results until the first end, and from then on.
+// looks for due seasons until over returns true. The leader leads since the given time and waits at
+// least until the seasons are due. It counts the results before and after the first end.
 func (s *seasons) reportMeanwhile(since, due time.Time, over func() bool) {
 	s.t.Helper()
 	looks := since
@@ -225,7 +223,7 @@ func (s *seasons) reportMeanwhile(since, due time.Time, over func() bool) {
 	s.meanwhile.add(meanwhile)
 }
 
-// recorded counts what was recorded between two times.
+// recorded counts the results recorded between two times.
 func (s *seasons) recorded(from, to time.Time) recorded {
 	s.t.Helper()
 	const results = `SELECT count(*) FROM handled_commands WHERE key LIKE 'm:%' AND handled_at >= $1 AND handled_at < $2`
@@ -237,8 +235,8 @@ func (r *recorded) add(other recorded) {
 	r.lasted += other.lasted
 }
 
-// check checks that each season ended once, that nothing is lost, and that nothing came twice
-// unless that was counted as possible.
+// check checks that each season ended once, that nothing is lost, and that every duplicate was
+// counted as possible.
 func (s *seasons) check(ends time.Time) {
 	t := s.t
 	t.Helper()
@@ -268,7 +266,7 @@ func (s *seasons) check(ends time.Time) {
 			t.Errorf("%d %s, want %d", n, what, is.want)
 		}
 	}
-	possible := make(map[int64]int) // copies of final tables
+	possible := make(map[int64]int) // possible copies of final tables
 	type tables struct {
 		Chat   int64
 		Copies int

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// service is how systemd runs the bot: the settings of deploy/elobot.service.
+// service holds the settings of deploy/elobot.service, with which systemd runs the bot.
 type service map[string][]string
 
 func readService(t *testing.T) service {
@@ -27,7 +27,7 @@ func readService(t *testing.T) service {
 	return s
 }
 
-// restarts is true if systemd starts the bot again after this end of it.
+// restarts reports whether systemd restarts the bot after this end.
 func (s service) restarts(t *testing.T, p *process) bool {
 	t.Helper()
 	code := p.wait(t) // -1 after a signal
@@ -35,8 +35,8 @@ func (s service) restarts(t *testing.T, p *process) bool {
 		!slices.Contains(strings.Fields(s["RestartPreventExitStatus"][0]), strconv.Itoa(code))
 }
 
-// TestService: systemd restarts a bot that has crashed, and leaves one alone whose error comes back
-// at every start.
+// TestService: systemd restarts a bot after a crash, but not after an error that would come back at
+// every start.
 func TestService(t *testing.T) {
 	t.Parallel()
 	s := readService(t)
@@ -46,7 +46,8 @@ func TestService(t *testing.T) {
 
 	crashed := launch(t, env, "run")
 	crashed.await(t, "msg=ready")
-	if err := crashed.cmd.Process.Signal(syscall.SIGQUIT); err != nil { // to Go's runtime, a crash
+	// Go's runtime treats SIGQUIT as a crash.
+	if err := crashed.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 		t.Fatal(err)
 	}
 	if !s.restarts(t, crashed) {

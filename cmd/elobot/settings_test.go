@@ -31,8 +31,8 @@ func testSettings(t *testing.T, b *botFixture) {
 	}
 }
 
-// testTables: an admin switches tables on. The next ranking is a table, and its pages too; where
-// Telegram refuses a table, the text comes once.
+// testTables: once an admin turns tables on, the next ranking and its pages are tables. If Telegram
+// refuses a table, the text is sent once.
 func testTables(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	for i := range 10 {
@@ -60,8 +60,8 @@ func testTables(t *testing.T, b *botFixture) {
 	}
 }
 
-// testTimeZone: an admin chooses a time zone by region and city, or types one, and from then on
-// dates are those of that zone.
+// testTimeZone: an admin chooses a time zone by region and city, or types one, and dates follow it
+// from then on.
 func testTimeZone(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")
@@ -74,7 +74,7 @@ func testTimeZone(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.olga, "/settings zone pacific/kiritimati")), "UTC → Pacific/Kiritimati.")
 	there := visible(b.ask(group, b.alice, "/matches"))
 	says(t, visible(b.ask(group, b.olga, "/settings zone Pacific/Pago Pago")), "Pacific/Kiritimati → Pacific/Pago_Pago.")
-	if visible(b.ask(group, b.alice, "/matches")) == there { // the two are 25 hours apart
+	if visible(b.ask(group, b.alice, "/matches")) == there { // 25 hours apart
 		t.Errorf("the date is the same in both zones:\n%s", there)
 	}
 }

@@ -19,16 +19,17 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// darkHosts make hosts that are silent in different ways, and return their addresses.
+// darkHosts start hosts that are silent in different ways, and return their addresses.
 var darkHosts = map[string]func(t *testing.T) string{
-	"accepts": func(t *testing.T) string { // and never answers, as a frozen machine does
+	"accepts": func(t *testing.T) string { // never answers, like a frozen machine
 		t.Helper()
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		must(t, err)
 		t.Cleanup(func() { must(t, listener.Close()) })
 		return listener.Addr().String()
 	},
-	"drops": func(t *testing.T) string { // packets: the queue of connections is full, so that the kernel ignores others
+	// The queue of connections is full, so the kernel drops further packets.
+	"drops": func(t *testing.T) string {
 		t.Helper()
 		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 		must(t, err)
@@ -48,8 +49,8 @@ var darkHosts = map[string]func(t *testing.T) string{
 	},
 }
 
-// TestDarkHosts starts the bot with one or two silent hosts, wherever the one that works stands
-// among them.
+// TestDarkHosts: the bot starts with one or two silent hosts, wherever the working host is in the
+// list.
 func TestDarkHosts(t *testing.T) {
 	t.Parallel()
 	for kind, makeDark := range darkHosts {
@@ -77,8 +78,9 @@ func TestDarkHosts(t *testing.T) {
 	}
 }
 
-// TestFrozenPrimary freezes the primary while 20 results a second come in, and promotes its
-// synchronous standby. It stands first of two hosts, or between a silent one and the standby.
+// TestFrozenPrimary: the primary freezes while 20 results a second come in, and its synchronous
+// standby is promoted. The primary is the first of two hosts, or between a silent one and the
+// standby.
 func TestFrozenPrimary(t *testing.T) {
 	t.Parallel()
 	for _, hosts := range []int{2, 3} {
@@ -120,7 +122,7 @@ func freeze(t *testing.T, server int) {
 	for _, file := range stats {
 		text, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // already ended
 		}
 		_, rest, _ := strings.Cut(string(text), ") ")
 		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(server) {

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// auditCommits makes the database record what each transaction changes, and whether its commit
-// waits until it is on disk. Of chats and timers, it records the columns.
+// auditCommits makes the database record the changes of each transaction and whether its commit
+// waits for the disk. Of chats and timers, it records the columns.
 const auditCommits = `
 	CREATE TABLE commits (waits boolean, what text);
 	CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -33,9 +33,9 @@ const auditCommits = `
 	    END LOOP;
 	END $$`
 
-// TestOnlyTheDispatcherDoesNotWait: every transaction waits until its commit is on disk, except
-// those in which the dispatcher records what it takes and what has become of it. They change
-// nothing that a command or the lease depends on.
+// TestOnlyTheDispatcherDoesNotWait: every commit waits for the disk, except when the dispatcher
+// records what it takes and the outcome. Such commits change nothing that a command or the lease
+// depends on.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -53,16 +53,17 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	env := append(environment(sim, url), "LEASE_RENEWAL=100ms")
 
 	first := launch(t, env, "run")
-	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1, Times: 1}) // freezes the chat
+	// The refusal freezes the chat.
+	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1, Times: 1})
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	group.Say(olga, "/undo 1") // as she has not played, she is asked
+	group.Say(olga, "/undo 1") // asks first, because she did not play
 	question := awaitAnswers(t, group, 2)[1]
 	awaitAllSent(t, sim, pool)
 	first.kill()
 	expireLease(t, pool, first)
 	exec(`UPDATE timers SET due_at = now()`)
-	group.Say(alice, "/match @bob 3:2") // after a crash, attempts are noted
+	group.Say(alice, "/match @bob 3:2") // after a crash, attempts are recorded
 	second := launch(t, env, "run")
 	_, err := group.WaitEdits(testContext(t), question.ID, 1)
 	must(t, err)

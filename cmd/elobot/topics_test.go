@@ -7,9 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testTopicNotFound: a topic stays bound to its ranking when Telegram does not find it, and until
-// an admin ends that. A final table is told in the ladder's next topic, and in General if there is
-// none.
+// testTopicNotFound: a topic that Telegram does not find stays bound to its ladder until an admin
+// unbinds it. A final table goes to the ladder's next topic, or to General if there is none.
 func testTopicNotFound(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have
@@ -38,7 +37,7 @@ func testTopicNotFound(t *testing.T, b *botFixture) {
 
 	ended := func() botsim.Message {
 		t.Helper()
-		b.later.Add(2) // two seasons cannot start in the same second
+		b.later.Add(2) // two seasons cannot start within a second
 		question := said(b.olga, more, "/season new")
 		b.settle()
 		before := len(forum.BotMessages())

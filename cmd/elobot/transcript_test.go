@@ -12,7 +12,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTranscriptStyles: on a terminal, tags become styles, and nothing else does.
+// TestTranscriptStyles: on a terminal, tags turn into styles, and nothing else does.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
 	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
@@ -33,8 +33,8 @@ func TestTranscriptStyles(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfButtons: an edit looks different from a message, the buttons are numbered over
-// all rows, and a callback answer is plain text.
+// TestTranscriptOfButtons: edits look different from messages, buttons are numbered across all
+// rows, and a callback answer is plain text.
 func TestTranscriptOfButtons(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -56,8 +56,8 @@ func TestTranscriptOfButtons(t *testing.T) {
 	}
 }
 
-// TestTranscriptAtWidths: on a terminal, no line is wider than it, no word is cut, and all lines of
-// a message begin beside its name.
+// TestTranscriptAtWidths: on a terminal, no line is too wide, no word is cut, and all lines of a
+// message start next to its sender's name.
 func TestTranscriptAtWidths(t *testing.T) {
 	t.Parallel()
 	m := botsim.Message{
@@ -97,8 +97,8 @@ func TestTranscriptAtWidths(t *testing.T) {
 	}
 }
 
-// TestTranscriptOfTables: a table has a head and lines, its numbers end at the same place, and it
-// is as narrow as the terminal.
+// TestTranscriptOfTables: a table has a header and lines, its numbers are right-aligned, and it
+// fits the width of the terminal.
 func TestTranscriptOfTables(t *testing.T) {
 	t.Parallel()
 	const ranking = "<table bordered striped><caption><b>Ranking</b> · Club &amp; friends</caption>" +
@@ -147,8 +147,8 @@ func TestTranscriptOfTables(t *testing.T) {
 	}
 }
 
-// TestTypedMessages: a message goes on behind a pasted line and behind a backslash, and nothing is
-// lost when it is interrupted.
+// TestTypedMessages: a pasted line or a trailing backslash continues a message, and an interrupt
+// loses nothing.
 func TestTypedMessages(t *testing.T) {
 	t.Parallel()
 	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" + "/match\\\r@carol 1:3\r" + "half\x03")
@@ -171,8 +171,8 @@ func TestTypedMessages(t *testing.T) {
 	}
 }
 
-// TestNothingToAnswer: a press without any button and a reply without any message print a remark,
-// and the bot gets no update.
+// TestNothingToAnswer: a press without any button and a reply without any message print a remark
+// and lead to no update.
 func TestNothingToAnswer(t *testing.T) {
 	t.Parallel()
 	sim := botsim.Start(t)

@@ -14,17 +14,16 @@ const (
 	amendmentGroups   = 3
 )
 
-// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and
-// corrected.
+// amendmentCrash is a bot that is killed while results are reported, undone and corrected.
 type amendmentCrash struct {
 	*crash
 	tables   []*table
 	commands int
 }
 
-// TestKilledWhileAmending kills the bot at random moments while results are undone and corrected,
-// by commands and buttons. Everything must take effect once, in order, and be answered. The ratings
-// must be those of the matches that count.
+// TestKilledWhileAmending: the bot is killed at random moments while results are undone and
+// corrected by commands and buttons. Every command takes effect once, in order, and is answered.
+// The ratings are those of the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
 	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}
@@ -58,7 +57,7 @@ func TestKilledWhileAmending(t *testing.T) {
 }
 
 // dealCards reports a match at each table and waits for its card, so that there are buttons to
-// press from the beginning.
+// press from the start.
 func (c *amendmentCrash) dealCards() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for _, b := range c.tables {
@@ -72,11 +71,11 @@ func (c *amendmentCrash) dealCards() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// command sends a random command of a random person.
+// command sends a random command from a random person.
 func (c *amendmentCrash) command(b *table) {
 	order := c.random.Perm(len(c.people))
 	sender, opponent := c.people[order[0]], c.people[order[1]]
-	number := 1 + c.random.IntN(len(b.matches)+1) // sometimes one too many
+	number := 1 + c.random.IntN(len(b.matches)+1) // sometimes beyond the last match
 	score := [2]int{c.random.IntN(4), c.random.IntN(4)}
 	given := len(b.keys)
 	switch kind := c.random.IntN(20); {
@@ -86,7 +85,7 @@ func (c *amendmentCrash) command(b *table) {
 		b.undo(b.unasked(sender, number), number)
 	case kind < 17:
 		b.fix(sender, number, score)
-	default: // the button of any match with a card
+	default: // the button of any card
 		for _, i := range c.random.Perm(len(b.matches)) {
 			if b.press(b.unasked(sender, i+1), i+1) {
 				break
@@ -98,8 +97,8 @@ func (c *amendmentCrash) command(b *table) {
 	}
 }
 
-// unasked returns the sender, or a player of the match in place of an admin who has not played it:
-// admins are asked to confirm.
+// unasked returns the sender, or a player of the match instead of an admin who did not play it and
+// would be asked to confirm.
 func (b *table) unasked(sender botsim.User, number int) botsim.User {
 	if number > len(b.matches) {
 		return sender

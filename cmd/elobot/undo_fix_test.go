@@ -10,7 +10,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// undoButton returns the data of the one button below a card.
+// undoButton returns the data of a card's only button.
 func undoButton(t *testing.T, card botsim.Message) string {
 	t.Helper()
 	if len(card.Buttons) != 1 || len(card.Buttons[0]) != 1 || card.Buttons[0][0].CallbackData == "" {
@@ -19,8 +19,8 @@ func undoButton(t *testing.T, card botsim.Message) string {
 	return card.Buttons[0][0].CallbackData
 }
 
-// checkStruck waits until a card has been edited that many times, and checks that it is the card of
-// an undone match.
+// checkStruck waits until a card has been edited the given number of times, and checks that its
+// match is undone.
 func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits int, why string) {
 	t.Helper()
 	now, err := group.WaitEdits(testContext(t), card.ID, edits)
@@ -31,8 +31,8 @@ func checkStruck(t *testing.T, group *botsim.Chat, card botsim.Message, edits in
 	checkUndone(t, now, why)
 }
 
-// checkUndone checks that a message reads as the card of an undone match. What a merge undid cannot
-// be restored.
+// checkUndone checks that a message is the card of an undone match. A match undone by a merge
+// cannot be restored.
 func checkUndone(t *testing.T, card botsim.Message, why string) {
 	t.Helper()
 	says(t, visible(card), why)
@@ -45,7 +45,7 @@ func checkUndone(t *testing.T, card botsim.Message, why string) {
 	}
 }
 
-// checkUntouched checks that a card is unchanged, and that the bot has not replied to it.
+// checkUntouched checks that a card is unchanged and has no reply from the bot.
 func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 	t.Helper()
 	now, _ := group.Message(card.ID)
@@ -59,8 +59,8 @@ func checkUntouched(t *testing.T, group *botsim.Chat, card botsim.Message) {
 	}
 }
 
-// testUndoButton: the button undoes the match once, for people who may undo it. Others get a
-// callback answer only.
+// testUndoButton: the button undoes the match once, for people who may undo it. Others only get a
+// callback answer.
 func testUndoButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
@@ -84,8 +84,8 @@ func testUndoButton(t *testing.T, b *botFixture) {
 	}
 }
 
-// testUndoneByTwoAtOnce: both players press the button at the same time, and an admin sends the
-// command. One of them undoes the match, and the bot tells the others that it is already undone.
+// testUndoneByTwoAtOnce: if both players press the button at once and an admin sends the command,
+// one of them undoes the match, and the others learn that it is already undone.
 func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	edits := b.sim.CallCount("editMessageText")
 	var groups []*botsim.Chat
@@ -119,11 +119,12 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	}
 }
 
-// testRestoreButton: the button of an undone card takes the undo back, for the person who undid it.
-// The card then is as before.
+// testRestoreButton: the button on an undone card restores the match, for the person who undid it.
+// The card is then as before.
 func testRestoreButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
-	b.ask(group, b.bob, "/match @alice 1:3") // so that the next card names no new players, and everybody as they are called
+	// After this match, the next card names no new players and knows all names.
+	b.ask(group, b.bob, "/match @alice 1:3")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	undo := undoButton(t, card)
 	says(t, b.press(b.bob, card, undo), "Match #2 undone")
@@ -144,12 +145,13 @@ func testRestoreButton(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testForgedButtons: a button can only change the match of its own card, whatever its data is.
+// testForgedButtons: a button can only change the match of its own card, whatever its data.
 func testForgedButtons(t *testing.T, b *botFixture) {
 	group, other := b.group("Chess"), b.group("Table tennis")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	b.ask(other, b.alice, "/match @bob 3:1")
-	elsewhere := b.ask(other, b.alice, "/match @bob 3:2") // number 2, which the first group does not have
+	// The first group has no match 2.
+	elsewhere := b.ask(other, b.alice, "/match @bob 3:2")
 	tag := strings.TrimPrefix(undoButton(t, card), "1u:1:0:")
 	const gone = "can’t find the match shown there any more"
 	for data, want := range map[string]string{
@@ -176,14 +178,15 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 	}
 }
 
-// testAllWaysToAmend: /undo and /fix find the match by its number, by its card, by the command that
-// reported it, and as the sender's last one.
+// testAllWaysToAmend: /undo and /fix find the match by number, by its card, by the command that
+// reported it, or as the sender's last one.
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
-		target  func(asked, card botsim.Message) botsim.Message // replied to, if its id is set
-		undoes  bool
-		card    string // the text of the card afterwards
+		// target returns the message to reply to, if its id is set.
+		target func(asked, card botsim.Message) botsim.Message
+		undoes bool
+		card   string // final text of the card
 	}
 	nothing := func(_, _ botsim.Message) botsim.Message { return botsim.Message{} }
 	toCard := func(_, card botsim.Message) botsim.Message { return card }
@@ -194,7 +197,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		{"/undo", toCard, true, ""},
 		{"/undo", toCommand, true, ""},
 		{"/undo@elo_bot", nothing, true, ""},
-		// the card says that Bob beat Alice 3:1, but the command names Alice first
+		// The card says that Bob beat Alice 3:1, but the command names Alice first.
 		{"/fix 1 3:2", nothing, false, "Bob beat Alice 3:2"},
 		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
 		{"/fix 3:2", toCard, false, "Bob beat Alice 3:2"},
@@ -206,7 +209,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		group := b.group(w.command)
 		asked := group.Say(b.alice, "/match @bob 1:3")
 		card := b.answer(asked)
-		b.settle() // the bot recognizes a card only after it has marked it as sent
+		b.settle() // a card is recognized only after it is marked as sent
 		button := undoButton(t, card)
 		answer := b.answer(group.Reply(b.bob, w.target(asked, card), w.command))
 		if w.undoes {
@@ -226,7 +229,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testFixedTwice: the card shows the score before the last correction, and a fix with the current
+// testFixedTwice: the card shows the score before the last correction, and a fix to the current
 // score is refused.
 func testFixedTwice(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
@@ -285,7 +288,7 @@ func testWhoMayAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAdminsUnknown: while Telegram does not say who is an admin, the bot asks people to try again
+// testAdminsUnknown: if Telegram does not tell who is an admin, the bot asks people to try again
 // instead of guessing.
 func testAdminsUnknown(t *testing.T, b *botFixture) {
 	type trial struct {
@@ -314,7 +317,8 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	b.settle()
 	for _, f := range trials {
 		checkUntouched(t, f.group, f.card)
-		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 corrected") // a player need not be an admin
+		// A player may fix the match without being an admin.
+		says(t, visible(b.ask(f.group, b.alice, "/fix 1 3:2")), "Match #1 corrected")
 		f.remove()
 		says(t, visible(b.ask(f.group, b.carol, "/undo 1")), "Only those who played")
 		b.settle()
@@ -324,7 +328,7 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoWindow: players can undo and fix within the undo window, admins for ever.
+// testUndoWindow: players can undo and fix within the undo window, admins forever.
 func testUndoWindow(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)

@@ -8,8 +8,8 @@ import (
 )
 
 // testUndoInTopics: answers go to the topic of the command, and cards are edited in their own
-// topic. Every message in a topic formally replies to the creation of the topic, which the bot does
-// not take for a reply.
+// topic. Formally, every message in a topic replies to the topic's creation; the bot does not treat
+// that as a reply.
 func testUndoInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -41,8 +41,8 @@ func testUndoInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoneBeforeTheCardIsSent: a card whose match is undone before the card is sent shows that at
-// once: it is sent in order and never edited.
+// testUndoneBeforeTheCardIsSent: if a match is undone before its card is sent, the card shows that
+// from the start: it is sent in order and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
@@ -83,7 +83,7 @@ func testUndoWithoutTheCard(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.alice, "/fix 1 3:2")), "Match #1 corrected")
 	b.settle()
 	says(t, visible(b.ask(group, b.alice, "/undo 1")), "Match #1 undone")
-	// a person whose phone still shows the next card presses its button
+	// A phone that still shows the deleted card can press its button.
 	card = b.ask(group, b.alice, "/match @bob 3:1")
 	group.Delete(card)
 	says(t, b.press(b.bob, card, undoButton(t, card)), "Match #2 undone")

@@ -8,15 +8,16 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testFirstReportAfterAChangeOfUsername: the bot updates the profiles of the people in a message
-// before it looks up the usernames in it. So the old username of the sender, or of the person
-// replied to, now means somebody else.
+// testFirstReportAfterAChangeOfUsername: the profiles shown in a message are updated before its
+// usernames are looked up. So the old username of the sender, or of the person replied to, now
+// means another person.
 func testFirstReportAfterAChangeOfUsername(t *testing.T, b *botFixture) {
 	for name, report := range map[string]func(group *botsim.Chat, who botsim.User, was string) botsim.Message{
 		"ulf": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {
 			return group.Say(who, "/match @carol @"+was+" 3:1")
 		},
-		"vera": func(group *botsim.Chat, who botsim.User, was string) botsim.Message { // the reporter plays
+		// Vera reports her own match.
+		"vera": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {
 			return group.Say(who, "/match @"+was+" 1:3")
 		},
 		"walt": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {

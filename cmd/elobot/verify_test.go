@@ -17,7 +17,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// verify runs `elobot verify` on a database to its end.
+// verify runs `elobot verify` on a database until it ends.
 func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	p := prepare([]string{"DATABASE_URL=" + databaseURL}, append([]string{"verify"}, args...)...)
@@ -31,8 +31,8 @@ func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout,
 	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// mustVerify runs `elobot verify`, and checks its exit code and output, in which the names of
-// groups stand for their ids.
+// mustVerify runs `elobot verify` and checks its exit code and output, in which the groups' names
+// stand for their ids.
 func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	for i, a := range args {
@@ -50,20 +50,20 @@ func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string
 	}
 }
 
-// What verify prints to standard error.
+// Standard error of verify.
 const (
 	sayRepairable = "elobot: differences found: run again with --repair to correct everything that can be calculated from the matches\n"
 	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
 )
 
-// verifyFixture is a database in which two groups have played, without a running bot.
+// verifyFixture is a database of two groups with matches, without a running bot.
 type verifyFixture struct {
 	url  string
 	pool *pgxpool.Pool
-	ids  *strings.Replacer // CHESS and GO stand for the ids of the groups
+	ids  *strings.Replacer // replaces CHESS and GO by the groups' ids
 }
 
-// newVerifyFixture plays four matches in one group and one in another.
+// newVerifyFixture plays four matches in one group and one in the other.
 func newVerifyFixture(t *testing.T) *verifyFixture {
 	t.Helper()
 	sim := startTelegram(t)
@@ -113,7 +113,8 @@ func (b *verifyFixture) contents(t *testing.T) []string {
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
 }
 
-// TestVerify plays in two groups, damages copies of the database, and checks the output of verify.
+// TestVerify: verify reports every damage in copies of a database, and repairs what follows from
+// the matches.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := newVerifyFixture(t)
@@ -130,7 +131,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// testVerifyRight: without differences, nothing is found and nothing is changed.
+// testVerifyRight: without differences, nothing is reported or changed.
 func testVerifyRight(t *testing.T, b *verifyFixture) {
 	right := b.contents(t)
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "", "--repair")
@@ -162,8 +163,8 @@ Verifying again:
 	b.mustVerify(t, 0, "Verified 1 group with 4 matches: no differences.\n", "", "--group=CHESS")
 }
 
-// testVerifyShowsAndRepairs damages one group in many ways, and checks the output before and after
-// the repair.
+// testVerifyShowsAndRepairs: a group damaged in many ways is reported before the repair and clean
+// after it.
 func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"ALTER TABLE group_players DROP CONSTRAINT group_players_played_check",
@@ -193,8 +194,8 @@ Verified 2 groups with 5 matches: no differences.
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
 }
 
-// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is,
-// and the rest is repaired.
+// testVerifyWhatCannotBeRepaired: data that does not follow from the matches stays as it is, and
+// the rest is repaired.
 func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
@@ -250,8 +251,8 @@ CHESS "Chess": cannot be repaired: a match has a side without players, or a play
 	}
 }
 
-// testVerifyShowsTheFirst: only the first differences of a group are shown, because one wrong match
-// makes all later ones differ.
+// testVerifyShowsTheFirst: only the first differences of a group are shown, because a single wrong
+// match makes all later ones differ.
 func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	const matches = 60
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
@@ -301,8 +302,7 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 	}
 }
 
-// testVerifyInterrupted stops a verification that waits for a table. That must not look like a
-// success.
+// testVerifyInterrupted: an interrupted verification must not look like a success.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

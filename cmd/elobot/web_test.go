@@ -17,12 +17,12 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// publicURL is the address at which browsers would reach the bots.
+// publicURL is the address that browsers would use.
 const publicURL = "https://elo.example.org"
 
 var boardLink = regexp.MustCompile(regexp.QuoteMeta(publicURL) + `(/g/\d+/[\w-]+/)`)
 
-// browse asks a bot for a page, and returns its status and content.
+// browse requests a page from a bot, and returns its status and content.
 func browse(t *testing.T, p *process, path string) (int, string) {
 	t.Helper()
 	resp := visit(t, p, path)
@@ -46,7 +46,7 @@ func visit(t *testing.T, p *process, path string) *http.Response {
 	return resp
 }
 
-// followBoard follows a web board as a browser does.
+// followBoard follows a web board like a browser.
 func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Time, cut <-chan struct{}) {
 	t.Helper()
 	resp := visit(t, p, board+"events") //nolint:bodyclose // the goroutine below closes it
@@ -66,7 +66,7 @@ func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Ti
 	return events, end
 }
 
-// board has an admin turn a group's web board on, or make a new link, and returns its path.
+// board has an admin turn on a group's web board, or make a new link, and returns its path.
 func (b *botFixture) board(group *botsim.Chat, value string) string {
 	b.t.Helper()
 	b.ask(group, b.olga, "/settings web "+value)
@@ -77,9 +77,9 @@ func (b *botFixture) board(group *botsim.Chat, value string) string {
 	return link[1]
 }
 
-// TestWebBoard: admins turn the web board of their group on, and everybody gets its link. It shows
-// each match at once, on all instances, whichever of them has recorded it. A new link cuts all
-// viewers off.
+// TestWebBoard: an admin turns on the group's web board, and its link works for everyone. It shows
+// each match at once on all instances, whichever of them recorded it. A new link disconnects all
+// viewers.
 func TestWebBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -153,8 +153,8 @@ func TestWebBoard(t *testing.T) {
 	b.finish()
 }
 
-// TestWebBoardWithoutBot: where the bot was kicked or removed, or the group was deleted, a viewer
-// is cut and the link is dead. When the bot is back, the link is the same.
+// TestWebBoardWithoutBot: if the bot is kicked or removed, or the group deleted, viewers are
+// disconnected and the link stops working. When the bot is back, the link works again.
 func TestWebBoardWithoutBot(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)
@@ -187,9 +187,9 @@ func TestWebBoardWithoutBot(t *testing.T) {
 	b.finish()
 }
 
-// TestWebBoardAfterARestore: the ids of a group that came after the backup are those of another
-// group after the restore, whose board its link does not open. Of a group of which the backup knows
-// an earlier link, that one leads to the board again, and the newest does not.
+// TestWebBoardAfterARestore: after a restore, the ids of a group newer than the backup may belong
+// to another group, whose board its link does not open. If the backup has an earlier link of a
+// group, that one works again, and the newest does not.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

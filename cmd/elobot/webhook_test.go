@@ -21,8 +21,7 @@ import (
 
 const webhookSecret = "s3cret-_0123456789"
 
-// entrance is the public address of a bot. It forwards everything to the address at which the bot
-// currently listens.
+// entrance is the public address of a bot. It forwards all requests to the bot's current address.
 type entrance struct {
 	*httptest.Server
 	bot atomic.Pointer[url.URL]
@@ -55,7 +54,7 @@ func (e *entrance) launch(t *testing.T, env []string) *process {
 	return p
 }
 
-// lead waits until a bot listens, and forwards everything to it.
+// lead waits until a bot listens, and forwards all requests to it.
 func (e *entrance) lead(t *testing.T, p *process) {
 	t.Helper()
 	eventually(t, "the bot serves", func() bool {
@@ -67,7 +66,7 @@ func (e *entrance) lead(t *testing.T, p *process) {
 	})
 }
 
-// post sends a request to the entrance, as anybody can, and returns the status of the answer.
+// post sends a request to the entrance, as anyone can, and returns the status.
 func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(testContext(t), method, e.URL+path, bytes.NewReader(body))
@@ -79,7 +78,7 @@ func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) 
 	return response.StatusCode
 }
 
-// matchUpdate returns an update with a result that alice reports.
+// matchUpdate returns an update with a result reported by alice.
 func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []byte {
 	return fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup",`+
 		`"title":"Chess"},"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/match @bob 3:1",`+
@@ -87,8 +86,8 @@ func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []b
 		id, message, time.Now().Unix(), group.ID(), alice.ID)
 }
 
-// TestWebhook switches a bot from polling to a webhook, inspects the webhook as an operator does,
-// and switches back.
+// TestWebhook: a bot can be switched from polling to a webhook and back, and an operator can
+// inspect the webhook.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -98,7 +97,7 @@ func TestWebhook(t *testing.T) {
 	door := newEntrance(t)
 	env := environment(sim, databaseURL)
 
-	// the webhook redelivers an update that was polled and handled but not confirmed
+	// The webhook redelivers an update that was polled and handled but not confirmed.
 	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
 	group.Say(alice, "/match @bob 3:1")
 	polling := launch(t, env, "run")
@@ -137,7 +136,7 @@ func TestWebhook(t *testing.T) {
 		return p.output.String()
 	}
 	says(t, webhook("info"), door.URL+"/telegram\n", "nothing: it matches WEBHOOK_URL")
-	// another secret is detected; and on the public listener there are no metrics
+	// A different secret is detected. The public listener serves no metrics.
 	other := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET=another-one", "PORT=0"), "run")
 	awaitWebhooks(t, sim, 2)
 	eventually(t, "the bot serves", func() bool {
@@ -205,8 +204,8 @@ func TestBehindAWebhook(t *testing.T) {
 	b.finish()
 }
 
-// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing of them is
-// stored. Each update of Telegram that cannot be decoded becomes a dead letter with the reason.
+// testTakesNothingElse: requests that do not come from Telegram are refused, and nothing in them is
+// stored. Each undecodable update of Telegram becomes a dead letter with the reason.
 func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	group := b.group("Chess")
 	good := matchUpdate(731000000, group, b.alice, 900)
@@ -238,7 +237,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 	if n := stored(); n != before {
 		t.Errorf("%d rows of refused requests are stored", n-before)
 	}
-	for _, status := range []string{"status=400", "status=401"} { // a line a minute each
+	for _, status := range []string{"status=400", "status=401"} { // one line per minute each
 		if n := len(regexp.MustCompile(`webhook request refused.* `+status).FindAllString(b.bot.output.String(), -1)); n != 1 {
 			t.Errorf("the log reports %s %d times, want once", status, n)
 		}
@@ -256,7 +255,7 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 		t.Errorf("%d dead letters, want %d", n, malformed)
 	}
 	b.exec(`DELETE FROM dead_letters`)
-	// repeated deliveries of the same update have no effect
+	// Repeated deliveries of the same update have no effect.
 	for range 3 {
 		if got := door.post(t, "POST", "/telegram", webhookSecret, good); got != 200 {
 			t.Errorf("an update is answered with %d", got)
