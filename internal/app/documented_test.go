@@ -92,8 +92,8 @@ func meaningOf(c *Config) []any {
 		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
-// TestSettingsInFiles: the example and the Compose file have all settings, with their real
-// defaults. A setting that the Compose file did not pass on would have no effect in .env.
+// TestSettingsInFiles: the example and the Compose file have all settings with their real defaults.
+// A setting that the Compose file does not pass on would have no effect in .env.
 func TestSettingsInFiles(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)
@@ -122,7 +122,7 @@ func TestSettingsInFiles(t *testing.T) {
 	for _, m := range composeLine.FindAllStringSubmatch(compose, -1) {
 		name, value := m[1], m[2]
 		switch {
-		case name == "DATABASE_URL": // of the project's own database
+		case name == "DATABASE_URL": // the project's own database
 		case name == "ADMIN_ADDR" && value == "${ADMIN_ADDR:-127.0.0.1:8081}": // as in the image
 		case name == "TELEGRAM_BOT_TOKEN" && strings.HasPrefix(value, "${TELEGRAM_BOT_TOKEN:?"):
 		case value == "${"+name+":-}" || value == "${"+name+":-"+want[name]+"}":
@@ -131,7 +131,7 @@ func TestSettingsInFiles(t *testing.T) {
 		}
 		handedOn[name] = value
 	}
-	delete(want, "DATA_DIR") // the project has a server
+	delete(want, "DATA_DIR") // the project has its own server
 	for name := range want {
 		if _, ok := handedOn[name]; !ok {
 			t.Errorf("deploy/compose.yaml does not pass on %s", name)
@@ -153,7 +153,7 @@ func TestProxiesPassedOn(t *testing.T) {
 	}
 }
 
-// TestBuildArguments: Compose passes on what the image is told at its build, from the environment.
+// TestBuildArguments: Compose passes all build arguments on from the environment.
 func TestBuildArguments(t *testing.T) {
 	t.Parallel()
 	compose := readPage(t, "deploy/compose.yaml")
@@ -168,7 +168,8 @@ func TestBuildArguments(t *testing.T) {
 	}
 }
 
-// TestIgnoredByGit: nobody commits a token, or what the commands of the docs write in a clone.
+// TestIgnoredByGit: Git ignores files with a token, and files that the docs' commands write in a
+// clone.
 func TestIgnoredByGit(t *testing.T) {
 	t.Parallel()
 	ignored := strings.Split(readPage(t, ".gitignore"), "\n")

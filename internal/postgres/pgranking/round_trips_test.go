@@ -38,8 +38,7 @@ func TestRoundTrips(t *testing.T) {
 }
 
 // countRoundTrips counts the round trips of commands. After a failed write, pgx no longer trusts
-// its prepared statements: again is how many round trips it takes to drop them and prepare them
-// anew.
+// its prepared statements: again is the number of round trips to drop them and prepare them again.
 func countRoundTrips(t *testing.T, under func(*pgranking.Store, *pgxpool.Pool) *pgranking.Store, again int64) {
 	t.Helper()
 	d := pgtest.Borrow(t)

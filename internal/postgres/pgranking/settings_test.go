@@ -18,10 +18,11 @@ func TestApplySetting(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice)
+			// This group must never change.
 			dbtest.Exec(t, w.Pool, `
 				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id),
 				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id),
-				     l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`) // never changes
+				     l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
 			untouched := func() string {
 				return dbtest.Value[string](t, w.Pool, `
 					SELECT concat(to_jsonb(c), to_jsonb(l)) FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id
