@@ -27,7 +27,8 @@ func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout 
 	return o.openPools(ctx, timeout, log)
 }
 
-// LookUp resolves a host to these addresses, after a session has begun at last.
+// LookUp resolves a host to these addresses; last is the address at which the previous session
+// began.
 func LookUp(addresses []string, last string) ([]string, error) {
 	h := hosts{addresses: make(map[string][]string), last: last}
 	config := pgconn.Config{LookupFunc: func(context.Context, string) ([]string, error) { return addresses, nil }}

@@ -104,8 +104,8 @@ func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane
 	return lanes
 }
 
-// TestNotifiedOnce: when two instances save the same dead letters at the same moment, the chat gets
-// one notice each.
+// TestNotifiedOnce: when several instances save the same dead letter at the same moment, the chat
+// gets one notice of it.
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -61,8 +61,8 @@ func (m mail) waiting(t *testing.T) string {
 	return strings.Join(runs, ", ")
 }
 
-// TestSummarize: a lane in which at most 20 notices may wait is summarized down to that, and no
-// further.
+// TestSummarize: if more notices wait than may, one summary per topic replaces the results and
+// counts the answers; all others stay. Late results are summarized in any case.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
@@ -170,8 +170,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestSummarySent: a summary's message is recorded for all its matches and no others, and is never
-// edited.
+// TestSummarySent: a summary's message covers all its matches and no others, and is never edited.
 func TestSummarySent(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(t *testing.T, m mail){

@@ -198,8 +198,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: the edit of a message takes effect unless the message did; the answer to a
-// question is no effect. The edit waits while the message is being handled.
+// TestApplyEdit: the edit of a message takes effect unless the message did; a message that only led
+// to a question did not. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

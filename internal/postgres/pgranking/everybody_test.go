@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: everybody is exactly the people ranked in the group.
+// TestEverybody: everybody in a group means exactly the people ranked there.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned

@@ -92,8 +92,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay: if the deadline of a card passes while it is unknown whether the card was
-// sent, a summary shows the result and counts as a possible duplicate.
+// TestCardsLiveForADay: a card's deadline is a day after its command. If it passes while it is
+// unknown whether the card was sent, a summary shows the result and counts as a possible duplicate.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -109,8 +109,8 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// TestMergesAtOnce: several instances may merge the same two pairs of players, who have met in two
-// groups, at the same time.
+// TestMergesAtOnce: when several instances merge the same two pairs of players, who have met in two
+// groups, each pair is merged once, without deadlocks.
 func TestMergesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
