@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once, and
@@ -15,10 +16,10 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	sim := startTelegram(t)
 	refused := launch(t, environment(sim, "postgres://elobot@127.0.0.1:1/elobot"), "run")
 	refused.await(t, "the database does not answer yet")
-	proxy := newProxy(t, pgtest.New(t))
-	proxy.stall()
-	silent := launch(t, environment(sim, proxy.url), "run")
-	eventually(t, "the bot has connected", func() bool { return proxy.held.Load() > 0 })
+	proxy := dbtest.NewProxy(t, pgtest.New(t))
+	proxy.Stall()
+	silent := launch(t, environment(sim, proxy.URL), "run")
+	eventually(t, "the bot has connected", func() bool { return proxy.Held.Load() > 0 })
 	for _, bot := range []*process{refused, silent} {
 		if code, took := bot.stop(t); code != 0 {
 			t.Errorf("the bot ended after %v with %d", took, code)
@@ -31,8 +32,8 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
-	proxy := newProxy(t, pgtest.New(t))
-	proxy.stall()
+	proxy := dbtest.NewProxy(t, pgtest.New(t))
+	proxy.Stall()
 	address := freeAddress(t)
 	listens := func() bool {
 		conn, err := net.Dial("tcp", address)
@@ -41,16 +42,16 @@ func TestWebhookWaitsForTheDatabase(t *testing.T) {
 		}
 		return err == nil
 	}
-	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address,
+	bot := launch(t, append(environment(sim, proxy.URL), "LISTEN_ADDR="+address,
 		"WEBHOOK_URL=https://elo.example.org/telegram", "WEBHOOK_SECRET="+webhookSecret), "run")
-	eventually(t, "the bot has connected to the database", func() bool { return proxy.held.Load() > 0 })
+	eventually(t, "the bot has connected to the database", func() bool { return proxy.Held.Load() > 0 })
 	if listens() {
 		t.Error("the bot listens before the database has answered")
 	}
 	if calls := sim.Calls(); len(calls) > 0 {
 		t.Errorf("the bot calls %s before the database has answered", calls[0].Method)
 	}
-	proxy.resume()
+	proxy.Resume()
 	bot.await(t, "msg=ready")
 	if !listens() {
 		t.Error("the bot does not listen afterwards")

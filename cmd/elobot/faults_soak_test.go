@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 var faultFor = flag.Duration("fault.for", 15*time.Second, "how long each fault of TestFaultsPass lasts")
@@ -21,7 +22,7 @@ type outage struct {
 	t     *testing.T
 	sim   *botsim.Server
 	pool  *pgxpool.Pool // past the proxy
-	proxy *proxy
+	proxy *dbtest.Proxy
 	env   []string
 	bot   *process
 }
@@ -36,8 +37,8 @@ func (o *outage) reject(status int, description, method string) (end func()) {
 // outages are faults that pass by themselves. Each returns what ends it.
 var outages = map[string]func(o *outage) (end func()){
 	"refused sessions": func(o *outage) func() {
-		o.proxy.refuse("28P01", "28000", "XX000", "3D000")
-		return func() { o.proxy.refuse() }
+		o.proxy.Refuse("28P01", "28000", "XX000", "3D000")
+		return func() { o.proxy.Refuse() }
 	},
 	"newer release": func(o *outage) func() {
 		execute(o.t, o.pool, upgradeSchema+";"+upgradeVersion)
@@ -67,8 +68,8 @@ func TestFaultsPass(t *testing.T) {
 			t.Parallel()
 			sim := startTelegram(t)
 			url, pool := database(t)
-			proxy := newProxy(t, url)
-			o := &outage{t: t, sim: sim, pool: pool, proxy: proxy, env: plainEnvironment(sim, proxy.url)}
+			proxy := dbtest.NewProxy(t, url)
+			o := &outage{t: t, sim: sim, pool: pool, proxy: proxy, env: plainEnvironment(sim, proxy.URL)}
 			o.start()
 			alice := sim.User("alice")
 			var chats []*botsim.Chat

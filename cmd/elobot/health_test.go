@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestHealthChecks: an instance is ready while the database answers and has this release's schema.
@@ -14,8 +16,8 @@ func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	url, pool := database(t)
-	proxy, address, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
-	bot := launch(t, append(environment(sim, proxy.url), "LISTEN_ADDR="+address, "ADMIN_ADDR="+admin), "run")
+	proxy, address, admin := dbtest.NewProxy(t, url), freeAddress(t), freeAddress(t)
+	bot := launch(t, append(environment(sim, proxy.URL), "LISTEN_ADDR="+address, "ADMIN_ADDR="+admin), "run")
 	bot.await(t, "msg=ready")
 	says(t, get(t, "http://"+admin+"/readyz"), `"ready":true`)
 	health := func(code int, want string) {
@@ -68,10 +70,10 @@ func TestHealthChecks(t *testing.T) {
 		}
 	}
 	isReady("with its schema again")
-	proxy.stall()
+	proxy.Stall()
 	isUnready("while the database is silent")
 	health(1, "elobot: not ready: the database does not answer")
-	proxy.resume()
+	proxy.Resume()
 	isReady("after the outage")
 	bot.kill()
 	health(1, "elobot: no answer: ")
@@ -93,11 +95,11 @@ func TestHealthWhileStarting(t *testing.T) {
 			t.Parallel()
 			sim := startTelegram(t)
 			url, _ := database(t)
-			proxy, public, admin := newProxy(t, url), freeAddress(t), freeAddress(t)
+			proxy, public, admin := dbtest.NewProxy(t, url), freeAddress(t), freeAddress(t)
 			if tc.stalled {
-				proxy.stall()
+				proxy.Stall()
 			}
-			bot := launch(t, append(environment(sim, proxy.url), tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
+			bot := launch(t, append(environment(sim, proxy.URL), tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
 			answers := func(address, path string) (code int, body string) {
 				r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
 				must(t, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 // TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results
@@ -131,9 +132,9 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	const stall = 9300 * time.Millisecond
 	sim := startTelegram(t)
 	url, pool := database(t)
-	proxy := newProxy(t, url)
+	proxy := dbtest.NewProxy(t, url)
 	alice, groups := newGroups(sim, 6)
-	launch(t, lasting(sim, proxy.url), "run")
+	launch(t, lasting(sim, proxy.URL), "run")
 	posted := make([][]botsim.Message, len(groups))
 	say := func(n int) {
 		for range n {
@@ -146,12 +147,12 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	for _, g := range groups {
 		awaitAnswers(t, g, 1)
 	}
-	proxy.stall()
+	proxy.Stall()
 	say(5)
 	timer := time.NewTimer(stall)
 	defer timer.Stop()
 	<-timer.C
-	proxy.resume()
+	proxy.Resume()
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
 		for n, m := range checkAnswered(t, pool, g, posted[i]) {
@@ -213,9 +214,9 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	const groups, stall = 5, 12 * time.Second // a lease lasts for 10 s; with a shorter one, requests on a busy machine would be cut off
 	sim := startTelegram(t)
 	url, pool := database(t)
-	proxy := newProxy(t, url)
+	proxy := dbtest.NewProxy(t, url)
 	alice := sim.User("alice")
-	bot := launch(t, environment(sim, proxy.url), "run")
+	bot := launch(t, environment(sim, proxy.URL), "run")
 	bot.await(t, "leading")
 	arrived, answer := make(chan struct{}, 100), make(chan struct{})
 	sim.AfterEffect(func(c botsim.Call) {
@@ -232,11 +233,11 @@ func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	for range groups {
 		<-arrived
 	}
-	proxy.stall()
+	proxy.Stall()
 	close(answer)
 	timer := time.NewTimer(stall)
 	<-timer.C
-	proxy.resume()
+	proxy.Resume()
 	for _, chat := range chats {
 		chat.Say(alice, "/match @bob 3:2")
 		awaitAnswers(t, chat, 2)

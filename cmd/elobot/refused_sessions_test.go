@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"elobot/internal/postgres/dbtest"
 )
 
 var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("[^"]*"|\S+)`)
@@ -16,16 +18,16 @@ func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	address, pool := database(t)
-	proxy := newProxy(t, address)
-	bot := launch(t, takeOverSoon(environment(sim, proxy.url)), "run")
+	proxy := dbtest.NewProxy(t, address)
+	bot := launch(t, takeOverSoon(environment(sim, proxy.URL)), "run")
 	d := &troubles{t: t, sim: sim, bot: bot, proxy: proxy, group: sim.Group("Chess", sim.User("alice"), sim.User("bob"))}
 	d.report(3)
 	awaitAnswers(t, d.group, len(d.posted))
 
 	said, begun := len(bot.output.String()), time.Now()
-	proxy.refuse("28P01", "28000", "XX000", "3D000")
+	proxy.Refuse("28P01", "28000", "XX000", "3D000")
 	d.report(3)
-	eventually(t, "a hundred sessions are refused", func() bool { return proxy.refused.Load() >= 100 })
+	eventually(t, "a hundred sessions are refused", func() bool { return proxy.Refused.Load() >= 100 })
 	times := make(map[string]int)
 	for _, found := range warning.FindAllStringSubmatch(bot.output.String()[said:], -1) {
 		times[found[1]]++
@@ -38,7 +40,7 @@ func TestRefusedSessions(t *testing.T) {
 	if len(times) == 0 {
 		t.Error("the log says nothing")
 	}
-	proxy.refuse()
+	proxy.Refuse()
 	d.report(3)
 	awaitAnswers(t, d.group, len(d.posted))
 	for i, m := range checkAnswered(t, pool, d.group, d.posted) {

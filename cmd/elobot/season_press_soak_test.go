@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 const (
@@ -37,7 +38,7 @@ func TestSeasonsBeginAtThePress(t *testing.T) {
 				p.door = newBalancer(t, bots)
 			}
 			for i := range bots {
-				p.hosts = append(p.hosts, &pressHost{proxy: newProxy(t, b.url)})
+				p.hosts = append(p.hosts, &pressHost{proxy: dbtest.NewProxy(t, b.url)})
 				p.launch(i)
 			}
 			for round := range pressRounds {
@@ -66,7 +67,7 @@ type presses struct {
 // pressHost is a bot with its way to the database.
 type pressHost struct {
 	bot   *process
-	proxy *proxy
+	proxy *dbtest.Proxy
 }
 
 // pressGroup is a group that starts a season.
@@ -82,7 +83,7 @@ type pressGroup struct {
 func (p *presses) launch(i int) {
 	p.t.Helper()
 	h := p.hosts[i]
-	env := takeOverSoon(environment(p.sim, h.proxy.url))
+	env := takeOverSoon(environment(p.sim, h.proxy.URL))
 	if p.door != nil {
 		env = append(env, p.door.environment()...)
 	}
@@ -166,10 +167,10 @@ func (p *presses) disturb() {
 	i := p.random.IntN(len(p.hosts))
 	h := p.hosts[i]
 	switch n := p.random.IntN(3); {
-	case hasEnded(h.bot) || h.proxy.away.Load():
+	case hasEnded(h.bot) || h.proxy.Away.Load():
 		p.heal(i, h)
 	case n == 0:
-		h.proxy.leave()
+		h.proxy.Leave()
 		p.outages++
 	case n == 1:
 		h.bot.stop(p.t)
@@ -183,7 +184,7 @@ func (p *presses) disturb() {
 
 func (p *presses) heal(i int, h *pressHost) {
 	p.t.Helper()
-	h.proxy.away.Store(false)
+	h.proxy.Away.Store(false)
 	if hasEnded(h.bot) {
 		p.launch(i)
 	}

@@ -64,12 +64,12 @@ func TestDarkHosts(t *testing.T) {
 					for len(addresses) < dark {
 						addresses = append(addresses, "postgres://"+makeDark(t))
 					}
-					through := newProxy(t, url)
-					addresses = append(addresses[:position:position], append([]string{through.url}, addresses[position:]...)...)
+					through := dbtest.NewProxy(t, url)
+					addresses = append(addresses[:position:position], append([]string{through.URL}, addresses[position:]...)...)
 					group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
 					group.Say(sim.User("alice"), "/match @bob 3:1")
 					begun := time.Now()
-					launch(t, environment(sim, withHosts(t, through.url, addresses...)), "run")
+					launch(t, environment(sim, withHosts(t, through.URL, addresses...)), "run")
 					awaitAnswers(t, group, 1)
 					t.Logf("the first answer came after %v", time.Since(begun).Round(10*time.Millisecond))
 				})

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"elobot/internal/postgres/dbtest"
 )
 
 // withHosts returns an address with the hosts of others, in that order.
@@ -27,15 +29,15 @@ func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	address, pool := database(t)
-	frozen, primary, standby := newProxy(t, address), newProxy(t, address), newProxy(t, address)
-	frozen.stall()
-	env := takeOverSoon(environment(sim, withHosts(t, frozen.url, frozen.url, primary.url, standby.url)))
+	frozen, primary, standby := dbtest.NewProxy(t, address), dbtest.NewProxy(t, address), dbtest.NewProxy(t, address)
+	frozen.Stall()
+	env := takeOverSoon(environment(sim, withHosts(t, frozen.URL, frozen.URL, primary.URL, standby.URL)))
 	bot := launch(t, env, "run")
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
 	d := &troubles{t: t, sim: sim, bot: bot, proxy: primary, group: group}
 	d.report(3)
 	awaitAnswers(t, group, len(d.posted))
-	primary.stall()
+	primary.Stall()
 	d.report(3)
 	awaitAnswers(t, group, len(d.posted))
 	checkAnswered(t, pool, group, d.posted)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 // troubles is the fixture of results that are reported while the database has problems.
@@ -16,7 +17,7 @@ type troubles struct {
 	t      *testing.T
 	sim    *botsim.Server
 	bot    *process
-	proxy  *proxy
+	proxy  *dbtest.Proxy
 	group  *botsim.Chat
 	posted []botsim.Message
 	// operator queries the database from a session that the faults do not end.
@@ -65,14 +66,14 @@ func TestDatabaseTroubles(t *testing.T) {
 	must(t, err)
 	defer operator.Release()
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
-	d := &troubles{t: t, sim: sim, proxy: newProxy(t, url), group: group, operator: operator}
+	d := &troubles{t: t, sim: sim, proxy: dbtest.NewProxy(t, url), group: group, operator: operator}
 	order := func(sql string) {
 		t.Helper()
 		if _, err := operator.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
-	env := takeOverSoon(environment(sim, d.proxy.url))
+	env := takeOverSoon(environment(sim, d.proxy.URL))
 	d.bot = launch(t, env, "run")
 	d.goesOn()
 
@@ -88,17 +89,17 @@ func TestDatabaseTroubles(t *testing.T) {
 	order(`ALTER DATABASE ` + name + ` RESET default_transaction_read_only`)
 	d.goesOn()
 
-	d.waits("away", d.proxy.leave)
-	d.proxy.away.Store(false)
+	d.waits("away", d.proxy.Leave)
+	d.proxy.Away.Store(false)
 	d.goesOn()
 
-	d.proxy.stall()
+	d.proxy.Stall()
 	d.report(3)
-	eventually(t, "the bot waits for an answer", func() bool { return d.proxy.held.Load() > 0 })
+	eventually(t, "the bot waits for an answer", func() bool { return d.proxy.Held.Load() > 0 })
 	if code, took := d.bot.stop(t); code != 0 {
 		t.Errorf("the bot ended after %v with %d", took, code)
 	}
-	d.proxy.resume()
+	d.proxy.Resume()
 	d.bot = launch(t, env, "run")
 	d.goesOn()
 	for i, m := range checkAnswered(t, pool, d.group, d.posted) {

@@ -184,7 +184,7 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	})
 	pools := dbtest.OpenPools(t, pgtest.WithParameter(
 		through(t, one.URL, hostOf(t, one.URL), dark, hostOf(t, other.URL)), "connect_timeout", "60"))
-	one.Refuse.Store(true)
+	one.Away.Store(true)
 	pools.Distrust()
 	began := dbtest.Start(func() error {
 		conn, err := pools.Commands.Acquire(t.Context())

@@ -377,8 +377,7 @@ func TestMigrateClientKilled(t *testing.T) {
 	openGate := closeGate(t, pool)
 	killed := dbtest.Start(func() error { return postgres.Migrate(t.Context(), dbtest.Open(t, p.URL), files, silent) })
 	dbtest.Await(t, pool, "SELECT "+atTheGate)
-	p.Refuse.Store(true) // a killed client cannot send a cancel request either
-	p.Cut()
+	p.Leave() // a killed client cannot send a cancel request either
 	if err := dbtest.Receive(t, killed); err == nil {
 		t.Error("a migration whose connection is cut succeeds")
 	}

@@ -260,8 +260,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	records := make(chan slog.Level, 100)
 	i := newInstance(t, dbtest.Open(t, p.URL), slog.New(levels(records)))
 	awaitListeners(t, other.pool, 2)
-	p.Refuse.Store(true)
-	p.Cut()
+	p.Leave()
 	if level := dbtest.Receive(t, records); level != slog.LevelWarn {
 		t.Errorf("the first log record has level %v", level)
 	}
@@ -275,7 +274,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 			t.Fatal("the notifier does not try to publish")
 		}
 	}
-	p.Refuse.Store(false)
+	p.Away.Store(false)
 	other.received(t, 1)
 	if c := dbtest.Receive(t, other.chats); c != -1001 {
 		t.Errorf("chat %d was received", c)
@@ -283,8 +282,7 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	if level := dbtest.Receive(t, records); level != slog.LevelInfo || len(records) != 0 {
 		t.Errorf("the second log record has level %v, and there are %d more", level, len(records))
 	}
-	p.Refuse.Store(true)
-	p.Cut()
+	p.Leave()
 	dbtest.Receive(t, records)
 	i.Wake(dbtest.Chat(8))
 	i.stop()

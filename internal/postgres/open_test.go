@@ -89,10 +89,10 @@ func TestEverySession(t *testing.T) {
 func TestOpenRetries(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))
-	p.Refuse.Store(true)
+	p.Away.Store(true)
 	logged := make(chan struct{}, 1)
 	log := slog.New(onLog(func() {
-		p.Refuse.Store(false)
+		p.Away.Store(false)
 		logged <- struct{}{}
 	}))
 	pool, err := postgres.Open(t.Context(), p.URL, dbtest.MaxWait, log)

@@ -19,17 +19,21 @@ import (
 
 // Proxy stands between a client and the server and reads the messages of both.
 type Proxy struct {
-	URL    string      // where clients connect
-	Refuse atomic.Bool // cut each connection at once
+	URL  string      // where clients connect
+	Away atomic.Bool // cut each new connection at once
 	// Syncs counts the messages after which the client waits for an answer: Sync and
 	// simple queries.
-	Syncs atomic.Int64
+	Syncs   atomic.Int64
+	Held    atomic.Int64 // messages and ends of connections that had to wait
+	Refused atomic.Int64 // sessions that were refused with an error
 
 	target *pgx.ConnConfig
 	mu     sync.Mutex
 	watch  func(kind byte, body []byte) (cut bool)
-	notice []byte // encoded; nil for none
-	open   map[net.Conn]struct{}
+	notice []byte        // encoded; nil for none
+	codes  []string      // of the errors that refuse new sessions, in turn; none: they begin
+	flow   chan struct{} // closed while data flows
+	conns  []net.Conn    // also closed ones
 }
 
 // NewProxy starts a proxy to the server of a database.
@@ -43,7 +47,8 @@ func NewProxy(t *testing.T, databaseURL string) *Proxy {
 		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
 		Path: "/" + config.Database, RawQuery: "sslmode=disable",
 	}
-	p := &Proxy{URL: address.String(), target: config, open: make(map[net.Conn]struct{})}
+	p := &Proxy{URL: address.String(), target: config, flow: make(chan struct{})}
+	close(p.flow)
 	var serving sync.WaitGroup
 	serving.Go(func() {
 		for {
@@ -58,6 +63,7 @@ func NewProxy(t *testing.T, databaseURL string) *Proxy {
 		if err := listener.Close(); err != nil {
 			t.Error(err)
 		}
+		p.Resume()
 		p.Cut()
 		serving.Wait()
 	})
@@ -91,20 +97,87 @@ func (p *Proxy) Add(t *testing.T, notice *pgproto3.NoticeResponse) {
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for c := range p.open {
+	for _, c := range p.conns {
 		c.Close() //nolint:errcheck // it may be closed already
 	}
 }
 
-func (p *Proxy) keep(c net.Conn) {
+// Leave closes all connections and, until Away is reset, all new ones, like a crashed server.
+func (p *Proxy) Leave() {
+	p.Away.Store(true)
+	p.Cut()
+}
+
+// Refuse closes all connections, and refuses new sessions with errors of these codes in turn;
+// without codes, it accepts them again.
+func (p *Proxy) Refuse(codes ...string) {
+	p.mu.Lock()
+	p.codes = codes
+	p.mu.Unlock()
+	p.Cut()
+}
+
+// Stall holds back everything from now on, including the ends of connections, like a network that
+// drops all packets.
+func (p *Proxy) Stall() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.open[c] = struct{}{}
+	p.flow = make(chan struct{})
+}
+
+// Resume forwards everything that was held back, and everything that follows.
+func (p *Proxy) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.flow:
+	default:
+		close(p.flow)
+	}
+}
+
+// await returns when data flows.
+func (p *Proxy) await() {
+	p.mu.Lock()
+	flow := p.flow
+	p.mu.Unlock()
+	select {
+	case <-flow:
+	default:
+		p.Held.Add(1)
+		<-flow
+	}
+}
+
+// keep notes the connections of a session, so that Cut closes them. It reports whether the session
+// may begin.
+func (p *Proxy) keep(client, server net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns = append(p.conns, client, server)
+	return !p.Away.Load() && len(p.codes) == 0
+}
+
+// refuse reports whether it refused a session with an error.
+func (p *Proxy) refuse(client net.Conn) bool {
+	p.mu.Lock()
+	codes := p.codes
+	p.mu.Unlock()
+	if len(codes) == 0 {
+		return false
+	}
+	server := pgproto3.NewBackend(client, client)
+	if _, err := server.ReceiveStartupMessage(); err == nil {
+		n := p.Refused.Add(1)
+		server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: codes[n%int64(len(codes))], Message: "no"})
+		server.Flush() //nolint:errcheck // the client sees the end of the connection
+	}
+	return true
 }
 
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close() //nolint:errcheck // the client may have closed it
-	if p.Refuse.Load() {
+	if p.refuse(client) || p.Away.Load() {
 		return
 	}
 	network, address := "tcp", net.JoinHostPort(p.target.Host, strconv.Itoa(int(p.target.Port)))
@@ -116,15 +189,18 @@ func (p *Proxy) serve(client net.Conn) {
 		return // the client sees its connection closed
 	}
 	defer server.Close() //nolint:errcheck // as above
-	p.keep(client)
-	p.keep(server)
+	if !p.keep(client, server) {
+		return
+	}
 	var back sync.WaitGroup
 	back.Go(func() {
 		p.answer(server, client) //nolint:errcheck // ends with either connection
-		client.Close()           //nolint:errcheck // as above
+		p.await()
+		client.Close() //nolint:errcheck // as above
 	})
 	p.forward(client, server) //nolint:errcheck // as above
-	server.Close()            //nolint:errcheck // as above
+	p.await()
+	server.Close() //nolint:errcheck // as above
 	back.Wait()
 }
 
@@ -152,6 +228,7 @@ func (p *Proxy) forward(client io.Reader, server io.Writer) error {
 				return errCut
 			}
 		}
+		p.await()
 		if _, err := server.Write(append(header, body...)); err != nil {
 			return err
 		}
@@ -174,6 +251,7 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 			message = append(bytes.Clone(p.notice), message...)
 			p.mu.Unlock()
 		}
+		p.await()
 		if _, err := client.Write(message); err != nil {
 			return err
 		}

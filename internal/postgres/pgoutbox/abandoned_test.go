@@ -36,7 +36,7 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	dbtest.Must(t, err)
 	one.Release()
 	two.Release()
-	p.Refuse.Store(true)
+	p.Away.Store(true)
 	queue := pgoutbox.NewStore(pool)
 	advance := func(ctx context.Context) (turns []outbox.Turn, err error) {
 		return queue.Advance(ctx, 1, nil, []outbox.Lane{dbtest.Chat(2)}, dbtest.Bounds)

@@ -40,7 +40,7 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			if err := pool.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			p.Refuse.Store(true) // also the cancel request
+			p.Away.Store(true) // also the cancel request
 			ask := func(ctx context.Context, store ranking.Store) error {
 				return dbtest.Service(store).Do(ctx, dbtest.By("m:-100:7", alice), ranking.Say{Notice: stats.RankingPage{}})
 			}
