@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// goldenAbout has all that may be known, and the least.
+// goldenAbout has the fullest and the emptiest answer.
 func goldenAbout() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"released": About{Bot: "elo_bot", Release: "1.2.0", TimeZones: "2026f", Source: "https://example.org/elobot?a=1&b=2"},
@@ -16,8 +16,7 @@ func goldenAbout() map[string]notice.Notice {
 	}
 }
 
-// TestAbout: the tests are built without a release, which has a name nevertheless, and without an
-// address.
+// TestAbout: a build without a release still names one, and gives no source address.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

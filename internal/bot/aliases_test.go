@@ -11,12 +11,12 @@ import (
 	"elobot/internal/command"
 )
 
-// TestAliases: each other name of a command can be typed, stands for one command in all languages,
-// and is no name of ours.
+// TestAliases: every alias of a command can be typed, means one command in all languages, and is
+// not a name in the command table.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	cyrillic := regexp.MustCompile(`^[а-яёіїєґ_]{1,32}$`)
-	isMarked := func(alias string) bool { // by Telegram
+	isMarked := func(alias string) bool { // as a command, by Telegram
 		all := markup.Detect("/" + alias)
 		return len(all) == 1 && all[0].Type == "bot_command" && all[0].Length == len(alias)+1
 	}
@@ -47,8 +47,8 @@ func TestAliases(t *testing.T) {
 	}
 }
 
-// TestTranslatedCommands: commands have other names, also with letters that Telegram does not mark.
-// Other words with such letters are text.
+// TestTranslatedCommands: translated command names work even with letters that Telegram does not
+// mark. Other words with such letters are text.
 func TestTranslatedCommands(t *testing.T) {
 	t.Parallel()
 	same := map[string]string{
@@ -79,8 +79,8 @@ func texts(calls []call) (all []string) {
 	return all
 }
 
-// TestOffers: what people try with a command that the bot does not have is answered, but not what
-// moderation bots have, unless it is meant for this bot.
+// TestOffers: common attempts at commands that the bot does not have are answered, except commands
+// of moderation bots that do not name this bot.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
@@ -111,8 +111,8 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// commandsOfOthers are commands of a moderation bot and of a bot for games and polls, as their
-// documentations list them.
+// commandsOfOthers are the documented commands of a moderation bot and of a bot for games and
+// polls.
 const commandsOfOthers = `
 	ban mute unban unmute kick dban sban tban tmute smute banme kickme warn dwarn swarn warns resetwarn rmwarn warnings warnlimit warnmode
 	rules setrules resetrules privaterules setrulesbutton report reports notes save get clear clearall privatenotes filter filters stop stopall
@@ -123,7 +123,7 @@ const commandsOfOthers = `
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
-// TestOtherBots: of what people say to other bots in a group, only what has a name of ours is
+// TestOtherBots: among commands for other bots in a group, only those with a name of this bot are
 // answered.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()

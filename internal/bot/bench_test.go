@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// The parts of updates as Telegram sends them.
+// Parts of updates as Telegram sends them.
 const (
 	aliceJSON = `{"id":1001,"is_bot":false,"first_name":"Alice","last_name":"Smith","username":"alice",` +
 		`"language_code":"en"}`
@@ -20,7 +20,7 @@ const (
 		`{"offset":7,"length":4,"type":"mention"}]`
 )
 
-// benchmarkedUpdate is an update with the call of the service that it leads to.
+// benchmarkedUpdate is an update, with the service call that it leads to.
 type benchmarkedUpdate struct{ name, raw, method string }
 
 // benchmarkedUpdates are the most frequent kinds of updates.
@@ -92,7 +92,7 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
-// BenchmarkShowText measures showText, which takes most of the time for a message.
+// BenchmarkShowText measures showText, which dominates the rendering of a message.
 func BenchmarkShowText(b *testing.B) {
 	for _, c := range []struct{ name, raw string }{
 		{"latin", "Alice Smith"}, {"cyrillic", "Дмитрий Иванович"}, {"arabic", "محمد"}, {"emoji", "Zoë 👩‍👩‍👧 🏓"},
@@ -107,7 +107,7 @@ func BenchmarkShowText(b *testing.B) {
 	}
 }
 
-// benchmarkedPage returns a page of ten players with these names in turn.
+// benchmarkedPage returns a page of ten players who have these names in turn.
 func benchmarkedPage(names ...string) stats.RankingPage {
 	page := stats.RankingPage{Title: "Table tennis", Total: 31}
 	for i := range stats.PageRows {
@@ -144,8 +144,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge measures merging several results into one message; 64 with long names do not all
-// fit.
+// BenchmarkMerge measures merging several results into one message, of which 64 with long names do
+// not all fit.
 func BenchmarkMerge(b *testing.B) {
 	w := wordsFor("")
 	for _, count := range []int{1, 10, 64} {

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/outbox"
 )
 
-// update sends an update of a board and returns the receipt.
+// update sends an update of a board, and returns the receipt.
 func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	t.Helper()
 	receipt, err := p.sender.Send(testContext(t), m, atOnce)
@@ -21,8 +21,8 @@ func (p *post) update(t *testing.T, m outbox.Message) outbox.Receipt {
 	return receipt
 }
 
-// TestBoardOfAParkedChat: a board tries with one request whether the bot may write again, without a
-// look at the pinned message.
+// TestBoardOfAParkedChat: the board of a parked chat makes a single request to find out whether the
+// bot may write again, and does not look at the pinned message first.
 func TestBoardOfAParkedChat(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
@@ -39,9 +39,9 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	p.checkRequests(t, since, "editMessageText")
 }
 
-// TestBoardsThatShowTheirContentAreSkipped: the fingerprint is that of what is shown. It is not
-// trusted after a request with an unknown outcome, and once an hour an edit makes sure that a
-// message that is not pinned still exists.
+// TestBoardsThatShowTheirContentAreSkipped: a board whose fingerprint equals the visible content is
+// not edited. The fingerprint is not trusted after a request with unknown outcome, and once an hour
+// an edit makes sure that an unpinned message still exists.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -79,7 +79,8 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	}
 }
 
-// TestBoardsThatCannotBeRead: no request is made, and nothing is ambiguous.
+// TestBoardsThatCannotBeRead: a board that cannot be read makes no request, so no outcome is
+// unknown.
 func TestBoardsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")}, "too slow": {wait: true}} {
@@ -98,8 +99,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPinsOfBoards: a board is pinned when it is made or when it is to be, and not when somebody
-// has unpinned it.
+// TestPinsOfBoards: a board is pinned when it is sent or when the bot is told to, but not after a
+// member unpinned it.
 func TestPinsOfBoards(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -129,7 +130,7 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
-// TestCopiesThatCannotBeUnpinned: such a copy is one copy.
+// TestCopiesThatCannotBeUnpinned: a copy that cannot be unpinned counts as one copy.
 func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	t.Parallel()
 	p, first := newBoard(t)
@@ -146,8 +147,8 @@ func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	p.checkRequests(t, since, "getChat", "unpinChatMessage", "editMessageText")
 }
 
-// TestCopiesOfBoards: of two boards, the older one is a copy, whichever is known. It is unpinned
-// and logged, unless it is gone.
+// TestCopiesOfBoards: of two boards, the older one is the copy, whichever is known. It is unpinned
+// and logged, unless it no longer exists.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -160,14 +161,14 @@ func TestCopiesOfBoards(t *testing.T) {
 			t.Parallel()
 			p, first := newBoard(t)
 			p.sender = p.restarted()
-			p.group.Unpin(first) // so that the next one does not know of it
+			p.group.Unpin(first) // so that the next one does not find it
 			second := p.mustSend(t, p.board(t, 1500, 0))
 			p.group.Pin(p.sim.Bot(), first)
 			known := second
 			if c.knowsFirst {
 				known = first
 			} else {
-				p.group.Unpin(second) // so that the older one is shown
+				p.group.Unpin(second) // so that the older one shows
 			}
 			if c.deleted {
 				p.group.Delete(first)
@@ -195,7 +196,7 @@ func (p *post) restarted() *Sender {
 	return NewSender(p.sender.client, p.sender.self, p.sender.log).WithViews(&p.views)
 }
 
-// TestBoardsThatAreTooOld: the message is sent again, and the old one is unpinned.
+// TestBoardsThatAreTooOld: a board too old to edit is sent again, and the old message is unpinned.
 func TestBoardsThatAreTooOld(t *testing.T) {
 	t.Parallel()
 	p, old := newBoard(t)
@@ -206,8 +207,8 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 	}
 }
 
-// TestEndsOfBoards: the message says when it was true for the last time, loses its button, is
-// unpinned, and can be taken for a board no more.
+// TestEndsOfBoards: the message of an ended board says until when it was current, loses its button,
+// is unpinned, and can no longer be taken for a board.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -256,7 +257,8 @@ func TestEndsOfBoards(t *testing.T) {
 	}
 }
 
-// TestBoardsAsTables: a table has the mark too, and becomes a text and a table again.
+// TestBoardsAsTables: a board in table form has the mark too, and can change between text and
+// table.
 func TestBoardsAsTables(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -273,7 +275,7 @@ func TestBoardsAsTables(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard: the button below a board asks for those who come after it.
+// TestRestOfBoard: the button below a board asks for the players after those on it.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

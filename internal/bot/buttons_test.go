@@ -9,9 +9,9 @@ import (
 	"elobot/internal/notice"
 )
 
-// The sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a
-// screen of 360 without the picture of the bot and the margins. All buttons of a row are as wide as
-// the widest one. What does not fit is cut.
+// Sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a
+// screen of 360, less the bot's picture and the margins. All buttons of a row are as wide as the
+// widest one, and longer labels are cut.
 const (
 	rowWidth      = 293
 	buttonPadding = 12
@@ -33,8 +33,8 @@ func labelWidth(label string) (width int) {
 	return width
 }
 
-// TestButtonsFitInTheirRow: on a phone, people can read the labels of all buttons in all languages,
-// also when a choice is marked.
+// TestButtonsFitInTheirRow: on a phone, the labels of all buttons are readable in all languages,
+// even if a choice is marked.
 func TestButtonsFitInTheirRow(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {

@@ -23,15 +23,15 @@ import (
 	"elobot/internal/stats"
 )
 
-// dot draws a chart as a picture of one pixel, which is quick.
+// dot draws a chart as a single pixel, which is quick.
 func dot(chart.Chart) ([]byte, error) {
 	var out bytes.Buffer
 	err := png.Encode(&out, image.NewPaletted(image.Rect(0, 0, 1, 1), color.Palette{color.Black}))
 	return out.Bytes(), err
 }
 
-// newCharts is newPost with charts of the given ratings, which are drawn quickly, and counts how
-// many are drawn.
+// newCharts is like newPost, with charts of the given ratings that are drawn quickly. drawn counts
+// the drawings.
 func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 	t.Helper()
 	p, drawn = newPost(t), new(atomic.Int32)
@@ -71,7 +71,7 @@ func (p *post) mustSendChart(t *testing.T, m outbox.Message) botsim.Message {
 	return sent
 }
 
-// TestSendChart: it is a photo with a caption and buttons, which turn it in place.
+// TestSendChart: a chart is a photo with a caption and with buttons that change it in place.
 func TestSendChart(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -100,8 +100,8 @@ func TestSendChart(t *testing.T) {
 	}
 }
 
-// TestNoPhotos: where the bot may not send photos it says so, and then sends charts as soon as it
-// may.
+// TestNoPhotos: without the right to send photos, the bot says so. It sends charts as soon as it
+// has the right.
 func TestNoPhotos(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -122,8 +122,8 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsThatFail: what Telegram does with an upload has the same outcome as with any other
-// request, and then the chart can be sent.
+// TestChartsThatFail: a failed upload has the same outcome as any other failed request, and
+// afterwards the chart can be sent.
 func TestChartsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -148,8 +148,8 @@ func TestChartsThatFail(t *testing.T) {
 	}
 }
 
-// TestChartsThatCannotBeMade: what cannot be read is tried again, what cannot be drawn is not.
-// Nothing is sent.
+// TestChartsThatCannotBeMade: a chart that cannot be read is tried again, one that cannot be drawn
+// is not. Neither makes a request.
 func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)
@@ -169,8 +169,8 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 	p.mustSendChart(t, m)
 }
 
-// TestFewDrawingsAtOnce: the others wait for their turn, and are tried again if that takes too
-// long.
+// TestFewDrawingsAtOnce: the number of concurrent drawings is limited. Other charts wait their
+// turn, and are tried again if that takes too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -202,7 +202,7 @@ func TestFewDrawingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLongestCaptionFits: the simulator refuses longer ones.
+// TestTheLongestCaptionFits: the simulator would refuse a caption that is too long.
 func TestTheLongestCaptionFits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("@", 64)
@@ -215,13 +215,14 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	}
 	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
 		t.Helper()
-		if m := send(n); len([]rune(m.Text)) > 900 { // far from the limit
+		if m := send(n); len([]rune(m.Text)) > 900 { // far below the limit
 			t.Errorf("%d characters", len([]rune(m.Text)))
 		}
 	})
 }
 
-// TestLettersInChartsAreExplained: also those of names that are cut to the same.
+// TestLettersInChartsAreExplained: the caption explains the letters that stand for names in a
+// chart, including names that look the same after they are cut.
 func TestLettersInChartsAreExplained(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500, 1516)
@@ -237,7 +238,8 @@ func TestLettersInChartsAreExplained(t *testing.T) {
 	}
 }
 
-// TestChartData: what a button says is read as it is written, and nothing else is.
+// TestChartData: the data of a chart's button reads back as the same chart, and all other data is
+// rejected.
 func TestChartData(t *testing.T) {
 	t.Parallel()
 	four := stats.Chart{Period: stats.ThreeMonths, ByMatch: true}
@@ -259,8 +261,8 @@ func TestChartData(t *testing.T) {
 	}
 }
 
-// TestChartCommand: who is meant is read as in other questions. The buttons of a chart turn it, and
-// that of a player's page posts one.
+// TestChartCommand: /chart finds people like other questions do. The buttons of a chart change it
+// in place; the button on a player's page posts one.
 func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -57,7 +57,7 @@ func commandsPage() string {
 	return b.String()
 }
 
-// TestCommandsPage compares docs/commands.md with the table.
+// TestCommandsPage: docs/commands.md agrees with the command table.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
 	const path = "../../docs/commands.md"
@@ -75,8 +75,8 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// TestExamplesMention: Telegram marks no mention that is too short, so the examples that people may
-// copy have none.
+// TestExamplesMention: examples, which people may copy, contain no mention too short for Telegram
+// to mark.
 func TestExamplesMention(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../catalog/*.toml")
@@ -95,7 +95,7 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names are unique, all texts exist, and the menus are short and respect
+// TestCommandTable: names are unique, all texts exist, and the menus are short and within
 // Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()

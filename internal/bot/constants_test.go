@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// constants returns the values of the string constants that a package declares and want accepts. It
-// reads the source, so that the tests see new constants automatically.
+// constants returns the values of a package's string constants that want accepts. It reads the
+// source, so tests notice new constants automatically.
 func constants(t *testing.T, folder string, want func(name, typeName string) bool) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

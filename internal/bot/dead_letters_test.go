@@ -22,7 +22,7 @@ type fakeLetters struct {
 	kept   []intake.DeadLetter
 	origin ranking.Origin
 	notice notice.Notice
-	alone  bool // the last one was stored without a notice
+	alone  bool // the last letter was stored without a notice
 
 	notifyErr, keepErr error
 }
@@ -42,7 +42,7 @@ func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ra
 
 var errAway = errors.New("the database is away")
 
-// storeLetter lets a handler store a letter with this update.
+// storeLetter has a handler store a letter with this update.
 func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
 	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
@@ -51,13 +51,13 @@ func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	return h.Save(testContext(t), letter)
 }
 
-// deadMessage returns an update with a message in the club, with additional or replaced fields.
+// deadMessage returns an update with a message in the club, with these fields added or replaced.
 func deadMessage(more string) string {
 	return `{"update_id":5,"message":{"message_id":7,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"Club"},` +
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
 }
 
-// deadEdit returns an update with the edit of a message, made so many seconds after the message.
+// deadEdit returns an update with an edit made the given number of seconds after the message.
 func deadEdit(after int) string {
 	return fmt.Sprintf(`{"update_id":5,"edited_message":{"message_id":7,"date":1700000000,"edit_date":%d,"text":"/top","entities":5,`+
 		`"chat":{"id":-100,"type":"supergroup","title":"Club"},"from":{"id":1001,"first_name":"Alice","username":"alice"}}}`, 1_700_000_000+after)
@@ -160,8 +160,8 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestNoticeOfADeadLetterFails: a letter whose notice fails is stored alone, unless the database is
-// unavailable.
+// TestNoticeOfADeadLetterFails: if the notice fails, the letter is stored alone, unless the
+// database is unavailable.
 func TestNoticeOfADeadLetterFails(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)

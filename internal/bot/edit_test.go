@@ -36,7 +36,7 @@ func (p *post) sendCard(t *testing.T) botsim.Message {
 	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
 }
 
-// editOf returns an edit that makes a message of the group show this notice.
+// editOf returns an edit that makes a message of the group show these notices.
 func (p *post) editOf(t *testing.T, message int, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), notices...)
@@ -107,7 +107,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasBeenMade: a repeated edit, whose first answer was lost, succeeds.
+// TestAnEditThatHasBeenMade: repeating an edit whose first response was lost succeeds.
 func TestAnEditThatHasBeenMade(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -156,7 +156,7 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndCallbackAnswers checks the kind of each error answer.
+// TestFailuresOfEditsAndCallbackAnswers covers the kinds of failures for error responses.
 func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -217,7 +217,7 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	}
 }
 
-// TestNewMessagesAreNeverObsolete: the failure of a new message is never classified as obsolete.
+// TestNewMessagesAreNeverObsolete: a failed new message is never classified as obsolete.
 func TestNewMessagesAreNeverObsolete(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -255,7 +255,7 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	}
 }
 
-// TestWhatWasAcceptedIsDone: an accepted edit succeeds, whatever the result contains.
+// TestWhatWasAcceptedIsDone: an accepted edit succeeds, whatever the response contains.
 func TestWhatWasAcceptedIsDone(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -346,8 +346,7 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor covers the full circle: from the card over its button to the
-// call of the service.
+// TestTheButtonSaysWhatThePressAsksFor: the button on a card leads to the right service call.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

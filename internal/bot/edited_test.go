@@ -16,7 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// posted returns a handled message of the group that was sent so long ago.
+// posted returns a handled message of the group, sent the given time ago.
 func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	w.t.Helper()
 	p.Date = worldTime.Add(-before)
@@ -25,8 +25,8 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
-// TestEditedMatch: an edited /match is passed on as a command. The service decides whether it is a
-// correction.
+// TestEditedMatch: an edited /match reaches the service as a command; the service decides whether
+// it is a correction.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,7 +54,7 @@ func TestEditedMatch(t *testing.T) {
 	}
 }
 
-// TestEditedCommands: whatever a message was, the command that it becomes is passed on.
+// TestEditedCommands: an edit that turns any message into a command reaches the service.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -94,7 +94,7 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestKeysOfEdits: edits of the same second are different commands if their texts differ.
+// TestKeysOfEdits: edits within the same second are different commands if their texts differ.
 func TestKeysOfEdits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -109,7 +109,7 @@ func TestKeysOfEdits(t *testing.T) {
 	}
 }
 
-// TestEditsThatAreIgnored: only people edit commands, and only for a while.
+// TestEditsThatAreIgnored: only edits by people, within a limited time, count.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -147,7 +147,7 @@ func TestEditsThatAreIgnored(t *testing.T) {
 	w.expect("without the date of the edit")
 }
 
-// TestEditsHaveTheLaneOfTheirChat: edits are handled after the messages that they correct.
+// TestEditsHaveTheLaneOfTheirChat: edits are handled in order with the messages of their chat.
 func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,8 +159,7 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	}
 }
 
-// TestPressOfAnOffer: the button says which match it means, and the scores in the order of its
-// card.
+// TestPressOfAnOffer: the button's data names the match and the scores, in the order of its card.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -194,7 +193,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.expect("in a private chat", unknownButton)
 }
 
-// TestFixData: the data of an offer is read as it is written. The scores of seven sets fit, in
+// TestFixData: the data of an offer reads back unchanged, and the scores of seven sets fit, in
 // either order.
 func TestFixData(t *testing.T) {
 	t.Parallel()
@@ -221,7 +220,7 @@ func TestFixData(t *testing.T) {
 	}
 }
 
-// TestResultsThatCannotBeRead: malformed results are marked as such.
+// TestResultsThatCannotBeRead: a malformed result reaches the service marked as such.
 func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,7 +240,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAgain: a redelivered update is marked as such.
+// TestAgain: a redelivered update reaches the service marked as such.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,21 +16,21 @@ import (
 	"elobot/internal/stats"
 )
 
-// page is a ranking with one player.
+// page returns a ranking with one player.
 func page(elo int) stats.RankingPage {
 	return stats.RankingPage{Title: "Table tennis", Total: 1, Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
-// fakeViews are views of a board that is on, unless a test says otherwise.
+// fakeViews returns an enabled board, unless a test changes it.
 type fakeViews struct {
 	board stats.Board
-	title string         // of the group of charts
-	given []stats.Rating // of the first player of charts
+	title string         // title of the group in charts
+	given []stats.Rating // ratings of the first player in charts
 	ended stats.SeasonEnd
 	err   error
 	wait  bool // until the context ends
 
-	zone *time.Location // of the time for which the board was last read
+	zone *time.Location // zone of the last time passed
 }
 
 func (f *fakeViews) SeasonEnd(context.Context, string) (stats.SeasonEnd, error) {
@@ -57,8 +57,7 @@ func (f *fakeViews) Ratings(_ context.Context, n stats.Chart, _ time.Time) (stat
 	return r, f.err
 }
 
-// board returns an update of the group's board, which shows this rating; target is its assumed
-// message id.
+// board returns an update of the group's board with this rating; target is its presumed message id.
 func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	t.Helper()
 	p.views.board = stats.Board{RankingPage: page(elo), On: true}
@@ -67,7 +66,7 @@ func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	return m
 }
 
-// newBoard is newPost with a board in a group where the bot may pin.
+// newBoard is like newPost, with a board, in a group where the bot may pin.
 func newBoard(t *testing.T) (*post, botsim.Message) {
 	t.Helper()
 	p := newPost(t)
@@ -75,7 +74,7 @@ func newBoard(t *testing.T) (*post, botsim.Message) {
 	return p, p.mustSend(t, p.board(t, 1500, 0))
 }
 
-// checkRequests compares the methods of all requests after the first so many.
+// checkRequests compares the methods of all requests after the first since ones.
 func (p *post) checkRequests(t *testing.T, since int, want ...string) {
 	t.Helper()
 	var got []string
@@ -113,7 +112,8 @@ func TestEnsureEditsWhatIsThere(t *testing.T) {
 	if edited.ID != m.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "1516") {
 		t.Errorf("message %+v", edited)
 	}
-	if again := p.mustSend(t, p.board(t, 1516, m.ID)); again.ID != m.ID || again.Edits != 1 { // not modified
+	// The message is not modified.
+	if again := p.mustSend(t, p.board(t, 1516, m.ID)); again.ID != m.ID || again.Edits != 1 {
 		t.Errorf("message %+v", again)
 	}
 	p.checkRequests(t, since, "editMessageText", "editMessageText")
@@ -140,7 +140,7 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestEnsureAdoptsThePinnedMessage: a forgotten board is recognized by its mark.
+// TestEnsureAdoptsThePinnedMessage: the bot recognizes an unknown board by its mark.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -162,7 +162,7 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	}
 }
 
-// TestThePinnedMessageIsGoneMeanwhile: a pinned message that cannot be edited is replaced.
+// TestThePinnedMessageIsGoneMeanwhile: a pinned message that can no longer be edited is replaced.
 func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
@@ -172,7 +172,7 @@ func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	}
 }
 
-// TestAMessageWithoutAnIDIsNotPinned: pinning needs the id.
+// TestAMessageWithoutAnIDIsNotPinned: a message is not pinned if its id is unknown.
 func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -183,8 +183,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	p.checkRequests(t, 0, "getChat", "sendMessage")
 }
 
-// TestEnsureLeavesOtherPinnedMessages: other messages may look the same, but lack the mark of the
-// bot.
+// TestEnsureLeavesOtherPinnedMessages: messages that look like a board but lack the bot's mark stay
+// as they are.
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
@@ -232,7 +232,7 @@ func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	}
 }
 
-// TestEnsureOfObjectsWithOddNames: the mark escapes names for HTML and for the URL.
+// TestEnsureOfObjectsWithOddNames: in the mark, names are escaped for HTML and for the URL.
 func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	t.Parallel()
 	for _, object := range []string{"", "board:7", `a"b<c>&d`, "a=b&object=c", "x y/z?#é", "100%"} {
@@ -249,8 +249,8 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: sending succeeds, though pinning fails. Only a missing right is a
-// reason not to try again.
+// TestEnsureWithoutTheRightToPin: the update succeeds even if pinning fails. The bot retries the
+// pin unless it lacks the right.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -289,8 +289,8 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	}
 }
 
-// TestWhatIsPinnedCannotBeRead: unused fields may have any type; if a needed one is unreadable, a
-// new message is sent.
+// TestWhatIsPinnedCannotBeRead: unused fields of the pinned message may have any type. If a needed
+// one is unreadable, a new message is sent.
 func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for body, adopted := range map[string]bool{
@@ -329,7 +329,7 @@ func TestEnsureInATopic(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEnsure checks the failure of each request.
+// TestFailuresOfEnsure covers a failure of each request.
 func TestFailuresOfEnsure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -383,7 +383,7 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	}
 }
 
-// TestTheContextEndsWhileEnsuring: a failure before sendMessage is never ambiguous.
+// TestTheContextEndsWhileEnsuring: a failure before sendMessage never has an unknown outcome.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, kind := range map[string]outbox.FailureKind{
@@ -417,7 +417,7 @@ func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	}
 }
 
-// TestEnsureFillsTheMessage: the longest ranking leaves room for the mark.
+// TestEnsureFillsTheMessage: even the longest ranking leaves room for the mark.
 func TestEnsureFillsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {

@@ -19,8 +19,8 @@ func (p *post) refuse(method, description string) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Description: description, Times: 1})
 }
 
-// TestEveryRequestIsAskedFor: whatever Telegram refuses, the sender asks before each request, and
-// makes none that it may not begin.
+// TestEveryRequestIsAskedFor: whatever Telegram refuses, the sender asks for permission before each
+// request, and makes none without it.
 func TestEveryRequestIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found", "Bad Request: can't parse entities", "Bad Request: of tomorrow"
@@ -112,15 +112,15 @@ func TestEveryRequestIsAskedFor(t *testing.T) {
 
 var errNoMore = &outbox.Failure{Kind: outbox.Unreachable, Err: errors.New("no more requests")}
 
-// always is a lease that does not end.
+// always is a lease that never ends.
 type always struct{}
 
 func (always) Epoch() int64             { return 1 }
 func (always) Remaining() time.Duration { return time.Hour }
 
-// waiting is a store with at most one message for each chat.
+// waiting is a store with at most one message per lane.
 type waiting struct {
-	outbox.Store // for what is not called
+	outbox.Store // panics in unexpected calls
 
 	mu       sync.Mutex
 	messages map[outbox.Lane]outbox.Message
@@ -165,9 +165,9 @@ func (w *waiting) Advance(_ context.Context, _ int64, results []outbox.Result, l
 	return turns, nil
 }
 
-// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses, and the text in its place, are two
-// requests for the total limit. Of three that two chats want to make at once, two are made; the
-// third is made when the limit allows it.
+// TestTextInPlaceOfATableIsPaced: a table that Telegram refuses and the text sent instead count as
+// two requests for the total limit. If two chats want three requests at once, the third one waits
+// for the limit.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -177,7 +177,7 @@ func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 		m.Lane.Chat = chat
 		store.messages[m.Lane] = m
 	}
-	asked := make(chan struct{}, 10) // once for each request that is wanted
+	asked := make(chan struct{}, 10) // one signal per wanted request
 	dispatch := func() (stop func()) {
 		p.refuse("sendRichMessage", "Bad Request: of tomorrow")
 		settings := outbox.Settings{Limits: outbox.Limits{Total: []outbox.Window{{N: 2, Per: time.Hour}}}}
@@ -212,7 +212,7 @@ func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	}
 }
 
-// notifies is a sender that reports whenever it wants to make a request.
+// notifies is a sender that signals whenever it wants to make a request.
 type notifies struct {
 	*Sender
 	asked chan<- struct{}

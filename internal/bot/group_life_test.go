@@ -41,8 +41,8 @@ const (
 	someChannel    = `{"id":-1001,"type":"channel","title":"News"}`
 )
 
-// handleRaw passes an update to a router and returns the calls of the service, and the chats whose
-// members changed.
+// handleRaw passes an update to a router, and returns the service calls and the chats whose members
+// changed.
 func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.ExternalChatID) {
 	t.Helper()
 	rankings := &fakeRankings{}
@@ -141,8 +141,8 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a command has everybody whom its message shows with an id,
-// apart from the sender.
+// TestPeopleWhoAreShown: the origin of a command has all people whom its message shows with an id,
+// except the sender.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
 	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`, `{"id":3,"first_name":"Carol"}`
@@ -232,12 +232,12 @@ func TestLanguageTag(t *testing.T) {
 	}
 }
 
-// TestGroupLifeThroughTheSimulator handles what Telegram sends when a group changes, in the same
-// order.
+// TestGroupLifeThroughTheSimulator: the router understands what Telegram sends when a group
+// changes, in the order in which Telegram sends it.
 func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.fetch() // from here on Telegram knows the allowed updates
+	w.fetch() // from now on, Telegram knows the allowed updates
 	w.group.Kick()
 	w.expect("kicked", "removed")
 	w.group.AddBot(w.bob)
@@ -276,8 +276,8 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 	}
 }
 
-// TestAdminsAreAskedAnew: a change of members drops the cached admins, for a promotion and a
-// demotion.
+// TestAdminsAreAskedAnew: a change of members drops the cached admins, whether it is a promotion or
+// a demotion.
 func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

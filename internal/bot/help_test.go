@@ -8,9 +8,9 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestHelpPages: the buttons below the help in a group lead from the first page to each topic, from
-// there to each of its commands that has a help, and back. Everything that /help lists is on the
-// page of one topic.
+// TestHelpPages: in a group, the buttons below the help lead from the first page to each topic,
+// from there to each of its commands that has help, and back. Each command in /help is on the page
+// of one topic.
 func TestHelpPages(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -59,7 +59,7 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// TestShortHelp: the first page in groups fits on the screen of a phone without scrolling.
+// TestShortHelp: the first page in groups fits on a phone's screen without scrolling.
 func TestShortHelp(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
@@ -69,7 +69,8 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// TestTurnHelp: a press shows another page only below the help, and only one that the bot offers.
+// TestTurnHelp: a press changes the page only of a help message, and only to a page that the bot
+// offers.
 func TestTurnHelp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -15,7 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// full returns a side of so many players with this name, and the largest rating changes.
+// full returns a side with the given number of players of this name, and the largest rating
+// changes.
 func full(score, players int, name ranking.Name) ranking.Side {
 	s := ranking.Side{Score: score}
 	for range players {
@@ -24,7 +25,7 @@ func full(score, players int, name ranking.Name) ranking.Side {
 	return s
 }
 
-// longestMatches returns the longest notices about a match with so many players on each side.
+// longestMatches returns the longest notices about a match with the given numbers of players.
 func longestMatches(a, b int, raw string) map[string]notice.Notice {
 	const number = 999_999_999
 	name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
@@ -55,8 +56,8 @@ func longestMatches(a, b int, raw string) map[string]notice.Notice {
 	}
 }
 
-// inEachLanguage runs a test for each language with a function that sends a notice to a group in
-// it. That checks the length of the message.
+// inEachLanguage runs a test in each language with a function that sends a notice to a group.
+// Sending checks the length of the message.
 func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(notice.Notice) botsim.Message)) {
 	t.Helper()
 	for _, language := range catalog.All() {
@@ -75,8 +76,8 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 	}
 }
 
-// TestTheLongestMatchFits: larger sides are not listed in full, so the largest match need not have
-// the longest text.
+// TestTheLongestMatchFits: all sizes of sides fit. Larger sides are not listed in full, so the
+// largest match need not have the longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchFits)
@@ -158,7 +159,7 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 	}
 }
 
-// TestTheLongestQuestionFits: what is asked about a report, and what was answered.
+// TestTheLongestQuestionFits covers questions about a report, and their messages after the answer.
 func TestTheLongestQuestionFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
@@ -204,7 +205,7 @@ func TestCallbackAnswer(t *testing.T) {
 	}
 }
 
-// TestTheLongestTopFits: the first places fit into a message, also as a table.
+// TestTheLongestTopFits: the top places fit into a message, even as a table.
 func TestTheLongestTopFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

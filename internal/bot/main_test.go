@@ -14,7 +14,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// testToken is the simulator's token in all tests; secretHalf is its secret part.
+// testToken is the simulator's token in all tests, and secretHalf is its secret part.
 const (
 	testToken  = "7000000001:AAsimulated_bot_token_opens_nothing"
 	secretHalf = "AAsimulated_bot_token_opens_nothing"
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// buffered is a buffer for several goroutines.
+// buffered is a buffer for concurrent use.
 type buffered struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -50,10 +50,10 @@ func testContext(t testing.TB) context.Context {
 	return ctx
 }
 
-// atOnce lets every request of a sender begin at once.
+// atOnce lets each request of a sender begin at once.
 func atOnce(context.Context) error { return nil }
 
-// newClient returns a client of a server, with the simulator's token.
+// newClient returns a client of a server with the simulator's token.
 func newClient(t testing.TB, serverURL string) *telegram.Client {
 	t.Helper()
 	c, err := telegram.NewClient(testToken, serverURL)

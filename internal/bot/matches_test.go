@@ -46,7 +46,7 @@ func TestHistoryTurns(t *testing.T) {
 		{"1m:o48", "1m:o38", "matches after 38"},
 		{"1m:o48", "1m:n57", "matches before 57"},
 		{"1m:o48", "1m:0", "matches"},
-		{"1h:7", "1h:7", "history of player 7"}, // below another view
+		{"1h:7", "1h:7", "history of player 7"}, // in another view
 		{"1h:7:o123", "1h:8:n9", "history of player 8 before 9"},
 	} {
 		page := w.below(w.group, tc.below)
@@ -68,7 +68,7 @@ func TestHistoryTurns(t *testing.T) {
 	}
 }
 
-// TestHistoryData: what the bot writes into buttons fits, and is read as it was written.
+// TestHistoryData: button data fits, and reads back unchanged.
 func TestHistoryData(t *testing.T) {
 	t.Parallel()
 	for _, key := range []int64{0, 1, math.MaxInt32, math.MaxInt64} {
@@ -90,7 +90,7 @@ func TestHistoryData(t *testing.T) {
 	}
 }
 
-// FuzzHistoryTurn: data that is read is data that the bot writes.
+// FuzzHistoryTurn: data that can be read is data that the bot writes.
 func FuzzHistoryTurn(f *testing.F) {
 	for _, args := range []string{"", "7", "7:o5", "7:n5", "o5", "n5", "07"} {
 		f.Add(args)

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/catalog"
 )
 
-// TestTheMenus: Telegram is told the menus of members, of admins and of private chats in each
-// language. docs/commands.md has their commands.
+// TestTheMenus: Telegram gets the menus of members, admins and private chats in each language, with
+// the commands in docs/commands.md.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -32,7 +32,7 @@ func TestTheMenus(t *testing.T) {
 	}
 	menus, want := Menus(), map[string][]models.BotCommand{}
 	for i, l := range catalog.All() {
-		code := l.Tag()[:2] // as Telegram has it, without the region
+		code := l.Tag()[:2] // Telegram's code has no region
 		if i == 0 {
 			code = "" // for people whose language has no menus
 		}

@@ -10,8 +10,9 @@ import (
 	"elobot/internal/intake"
 )
 
-// TestMigration: a group becomes a supergroup. Messages in both chats and updates about the bot's
-// membership say so, in any order and between commands.
+// TestMigration: when a group becomes a supergroup, the router reports the move, in whatever order
+// the messages in both chats and the updates about the bot's membership come, even between
+// commands.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

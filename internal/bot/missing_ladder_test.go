@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMissingLadder: the game that a report names is asked about even after other questions, and
-// what is recorded then is in the ladder whose button was pressed.
+// TestMissingLadder: if a report names a game, the bot asks for its ladder even after other
+// questions, and records in the ladder of the pressed button.
 func TestMissingLadder(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -50,13 +50,14 @@ func TestMissingLadder(t *testing.T) {
 	}
 }
 
-// TestLadderOfTheGame: a ladder is of a game if a word of its name is, unless several are. The
-// question about a game is about all lines, and who is called like a game by username is no game.
+// TestLadderOfTheGame: a game means the ladder with that word in its name, unless several have it.
+// The question about a game covers all lines. A person whose username is the name of a game is not
+// a game.
 func TestLadderOfTheGame(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
 	c.exec(`UPDATE ladders SET name = 'Tennis Club' WHERE name = 'zorb'`)
-	c.say(0, nil, "/match @padel 6:5") // who is called Padel by username only
+	c.say(0, nil, "/match @padel 6:5") // Padel is only a username
 	c.exec(`UPDATE group_players SET name = 'Igor' WHERE name ILIKE '%padel'`)
 	for _, tc := range []struct{ text, ladder, asks string }{
 		{text: "/match теннис @bobby 1:0", ladder: "Tennis Club"},

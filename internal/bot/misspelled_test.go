@@ -25,13 +25,14 @@ func TestIsSlip(t *testing.T) {
 	}
 }
 
-// TestMisspelledCommands: a short one without the name of the bot may be meant for another bot.
+// TestMisspelledCommands: a short misspelled command that does not name the bot may be meant for
+// another bot.
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }
 	const unknown, greeting = "answer unknown_command {}", `answer greeting {"private":true}`
 	long := strings.Repeat("a", 26)
-	for text, want := range map[string][2]string{ // in a group and in private
+	for text, want := range map[string][2]string{ // in a group, and in private
 		"/matsh":                                {meant("match"), meant("match")},
 		"/MATSH @bob 3:1":                       {meant("match @bob 3:1"), meant("match @bob 3:1")},
 		"/macth@elo_bot  @bob 3:1":              {meant("match @bob 3:1"), meant("match @bob 3:1")},

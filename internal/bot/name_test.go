@@ -23,12 +23,13 @@ import (
 )
 
 const (
-	family  = "👨‍👩‍👧‍👦"                                                                // seven runes, connected by joiners
-	england = "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F" // a flag and its tag sequence
+	family = "👨‍👩‍👧‍👦" // seven runes with joiners
+	// A flag with its tag sequence.
+	england = "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
 	accent  = "\u0301"
 )
 
-// nastyNames are names that could disturb the text around them.
+// nastyNames are names that could disrupt the text around them.
 var nastyNames = []string{
 	"Alice", "Bob 2", "", " ", "\u3164", "\u2800", "\u00ad", "\u200b\u200d",
 	"<", "&", "<b>bold</b>", "</b>", "&lt;", "&amp;amp;", "&#0;", `"quoted"`, "it's", "<a href=\"tg://user?id=1001\">x</a>",
@@ -158,9 +159,8 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: a person without a name is called so in the language of the chat, in a
-// message, in the table of a ranking, on a button, in a chart, and in front of an answer. Numbers
-// tell several of them apart.
+// TestNamelessPeople: a person without a name is called so in the language of the chat: in
+// messages, tables, charts, buttons and callback answers. Numbers tell several of them apart.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}
@@ -190,7 +190,7 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
-// checkName checks the properties of every cleaned name.
+// checkName checks the properties of a cleaned name.
 func checkName(t fatalizer, raw string) {
 	t.Helper()
 	cleaned := cleanName(raw)
@@ -221,7 +221,7 @@ func checkName(t fatalizer, raw string) {
 	checkShown(t, cleaned, showText(raw))
 }
 
-// checkShown checks the result of showText for a cleaned name.
+// checkShown checks how showText shows a cleaned name.
 func checkShown(t fatalizer, cleaned, shown string) {
 	t.Helper()
 	if strings.ContainsAny(shown, "<>\"'") {
@@ -272,13 +272,13 @@ func TestNameProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkName(t, drawName(t)) })
 }
 
-// FuzzName checks any bytes as a name; its corpus is in testdata.
+// FuzzName checks any bytes as a name. Its corpus is in testdata.
 func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) { checkName(t, raw) })
 }
 
-// TestNamesStayText sends names in all places of all texts. The simulator marks mentions, commands,
-// tags and links as Telegram does, and must find none in the names.
+// TestNamesStayText: the simulator, which marks mentions, commands, tags and links like Telegram,
+// marks nothing in a name, in whatever place of whatever text.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -334,18 +334,18 @@ func withName(raw string) []notice.Notice {
 	}
 }
 
-// longestNames are the longest possible names, each in another way.
+// longestNames are the longest possible names, each long in its own way.
 var longestNames = []string{
 	strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
 	strings.Repeat("@", 64),
-	strings.Repeat("𝕏\U0001D165", 64), // two runes of two units for one character
+	strings.Repeat("𝕏\U0001D165", 64), // two runes of two units per character
 	strings.Repeat("@\U0001D165", 64), // three units and a joiner
 	strings.Repeat("<\U0001D165", 64),
 	strings.Repeat("&", 64),
 }
 
-// TestTheLongestRankingFits: twenty of the longest names with the longest marks, the asker's row
-// and a title.
+// TestTheLongestRankingFits: a page of the ranking fits with twenty of the longest names and marks,
+// the asker's row and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -368,8 +368,8 @@ func TestTheLongestRankingFits(t *testing.T) {
 	}
 }
 
-// TestSimulatorSeesLinksInNames shows that the tests above can fail: without showText, the
-// simulator marks the same names.
+// TestSimulatorSeesLinksInNames: the tests above can fail, because without showText the simulator
+// marks the same names.
 func TestSimulatorSeesLinksInNames(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"@bob", "/start", "#tag", "$USD", "t.me/x", "https://evil.example", "a@b.com"} {
@@ -390,8 +390,7 @@ func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: an invisible word does not vanish from the answer
-// that quotes it.
+// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes an invisible word shows it.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{
@@ -415,8 +414,8 @@ func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	}
 }
 
-// TestNamesAreFilledIn: wherever a notice names a player by the id, the rendered text has the name
-// and the mark.
+// TestNamesAreFilledIn: wherever a notice has a player's id, the rendered text has the name and the
+// mark.
 func TestNamesAreFilledIn(t *testing.T) {
 	t.Parallel()
 	id := func(n ladder.PlayerID) ranking.Name { return ranking.Name{Player: n} }

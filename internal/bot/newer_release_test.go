@@ -6,8 +6,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// TestUnknownKinds: what this release cannot render is set aside without a request. A merged
-// message ends before it; one that may have arrived is set aside as a whole.
+// TestUnknownKinds: a notice that this release cannot render is set aside without a request. A
+// merged message ends before it; a message that may have arrived is set aside as a whole.
 func TestUnknownKinds(t *testing.T) {
 	t.Parallel()
 	joined := outbox.Item{ID: 1, Kind: "joined", Payload: []byte(`{"name": {"name": "Alice"}}`)}
@@ -49,7 +49,8 @@ func TestUnknownKinds(t *testing.T) {
 	}
 }
 
-// TestUnknownAnswer: a press whose answer this release cannot render is answered without w.
+// TestUnknownAnswer: if this release cannot render the answer to a press, the press gets an empty
+// answer.
 func TestUnknownAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

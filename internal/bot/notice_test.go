@@ -8,7 +8,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPurposes: the outcome of a command is not an answer to a question. Answers expire, outcomes
+// TestPurposes: the outcome of a command is not the answer to a question: answers expire, outcomes
 // do not.
 func TestPurposes(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func TestOddsCommands(t *testing.T) {
 	w.expect("in a private chat", `answer group_only {"command":"teams"}`)
 }
 
-// teamsBelow returns a message of the bot with buttons for teams, as the answer to a /teams.
+// teamsBelow returns a /teams message and the bot's answer to it, with buttons for teams.
 func (w *world) teamsBelow(text string) (request, answer botsim.Message) {
 	w.t.Helper()
 	request = w.group.Say(w.alice, text)
@@ -51,7 +51,7 @@ func (w *world) teamsBelow(text string) (request, answer botsim.Message) {
 	return request, w.replyBelow(w.group, request.ID, "1n:2", "1w:3")
 }
 
-// TestTeamTurns: the players are those of the /teams that the message replies to.
+// TestTeamTurns: the players are those in the /teams message that the answer replies to.
 func TestTeamTurns(t *testing.T) {
 	t.Parallel()
 	const players = "Alice@alice#1001+@bob+Dan_2#1004+@eve"
@@ -93,7 +93,7 @@ func TestTeamTurns(t *testing.T) {
 	w.expect("once the /teams is gone", unknownButton)
 }
 
-// TestTeamWizardReplies: the score that is typed is that of the teams, in their order.
+// TestTeamWizardReplies: a typed score is that of the teams, in their order.
 func TestTeamWizardReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsAboutPeople: players are meant by name, by mention or by a reply, and nobody is
-// guessed.
+// TestQuestionsAboutPeople: a question may name players, mention them or reply to them. The bot
+// never guesses.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{
@@ -57,8 +57,8 @@ func TestQuestionsAboutPeople(t *testing.T) {
 	}
 }
 
-// TestUnclearNamesGoOn: a button below the question who is meant goes on with what was asked, and
-// asks about the next unclear name.
+// TestUnclearNamesGoOn: a button of the question about an unclear name continues with the original
+// question, and asks about the next unclear name.
 func TestUnclearNamesGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -90,8 +90,8 @@ func TestUnclearNamesGoOn(t *testing.T) {
 	}
 }
 
-// TestButtonsOfPlayers: the buttons of a page show another one in its message, for anybody who
-// presses them.
+// TestButtonsOfPlayers: the buttons of a page replace it in its message, for any member who presses
+// them.
 func TestButtonsOfPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestButtonsOfPlayers(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPlayer: "against you" replaces the page of a player, and the way back restores it.
+// TestPagesOfAPlayer: "against you" replaces a player's page, and the way back restores it.
 func TestPagesOfAPlayer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -141,7 +141,7 @@ func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbo
 	return m
 }
 
-// TestTheLongestPageFits: with the longest names, and as tables too.
+// TestTheLongestPageFits: a player's page fits with the longest names, even as a table.
 func TestTheLongestPageFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -19,7 +19,7 @@ import (
 
 const unknownButton = `answer refusal {"code":"unknown_button"}`
 
-// card is a message of the bot with a button.
+// card returns a message of the bot with a button.
 func (w *world) card(in *botsim.Chat, thread int) botsim.Message {
 	w.t.Helper()
 	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Alice beat Bob 3:1", ThreadID: thread})
@@ -60,7 +60,8 @@ func TestPress(t *testing.T) {
 	}
 }
 
-// TestPressBelowAnAnonymousMessage: the message does not say who presses its button.
+// TestPressBelowAnAnonymousMessage: the sender of a message is not the person who presses its
+// button.
 func TestPressBelowAnAnonymousMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -164,8 +165,8 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInAPress: unused fields may have any type.
-// TestPressIsNotBeforeItsMessage: an update that is older than it should be may be its neighbor.
+// TestPressIsNotBeforeItsMessage: a press is never dated before its message, because the date of an
+// update may be that of an older neighbor.
 func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	t.Parallel()
 	rankings := &fakeRankings{}
@@ -217,7 +218,7 @@ func TestErrorsOfTheServiceForPressesAreReturned(t *testing.T) {
 	}
 }
 
-// TestPressesHaveTheLaneOfTheirChat: presses are handled in order with the commands of the chat.
+// TestPressesHaveTheLaneOfTheirChat: presses are handled in order with the commands of their chat.
 func TestPressesHaveTheLaneOfTheirChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

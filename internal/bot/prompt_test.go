@@ -7,8 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestPressPrompt: the press names the prompt, so it may be below any copy of the message that
-// asks.
+// TestPressPrompt: a press names its prompt, so it works below any copy of the prompt's message.
 func TestPressPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -33,7 +32,7 @@ func TestPressPrompt(t *testing.T) {
 	}
 }
 
-// TestForgedPrompts: data that the bot does not produce is rejected, and so is all data below other
+// TestForgedPrompts: data that the bot does not produce is rejected, and so is any data below other
 // messages.
 func TestForgedPrompts(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,5 @@
 
 package bot
 
-// underRace reports whether the race detector is on, under which everything takes several times as
-// long.
+// underRace reports whether the race detector is on, which makes everything several times slower.
 const underRace = true

@@ -35,9 +35,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusalOrder plays the scripts of testdata/refusal_order.txt, whose head describes them, and
-// compares what is said with the file: of all reasons that speak against a command, it is always
-// the same one. With -update, it writes the file instead.
+// TestRefusalOrder: of all reasons to refuse a command, the bot always gives the same one. The
+// scripts and the expected answers are in testdata/refusal_order.txt, whose head describes them.
+// -update writes the file.
 func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")
@@ -80,25 +80,25 @@ func TestRefusalOrder(t *testing.T) {
 type scripted struct {
 	*hall
 
-	thread        map[string]int64  // the topics by name
-	wrote         map[string]fields // the last /match of each person
-	posted        []fields          // the messages of the bot
-	update        fields            // the last one
-	adminsUnknown bool              // Telegram does not say who is one
+	thread        map[string]int64  // topics by name
+	wrote         map[string]fields // last /match by person
+	posted        []fields          // messages of the bot
+	update        fields            // the last update
+	adminsUnknown bool              // Telegram does not tell who is an admin
 }
 
 const (
-	// scriptResults is how many results of one person are recorded in a minute, and scriptPace the
-	// time between two steps: so nobody sends too many unless a step says so.
+	// scriptResults is the number of results recorded per person and minute, and scriptPace the
+	// time between two steps. So a person sends too many only in a step meant for that.
 	scriptResults = 5
 	scriptPace    = 15 * time.Second
 )
 
-// unknownData are those of a button that the bot does not have.
+// unknownData is the data of a button that the bot does not have.
 const unknownData = "1zz:"
 
-// scriptCast are the members of the group, of whom the first is its admin. Dave and Erin have not
-// written in it.
+// scriptCast are the members of the group. The first is its admin. Dave and Erin have not written
+// in it.
 var scriptCast = []string{"Alice", "Bob", "Carol", "Dave", "Erin"}
 
 // newScripted returns the group of the script with this number.
@@ -117,7 +117,6 @@ func newScripted(t *testing.T, pool *pgxpool.Pool, number int64) *scripted {
 	return g
 }
 
-// IsAdmin implements ranking.Admins.
 func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user ladder.UserID) (bool, error) {
 	if g.adminsUnknown {
 		return false, errors.New("no answer from Telegram")
@@ -125,7 +124,7 @@ func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user lad
 	return int64(user) == g.accounts, nil
 }
 
-// play takes the steps of a script, and returns it with what is said.
+// play takes the steps of a script, and returns it with the bot's answers.
 func (g *scripted) play(script string) string {
 	g.t.Helper()
 	var b strings.Builder
@@ -152,7 +151,7 @@ func (g *scripted) play(script string) string {
 	return b.String()
 }
 
-// take takes a step. It returns what is said, and whether that is a refusal.
+// take takes a step. It returns the bot's answers, and whether they refuse.
 func (g *scripted) take(step string) (said []string, isRefused bool) {
 	g.t.Helper()
 	who, rest, _ := strings.Cut(step, " ")
@@ -186,7 +185,7 @@ func (g *scripted) take(step string) (said []string, isRefused bool) {
 	return g.hear()
 }
 
-// flood sends as many questions, results or presses as somebody may send in a minute. None of them
+// flood sends as many questions, results or presses as a person may send per minute. None of them
 // has an effect.
 func (g *scripted) flood(who, what string) {
 	g.t.Helper()
@@ -213,14 +212,14 @@ func (g *scripted) flood(who, what string) {
 	g.hear()
 }
 
-// scriptMessage is the step in which a message is sent: by whom, in which topic, whether privately,
-// as an edit or as a reply, to what, and its text.
+// scriptMessage matches a step that sends a message: sender, topic, privacy, edit or reply, target,
+// and text.
 var scriptMessage = regexp.MustCompile(`^(\w+)(?: in (\w+))?( privately)?( edits)?( replies)?(?: to ([^:]+))?: (.*)$`)
 
-// scriptMentions are the mentions in it.
+// scriptMentions matches the mentions in a message.
 var scriptMentions = regexp.MustCompile(`[%@]\w+`)
 
-// scriptLines are lines of a message that are all the same, as in {@bob 3:1 × 21}.
+// scriptLines matches equal lines of a message, as in {@bob 3:1 × 21}.
 var scriptLines = regexp.MustCompile(`\{(.*) × (\d+)\}`)
 
 // message returns the update of a message.
@@ -273,19 +272,19 @@ func (g *scripted) message(step string) fields {
 	return fields{"message": m}
 }
 
-// shown returns the group as Telegram shows it.
+// shown returns the group in the form in which Telegram shows it.
 func (g *scripted) shown() fields { return fields{"id": g.chat, "type": "supergroup", "title": "Club"} }
 
-// member returns somebody as Telegram shows them.
+// member returns a sender in the form in which Telegram shows them.
 func (g *scripted) member(who string) fields {
 	at := slices.Index(scriptCast, who)
-	if at < 0 { // an anonymous admin or a channel
+	if at < 0 { // an anonymous admin, or a channel
 		return fields{"id": 1087968824, "is_bot": true, "first_name": "Group", "username": "GroupAnonymousBot"}
 	}
 	return fields{"id": g.accounts + int64(at), "first_name": who, "username": strings.ToLower(who)}
 }
 
-// mentions returns a text with the entities of its command and of its mentions. In the text, %Bob
+// mentions returns a text with the entities of its command and its mentions. In the text, %Bob
 // mentions Bob's account without its username.
 func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	if head := strings.Fields(text)[0]; strings.HasPrefix(head, "/") {
@@ -306,8 +305,8 @@ func (g *scripted) mentions(text string) (plain string, entities []fields) {
 	return plain + text[end:], entities
 }
 
-// press returns the update of the press of a button with a label. Instead of it, another answer to
-// the same question may be given, or the data of a button that the bot has not made.
+// press returns the update of a press of the button with a label. The label may also be another
+// answer to the same question, or data of a button that the bot has not made.
 func (g *scripted) press(who, label string) fields {
 	g.t.Helper()
 	g.now = g.now.Add(scriptPace)
@@ -329,10 +328,11 @@ func (g *scripted) press(who, label string) fields {
 	}}
 }
 
-// scriptAnswer is what the data of a button that cancels end with, and their ranking.
+// scriptAnswer matches the end of a cancel button's data: the answer, and the ladder.
 var scriptAnswer = regexp.MustCompile(`:\w+(@\d+)?$`)
 
-// button returns the last or the first message that has a button with a label, and its data.
+// button returns the last or the first message that has a button with a label, and the button's
+// data.
 func (g *scripted) button(label string) (m fields, data string) {
 	g.t.Helper()
 	var labels []string
@@ -382,11 +382,11 @@ func (g *scripted) deliver(isRetried bool) {
 	}
 }
 
-// hear returns what the bot has said since it was last called, "nothing" if it has not, and whether
-// that is a refusal. Of what is long and no refusal, it returns the first line.
+// hear returns the bot's answers since the last call, "nothing" if there are none, and whether they
+// refuse. Of a long answer that is no refusal, it returns the first line.
 func (g *scripted) hear() (said []string, isRefused bool) {
 	g.t.Helper()
-	// What waits to be sent would be changed instead of being followed by something else.
+	// A waiting notice would be changed instead of being followed by another one.
 	rows, _ := g.pool.Query(g.t.Context(), `
 		WITH heard AS (
 		    UPDATE outbox o SET state = 'sent', finished_at = now(), supersede_key = NULL FROM chats c
@@ -418,7 +418,7 @@ func (g *scripted) hear() (said []string, isRefused bool) {
 		switch actions[i] {
 		case outbox.Send:
 			said = append(said, text)
-		case outbox.Edit: // of a card
+		case outbox.Edit: // edit of a card
 		case outbox.Page:
 			said = append(said, "instead of the message: "+text)
 		case outbox.CallbackAnswer:

@@ -30,7 +30,7 @@ func itemOf(t testing.TB, n notice.Notice) outbox.Item {
 	return outbox.Item{ID: 1, Kind: kind, Payload: payload, Attempts: 1}
 }
 
-// messageOf returns a message for a chat with one or several notices.
+// messageOf returns a message to a chat with these notices.
 func messageOf(t testing.TB, to int64, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := outbox.Message{Lane: outbox.Lane{Chat: 1}, ExternalChat: to, Action: outbox.Send}
@@ -55,8 +55,9 @@ func mustRender(t testing.TB, n notice.Notice) outgoing {
 	return out
 }
 
-// throughSimulator sends a notice to a chat and returns the message as people see it. The simulator
-// parses HTML as Telegram does. The HTML must be strictly valid, and names must stay plain text.
+// throughSimulator sends a notice to a chat and returns the message as people see it. Like
+// Telegram, the simulator parses the HTML, which must be strictly valid, and names must stay plain
+// text.
 func throughSimulator(t testing.TB, n notice.Notice) botsim.Message {
 	t.Helper()
 	sim, client := startSimulator(t)
@@ -96,8 +97,8 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 	return m
 }
 
-// checkNames finds the names of a text by their isolates. Formatting such as bold may cover a whole
-// name, but entities that Telegram detects by itself must not touch one.
+// checkNames checks the names in a text, which it finds by their isolates. Formatting such as bold
+// may cover a whole name, but entities that Telegram detects by itself must not touch one.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))
@@ -219,7 +220,8 @@ func TestEveryKindHasAView(t *testing.T) {
 
 // noticeKinds returns all kinds of notices.
 func noticeKinds() []string {
-	return slices.DeleteFunc(notice.Names(), func(k string) bool { return k == "acknowledged" }) // it has no words
+	// An acknowledgment has no text.
+	return slices.DeleteFunc(notice.Names(), func(k string) bool { return k == "acknowledged" })
 }
 
 func TestEveryReasonHasItsOwnWords(t *testing.T) {
@@ -242,7 +244,7 @@ func TestEveryRefusalHasItsOwnWords(t *testing.T) {
 	checkOwnWords(t, ranking.Refusal{Code: "of tomorrow", Name: "x"}, codes)
 }
 
-// checkOwnWords fails if two notices have the same text, or one has the fallback text.
+// checkOwnWords checks that no two notices have the same text, and that none has the fallback text.
 func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 	t.Helper()
 	texts := map[string]notice.Notice{mustRender(t, unknown).html: unknown}
@@ -255,7 +257,7 @@ func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 	}
 }
 
-// TestFreeForAllsAreRefusedInOneSentence: no form could say what is meant.
+// TestFreeForAllsAreRefusedInOneSentence: a free-for-all has no form that could say what is meant.
 func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
@@ -266,8 +268,8 @@ func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	}
 }
 
-// TestWrongInputNamesTheRightForm: the text has the reason and a form of the same command to copy.
-// A free-for-all has none, and a span is of questions.
+// TestWrongInputNamesTheRightForm: the answer gives the reason and a correct form of the command to
+// copy. A free-for-all has no such form, and a span belongs to questions.
 func TestWrongInputNamesTheRightForm(t *testing.T) {
 	t.Parallel()
 	for _, r := range constants(t, "../command", ofType("Reason")) {

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestReports: what members write, and what the service is asked to do.
+// TestReports: the messages of members lead to the right service calls.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -40,7 +40,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestNamesInAGroupWithoutPlayers: in a new group, a first name is a name that nobody has yet.
+// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to no one yet.
 func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -56,9 +56,9 @@ func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: results that mention everybody do not cost a read of the group,
-// whatever small talk there is. A player who is called like such a word can be meant all the same,
-// if nothing else makes sense.
+// TestPlayersAreReadOnlyForNames: results that mention all their players do not cost a read of the
+// group, even with small talk. A player with the name of such a word is still found if nothing else
+// makes sense.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -87,8 +87,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard, by whoever it asks, is an answer; to any other message it
-// is none.
+// TestWizardReplies: a reply to a wizard by the person it asks is an answer; a reply to any other
+// message is not.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -96,8 +96,8 @@ func TestWizardReplies(t *testing.T) {
 	opponent := []string{promptData(promptNine, ranking.Choice(0)), promptData(promptNine, ranking.Cancel{})}
 	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})}
 	for name, tc := range map[string]struct {
-		below  []string // the buttons below the message
-		wizard bool     // it is open, and asks Alice
+		below  []string // of the message
+		wizard bool     // whether it is open and asks Alice
 		text   string
 		want   string
 	}{
@@ -134,11 +134,11 @@ func TestWizardReplies(t *testing.T) {
 	}
 }
 
-// promptNine is a prompt as its buttons name it.
+// promptNine is a prompt in the form in which its buttons name it.
 var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 
-// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player yet, and may share
-// a name with players.
+// TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player, and may share a
+// name with players.
 func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -149,7 +149,7 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }
 
-// TestQuestionsTellPeopleApart: two people of one name are told apart on the buttons.
+// TestQuestionsTellPeopleApart: the buttons tell people with the same name apart.
 func TestQuestionsTellPeopleApart(t *testing.T) {
 	t.Parallel()
 	n := ranking.ReportPrompt{Doubt: command.DoubtName, Options: []ranking.ReportOption{

@@ -30,16 +30,16 @@ type call struct {
 	method  string
 	origin  ranking.Origin
 	report  command.Match
-	more    []command.Match // of the same message
+	more    []command.Match // further matches of the message
 	take    ranking.Amendment
 	scores  []ladder.Score // of a fix
 	setting ranking.ChangeSetting
 	notice  notice.Notice
-	who     command.Person // who has left, or the opponent of a wizard
+	who     command.Person // the departed person, or the opponent of a wizard
 
-	malformed string // the command of an answer
+	malformed string // command of an answer
 	ambiguous command.Report
-	offer     int64 // the message of an accepted offer
+	offer     int64 // message of an accepted offer
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -126,8 +126,8 @@ func team(people []command.Person) string {
 	return strings.Join(all, "+")
 }
 
-// who describes a person as "Name@username#id", without unknown parts, and with a "?" if it may be
-// a bot.
+// who describes a person as "Name@username#id", without unknown parts, and with a "?" for a
+// possible bot.
 func who(p command.Person) string {
 	s := strings.ReplaceAll(p.Name, " ", "_")
 	if p.Username != "" {
@@ -142,16 +142,16 @@ func who(p command.Person) string {
 	return s
 }
 
-// unsaid ignores what a command says: what the fake makes of it shows that.
+// unsaid ignores the words of a command, because the fake's calls show how they were understood.
 var unsaid = cmpopts.IgnoreFields(ranking.Origin{}, "Said")
 
 // fakeRankings records its calls, and returns err.
 type fakeRankings struct {
 	calls  []call
 	err    error
-	people []command.Person       // of the group
-	reads  int                    // of the people
-	wizard *ranking.WizardRequest // an open wizard of the sender
+	people []command.Person       // members of the group
+	reads  int                    // number of reads of the people
+	wizard *ranking.WizardRequest // the sender's open wizard
 }
 
 var _ Rankings = (*fakeRankings)(nil)
@@ -161,8 +161,8 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-// asked returns what the service gives to who answers a question: who is in the group, if the
-// command may name them.
+// asked returns the argument of an Answerer. It has the group's people only if the command may name
+// them.
 func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	a := ranking.Asked{Origin: o}
 	for _, p := range f.everybody(o) {
@@ -173,7 +173,7 @@ func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	return a
 }
 
-// everybody returns who is in the group, nobody unless the command may name them.
+// everybody returns the group's people if the command may name them.
 func (f *fakeRankings) everybody(o ranking.Origin) []command.Person {
 	if !o.Chat.IsGroup() || !o.Said.MayNamePlayers() {
 		return nil
@@ -236,7 +236,7 @@ func (f *fakeRankings) Do(ctx context.Context, o ranking.Origin, op ranking.Oper
 	return f.add(c)
 }
 
-// said describes an answer, or a page in the message with the pressed button.
+// said describes an answer, or a page in the message of the pressed button.
 func said(o ranking.Origin, s ranking.Say) call {
 	c := call{method: "answer", origin: o, notice: s.Notice, malformed: s.Malformed}
 	if _, isHelp := s.Notice.(Help); isHelp && o.Pressed != 0 {
@@ -245,7 +245,7 @@ func said(o ranking.Origin, s ranking.Say) call {
 	return c
 }
 
-// report records what a /match says.
+// report records the content of a /match.
 func (f *fakeRankings) report(o ranking.Origin) error {
 	if o.Said.Args == "" && !o.Said.SaysWhoWon() {
 		c := call{method: "wizard", origin: o}
@@ -366,7 +366,7 @@ func (f *fakeRankings) ask(o ranking.Origin, ask ranking.Ask) error {
 	return f.add(call{method: method, origin: o})
 }
 
-// pageOf describes a page of matches, but for the first one.
+// pageOf describes a page of matches, except for the first one.
 func pageOf(at stats.Paging) string {
 	switch {
 	case at.Page > 0:
@@ -443,7 +443,7 @@ func (f *fakeRankings) MoveChat(_ context.Context, from, to ranking.ExternalChat
 	return f.add(call{method: "move", from: from, to: to})
 }
 
-// world is a simulator with a router for its updates.
+// world is a simulator, with a router for its updates.
 type world struct {
 	t                 *testing.T
 	sim               *botsim.Server
@@ -451,8 +451,8 @@ type world struct {
 	rankings          *fakeRankings
 	router            *Router
 	offset            int64
-	alice, bob, carol botsim.User // 1001, 1002, 1003
-	nameless          botsim.User // 1004, "Dan 2", has no username
+	alice, bob, carol botsim.User // with the ids 1001, 1002 and 1003
+	nameless          botsim.User // with the id 1004, "Dan 2", without a username
 	group             *botsim.Chat
 }
 
@@ -472,14 +472,15 @@ func newRouter(rankings Rankings) *Router {
 	return NewRouter(rankings, telegram.Self{ID: 7000000001, Username: "elo_bot"})
 }
 
-// decoded returns an update as intake passes it on.
+// decoded returns an update in the form in which intake passes it on.
 func decoded(u intake.Update) intake.Update {
 	read, _ := ReadUpdate(u.Raw)
 	u.Content = read.Content
 	return u
 }
 
-// checkUnchanged checks that a second attempt at an update would get the same as the first.
+// checkUnchanged checks that handling did not modify the update, so a second attempt gets the same
+// one.
 func checkUnchanged(t *testing.T, u intake.Update) {
 	t.Helper()
 	if !reflect.DeepEqual(u.Content, decoded(u).Content) {
@@ -487,7 +488,7 @@ func checkUnchanged(t *testing.T, u intake.Update) {
 	}
 }
 
-// fetch returns the new updates, and confirms the earlier ones.
+// fetch returns the new updates and confirms the earlier ones.
 func (w *world) fetch() []intake.Update {
 	w.t.Helper()
 	updates, err := w.client.Updates(testContext(w.t), w.offset, 0, ReadUpdate)
@@ -503,7 +504,7 @@ func (w *world) fetch() []intake.Update {
 	return updates
 }
 
-// handle passes all new updates to the router and returns the calls of the service.
+// handle passes all new updates to the router, and returns the service calls.
 func (w *world) handle() []call {
 	w.t.Helper()
 	before := len(w.rankings.calls)
@@ -520,7 +521,7 @@ func (w *world) handle() []call {
 	return w.rankings.calls[before:]
 }
 
-// expect handles all new updates and compares the calls of the service.
+// expect handles all new updates and compares the service calls.
 func (w *world) expect(what string, want ...string) []call {
 	w.t.Helper()
 	calls := w.handle()
@@ -758,7 +759,7 @@ func TestOrigin(t *testing.T) {
 	robot := w.sim.AddUser(botsim.User{FirstName: "\u3164", LastName: "<i>", Username: "Talbot"})
 	m = w.group.Say(robot, "/join")
 	shown := chat(w.group, "Table tennis")
-	shown.Language = "" // the language is not the same for all
+	shown.Language = "" // the language differs between people
 	check("a person whose username looks like a bot's", ranking.Origin{Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 
 		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
@@ -766,8 +767,8 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id is that of its update, or else
-// depends on text, sender, chat and date.
+// TestKeyWithoutMessageID: the key of a message without an id comes from its update or, without an
+// update id, from text, sender, chat and date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -825,7 +826,7 @@ func TestTopics(t *testing.T) {
 	if o := w.expect("in General, named by its id", "ranking")[0].origin; o.Thread != 0 {
 		t.Errorf("in General, named by its id: thread %d", o.Thread)
 	}
-	// A thread of replies has an id, too, but is no topic.
+	// A thread of replies has an id too, but is not a topic.
 	first := w.group.Say(w.bob, "who wins?")
 	w.group.Post(botsim.Post{From: w.alice, Text: "/match 3:1", ReplyTo: first.ID, ThreadID: first.ID})
 	o = w.expect("in a thread of replies", "match Alice@alice#1001 Bob@bob#1002 3:1")[0].origin
@@ -942,7 +943,7 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	}
 }
 
-// TestWrittenAsAChannel: whoever writes as a channel is told why a command does nothing.
+// TestWrittenAsAChannel: a person who writes as a channel learns why a command does nothing.
 func TestWrittenAsAChannel(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -962,7 +963,7 @@ func TestWrittenAsAChannel(t *testing.T) {
 	}
 }
 
-// TestCaptions: the caption of a photo is read as a text is, also if it is edited.
+// TestCaptions: the caption of a photo is read like a text, even if it is edited.
 func TestCaptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -990,7 +991,7 @@ func TestCaptions(t *testing.T) {
 	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")
 }
 
-// TestFieldsThatAreNull: a null counts as absent.
+// TestFieldsThatAreNull: null counts as absent.
 func TestFieldsThatAreNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1001,8 +1002,8 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored delivers a valid message as another kind of update. Such
-// updates may arrive although the bot does not allow them, if they happened before its first
+// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Such
+// updates may arrive although the bot does not allow them, if they are older than its first
 // request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
@@ -1040,7 +1041,7 @@ func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 func TestEditsAreAskedFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	if len(w.fetch()) != 0 { // from here on Telegram knows the allowed updates
+	if len(w.fetch()) != 0 { // from now on, Telegram knows the allowed updates
 		t.Fatal("there are updates already")
 	}
 	m := w.group.Say(w.alice, "/match @bob 3:1")
@@ -1066,8 +1067,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage shows why the package has its own types for updates: the
-// library's types reject the whole update.
+// TestUnknownThingsInARepliedMessage: unknown content of a replied message does not matter. The
+// library's types would reject the whole update, so this package has its own.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1113,7 +1114,7 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	}
 }
 
-// FuzzRouter reads, handles and gives up any bytes as an update; its corpus is in testdata.
+// FuzzRouter reads, handles and gives up any bytes as an update. Its corpus is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if u, err := ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {
@@ -1133,7 +1134,8 @@ func FuzzRouter(f *testing.F) {
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
 			t.Fatalf("error %v", err)
 		}
-		offers := len(rankings.calls) == 2 && rankings.calls[0].method == "match" && rankings.calls[1].method == "offer" // an edited /match
+		// An edited /match also asks for an offer.
+		offers := len(rankings.calls) == 2 && rankings.calls[0].method == "match" && rankings.calls[1].method == "offer"
 		if len(rankings.calls) > 1 && !offers || err != nil && len(rankings.calls) > 0 {
 			t.Fatalf("calls %v, error %v", rankings.calls, err)
 		}
@@ -1189,7 +1191,8 @@ func checkCall(t *testing.T, c call) {
 		if c.take.Match.Number < 0 {
 			t.Errorf("match %+v", c.take.Match)
 		}
-		if c.method == "fix" && len(c.scores) > 0 || c.method == "accept" { // without any, a /fix asks
+		// Without a score, a /fix only asks for one.
+		if c.method == "fix" && len(c.scores) > 0 || c.method == "accept" {
 			checkScores(t, c.scores)
 		}
 	case "answer", "greet", "added":

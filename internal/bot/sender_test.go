@@ -44,7 +44,7 @@ func hello(t testing.TB, to int64) outbox.Message {
 	return messageOf(t, to, ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: 1500})
 }
 
-// answering makes the message a reply to another one.
+// answering turns the message into a reply to another one.
 func answering(m outbox.Message, to int) outbox.Message {
 	m.Items[0].ReplyTo = int64(to)
 	m.Row.ReplyTo = int64(to)
@@ -188,7 +188,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	}
 }
 
-// TestFailures checks the kind of each error answer to a new message.
+// TestFailures covers the kinds of failures of new messages, for all error responses.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -266,7 +266,7 @@ func failureOf(t *testing.T, err error) *outbox.Failure {
 	return failure
 }
 
-// TestTrueRefusals checks refusals that the simulator produces by itself.
+// TestTrueRefusals covers refusals that the simulator produces by itself.
 func TestTrueRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -322,14 +322,14 @@ func TestARefusedMessageIsNotDelivered(t *testing.T) {
 	if n := len(p.group.BotMessages()); n != 1 {
 		t.Errorf("cut before: %d messages", n)
 	}
-	p.mustSend(t, msg) // not affected by the broken connections
+	p.mustSend(t, msg) // unaffected by the broken connections
 }
 
 func TestNothingListens(t *testing.T) {
 	t.Parallel()
 	for what, address := range map[string]string{
 		"no connection": "http://127.0.0.1:1",      // an unused port
-		"no such host":  "http://elobot.invalid:1", // reserved for names that do not exist
+		"no such host":  "http://elobot.invalid:1", // reserved, never exists
 	} {
 		sender := NewSender(newClient(t, address), telegram.Self{ID: 7, Username: "elo_bot"}, slog.New(slog.DiscardHandler))
 		_, err := sender.Send(testContext(t), hello(t, -100), atOnce)
@@ -391,7 +391,7 @@ func TestTheContextEnds(t *testing.T) {
 	})
 }
 
-// TestWhatWasAcceptedIsSent: an accepted message counts as sent, whatever the result contains.
+// TestWhatWasAcceptedIsSent: an accepted message counts as sent, whatever the response contains.
 func TestWhatWasAcceptedIsSent(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -424,8 +424,8 @@ func TestWhatWasAcceptedIsSent(t *testing.T) {
 	}
 }
 
-// TestSimplified: if Telegram rejects the reply, topic or markup of a message, it is sent again
-// without it.
+// TestSimplified: if Telegram rejects the reply, the topic or the markup of a message, it is sent
+// again without that part.
 func TestSimplified(t *testing.T) {
 	t.Parallel()
 	for description, removed := range map[string][]string{
@@ -490,8 +490,8 @@ func TestSimplifiedOnlyOnce(t *testing.T) {
 	}
 }
 
-// TestTheGeneralTopicIsNeverNamed: Telegram rejects the number of the general topic, 1. Old rows
-// may contain it.
+// TestTheGeneralTopicIsNeverNamed: Telegram rejects the id of the general topic, 1, which old rows
+// may contain.
 func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -504,7 +504,7 @@ func TestTheGeneralTopicIsNeverNamed(t *testing.T) {
 	}
 }
 
-// TestNothingToSimplify: a message without the rejected part is not sent again.
+// TestNothingToSimplify: a message is not sent again if it does not have the rejected part.
 func TestNothingToSimplify(t *testing.T) {
 	t.Parallel()
 	for _, description := range []string{
@@ -533,7 +533,7 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	}
 }
 
-// TestTrueSimplifications checks simplifications that the simulator requires by itself.
+// TestTrueSimplifications covers simplifications that the simulator requires by itself.
 func TestTrueSimplifications(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*botsim.Chat, botsim.Message) int64{

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// settingPages are the pages of the settings to which buttons lead, the first one first.
+// settingPages returns the settings pages that buttons lead to, the first page first.
 func settingPages() []string {
 	pages := []string{""}
 	for i := 0; i < len(pages); i++ {
@@ -35,7 +35,7 @@ func dataBelow(page string, now ranking.GroupSettings) (all []string) {
 	return all
 }
 
-// TestPressSetting: only the buttons of a message that has them open and change settings.
+// TestPressSetting: settings can be opened and changed only by buttons that the message has.
 func TestPressSetting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -70,8 +70,8 @@ func TestPressSetting(t *testing.T) {
 	}
 }
 
-// TestSettingButtons: buttons lead to all values and back, there are never more than eight, and of
-// the values of a setting, only the current one is marked.
+// TestSettingButtons: buttons lead to all values and back, a page has at most eight, and of the
+// values of a setting only the current one is marked.
 func TestSettingButtons(t *testing.T) {
 	t.Parallel()
 	usual := ranking.GroupSettings{Rules: ranking.DefaultRules(), Display: ranking.DefaultDisplay()}
@@ -118,8 +118,8 @@ func TestSettingsCommand(t *testing.T) {
 	w.expect("/settings", "settings")
 }
 
-// TestSettingValue: a value that is a word is shown in words if there are some. No setting has such
-// a value so far.
+// TestSettingValue: a value that is a word is translated if there is a text for it. No setting has
+// such a value so far.
 func TestSettingValue(t *testing.T) {
 	t.Parallel()
 	if got := wordsFor("").settingValue("dark", "charts"); got != "dark charts" {

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// four returns a message of three results and a refusal.
+// four returns a message with three results and a refusal.
 func (p *post) four(t *testing.T) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
@@ -34,7 +34,7 @@ func (p *post) four(t *testing.T) outbox.Message {
 	return m
 }
 
-// send sends and returns the receipt, and the message if there is one.
+// send sends a message, and returns the receipt and the delivered message, if any.
 func (p *post) send(t *testing.T, m outbox.Message) (outbox.Receipt, botsim.Message, error) {
 	t.Helper()
 	receipt, err := p.sender.Send(testContext(t), m, atOnce)
@@ -154,7 +154,7 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailuresOfSeveral: any other failure concerns all items, and no item is sent alone.
+// TestFailuresOfSeveral: any other failure applies to all items, and none is sent alone.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
 	for kind, f := range map[outbox.FailureKind]botsim.Fault{
@@ -270,8 +270,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasNoRoomCounts: if lines have grown since, the results that do not fit are
-// counted.
+// TestAnEditThatHasNoRoomCounts: if lines grow, the results that no longer fit are counted.
 func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	t.Parallel()
 	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
@@ -285,7 +284,7 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsSentOnce sends all waiting items, in as many messages as it takes.
+// TestEverythingIsSentOnce: all waiting items are sent once, in as many messages as they need.
 func TestEverythingIsSentOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -317,7 +316,8 @@ func TestEverythingIsSentOnce(t *testing.T) {
 			}
 			before := sim.CallCount("sendMessage")
 			covered, text := deliverSome(testContext(t), rt, sim, sender, group, m)
-			text, _, _ = strings.Cut(strings.ReplaceAll(text, "700,", "700"), "\nUndo a match: ") // a count has a comma
+			// Counts have a comma.
+			text, _, _ = strings.Cut(strings.ReplaceAll(text, "700,", "700"), "\nUndo a match: ")
 			got = append(got, idPattern.FindAllString(text, -1)...)
 			waiting = waiting[covered:]
 			if n := sim.CallCount("sendMessage") - before; n != 1 {
@@ -330,7 +330,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 	})
 }
 
-// deliverSome is deliver for several items. It returns how many were covered, and the text.
+// deliverSome is deliver for several items. It returns the text, and how many items it covers.
 func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message) (int, string) {
 	t.Helper()
 	spy := &receipts{Sender: s}
@@ -341,7 +341,7 @@ func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender
 	return spy.last.Covered, sent.Text
 }
 
-// receipts is a sender that keeps the last receipt.
+// receipts is a sender that keeps its last receipt.
 type receipts struct {
 	*Sender
 	last outbox.Receipt
@@ -359,14 +359,14 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
 	for description, covered := range map[string]int{
 		"Bad Request: can't parse entities: once": 4, // sent again as plain text
-		"Bad Request: of tomorrow":                1, // the first is sent alone
+		"Bad Request: of tomorrow":                1, // the first item is sent alone
 	} {
 		t.Run("before the second: "+description, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
 			ctx, cancel := context.WithCancel(testContext(t))
 			defer cancel()
-			// the log line about the first answer comes between the two tries
+			// The log line about the first response comes between the two tries.
 			p.sender.log = slog.New(slog.NewTextHandler(writing(cancel), nil))
 			p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: description, Times: 1})
 			receipt, err := p.sender.Send(ctx, p.four(t), atOnce)
@@ -402,7 +402,7 @@ func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	}
 }
 
-// writing is a writer that calls a function for each write.
+// writing is a writer that calls a function on each write.
 type writing func()
 
 func (w writing) Write(p []byte) (int, error) {

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// wantsTables returns a message with a ranking to a chat that wants tables.
+// wantsTables returns a message with a ranking, to a chat with tables turned on.
 func wantsTables(t testing.TB, to int64) outbox.Message {
 	t.Helper()
 	m := messageOf(t, to, stats.RankingPage{Title: "Chess", Page: 1, Total: 1, Rows: []stats.Row{{Position: 1, Elo: 1516, Won: 1}}})
@@ -43,15 +43,16 @@ func TestSendTable(t *testing.T) {
 	if edited := p.mustSend(t, edit); !edited.Rich || edited.Edits != 1 || len(edited.Buttons) == 0 {
 		t.Errorf("edited to %+v", edited)
 	}
-	p.mustSend(t, edit) // not modified, which is no refusal
+	p.mustSend(t, edit) // not modified is not a refusal
 	edit.Tables = false
 	if edited := p.mustSend(t, edit); edited.Rich {
 		t.Error("the table stays where the chat wants text")
 	}
 }
 
-// TestTableRefused: where Telegram refuses a table, the text follows at once and exactly once. That
-// is remembered for a day: for the chat, or for all chats if the server does not know the method.
+// TestTableRefused: if Telegram refuses a table, the text follows at once, exactly once. The
+// refusal is remembered for a day: for the chat, or for all chats if the server does not know the
+// method.
 func TestTableRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -100,8 +101,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: if the request fails for another reason, no text follows what may have been
-// sent, and nothing is remembered.
+// TestTableNotAtFault: if the request fails for another reason, no text follows a message that may
+// have been sent, and nothing is remembered.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -11,8 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestOfferedZones: what buttons offer are zones, under the names that they have in the list of
-// zones.
+// TestOfferedZones: buttons offer existing zones, by their names in the list of zones, each once.
 func TestOfferedZones(t *testing.T) {
 	t.Parallel()
 	s, _ := ranking.FindSetting(ranking.SettingZone)
@@ -24,8 +23,8 @@ func TestOfferedZones(t *testing.T) {
 	}
 }
 
-// TestShownInTheTimeZone: dates, the time of an ended board and the axis of a chart are in the time
-// zone of the chat, and in UTC if this release does not know it.
+// TestShownInTheTimeZone: dates, the time on an ended board and the axis of a chart are in the
+// chat's time zone, or in UTC if this release does not know that zone.
 func TestShownInTheTimeZone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, time.October, 31, 23, 30, 0, 0, time.UTC)

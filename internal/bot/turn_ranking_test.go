@@ -21,7 +21,7 @@ func (w *world) below(in *botsim.Chat, data ...string) botsim.Message {
 	return w.replyBelow(in, 0, data...)
 }
 
-// replyBelow returns a message as below does that replies to another one.
+// replyBelow is like below, for a message that replies to another one.
 func (w *world) replyBelow(in *botsim.Chat, replyTo int, data ...string) botsim.Message {
 	w.t.Helper()
 	return in.Post(w.postBelow(replyTo, data...))
@@ -53,7 +53,7 @@ func TestTurnPage(t *testing.T) {
 	}
 }
 
-// TestStartSeason: the button that starts a season works for as long as those of other prompts.
+// TestStartSeason: the button that starts a season works as long as those of other prompts.
 func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -61,13 +61,13 @@ func TestStartSeason(t *testing.T) {
 		ranking.PromptWindow: `start season "Spring" after Aa0_-zZ9`, ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
 	} {
 		prompt := w.postBelow(0, "1ns:Aa0_-zZ9:Spring")
-		prompt.Date = worldTime.Add(time.Minute - age) // presses are a minute later
+		prompt.Date = worldTime.Add(time.Minute - age) // presses come a minute later
 		w.sim.Press(w.bob, w.group.Post(prompt), "1ns:Aa0_-zZ9:Spring")
 		w.expect(age.String(), want)
 	}
 }
 
-// TestForgedPages: data that the bot does not produce is rejected, and so is all data below other
+// TestForgedPages: data that the bot does not produce is rejected, and so is any data below other
 // messages.
 func TestForgedPages(t *testing.T) {
 	t.Parallel()
@@ -121,8 +121,8 @@ func pageOf57(number int) stats.RankingPage {
 	return n
 }
 
-// TestPagesEditTheirMessage: a page replaces text and buttons of its message. There are no dead
-// buttons.
+// TestPagesEditTheirMessage: a page replaces the text and the buttons of its message, and leaves no
+// dead button.
 func TestPagesEditTheirMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -32,9 +32,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// situationsOn are the situations that TestTables runs, by table in testdata/tables: those in which
-// the bot does what the rows of all languages expect. What makes more rows right adds their
-// numbers.
+// situationsOn lists, by table in testdata/tables, the situations that TestTables runs: those where
+// the bot does what the rows of all languages expect. A change that makes more rows right adds
+// their numbers.
 var situationsOn = map[string]string{
 	"dates":   all40,
 	"draws":   all40,
@@ -43,24 +43,21 @@ var situationsOn = map[string]string{
 	"slips":   all40,
 }
 
-// all40 are all situations of a table.
+// all40 lists all situations of a table.
 const all40 = "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40"
 
-// TestTables types what members type: the message of each row of a table, in a group of its own as
-// the head of the table says, and compares what is stored and answered with what the row expects. A
-// button of a question is pressed to see what it means. A row is
+// TestTables sends the message of each row of a table in a group of its own, set up as the head of
+// the table says, and compares what is stored and answered with what the row expects. It presses
+// the buttons of a question to see what they mean. A row is
 //
 //   - right: as expected;
-//
-//   - asked: there is a question about what should be plain, with the truth among its buttons;
-//
+//   - asked: there is a question about a plain message, with the truth among its buttons;
 //   - refused: not recorded, and there is no question;
-//
-//   - wrong: recorded otherwise, something stored before an answer, or a question without the truth: never tolerated;
-//
+//   - wrong: recorded otherwise, something stored before an answer, or a question without the
+//     truth: never tolerated;
 //   - differs: anything else.
 //
-// The rows that are not right stand in differs.txt with what happens and who is right.
+// The file differs.txt lists the rows that are not right, with what happens and who is right.
 func TestTables(t *testing.T) {
 	t.Parallel()
 	for table := range situationsOn {
@@ -110,7 +107,7 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestDateWithYear: the day of another year is another day, and so is asked about.
+// TestDateWithYear: a date in another year is not today, so the bot asks about it.
 func TestDateWithYear(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -125,8 +122,8 @@ func TestDateWithYear(t *testing.T) {
 	}
 }
 
-// TestDateWithoutScore: the day that a report without a score tells is asked about once the score
-// is known.
+// TestDateWithoutScore: the date in a report without a score is asked about once the score is
+// known.
 func TestDateWithoutScore(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -159,7 +156,7 @@ func TestDateWithoutScore(t *testing.T) {
 	}
 }
 
-// TestScoreIsNoLadder: a score at the beginning of a report is no slip of the name of a ranking.
+// TestScoreIsNoLadder: a score at the start of a report is not a misspelled name of a ladder.
 func TestScoreIsNoLadder(t *testing.T) {
 	t.Parallel()
 	h := englishTyping(t).enter(settingsOfTables["base"])
@@ -172,7 +169,8 @@ func TestScoreIsNoLadder(t *testing.T) {
 	}
 }
 
-// TestSeasonByName: a number means the season with it, or else the last one that is called so.
+// TestSeasonByName: a number means the season with that number, otherwise the last one with that
+// name.
 func TestSeasonByName(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -188,7 +186,7 @@ func TestSeasonByName(t *testing.T) {
 	}
 }
 
-// englishTyping types in English, in a database of its own.
+// englishTyping returns a typing in English, with a database of its own.
 func englishTyping(t *testing.T) *typing {
 	t.Helper()
 	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
@@ -230,7 +228,7 @@ func readDiffers(t *testing.T) map[string]string {
 	return all
 }
 
-// eachLine calls do with each line of a table that is no comment.
+// eachLine calls do with each line of a table that is not a comment.
 func eachLine(t *testing.T, name string, do func(string)) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join("testdata", "tables", name+".txt"))
@@ -244,8 +242,8 @@ func eachLine(t *testing.T, name string, do func(string)) {
 	}
 }
 
-// runTable judges the rows of a table: those of a language one after the other, because they are
-// the same people.
+// runTable judges the rows of a table. Rows of one language run one after another, because they
+// share their people.
 func runTable(t *testing.T, table string) {
 	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
 	if err != nil {
@@ -257,7 +255,7 @@ func runTable(t *testing.T, table string) {
 	count := make(map[string]int)
 	t.Run("rows", func(t *testing.T) {
 		for at, language := range catalog.All() {
-			if underRace && at > 0 { // what races in one language does so in all
+			if underRace && at > 0 { // a race in one language is a race in all
 				break
 			}
 			t.Run(language.Tag(), func(t *testing.T) {
@@ -288,11 +286,11 @@ func runTable(t *testing.T, table string) {
 	t.Logf("%s: right %d, asked %d, refused %d, differs %d, wrong %d", table, count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
 }
 
-// usernames are those of the people of the tables, of whom the first is the sender, in the order of
-// firstNames.
+// usernames are those of the people in the tables, in the order of firstNames. The first is the
+// sender.
 var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander", "dove", "dennis", "darts", "april"}
 
-const maxCast = 8 // how many of them are in each group
+const maxCast = 8 // people in each group
 
 // firstNames are the first names of these people, by language.
 var firstNames = map[string][]string{
@@ -304,7 +302,7 @@ var firstNames = map[string][]string{
 	"uk":    strings.Fields("Аліса Боб Керол Дейв Ерін Френк Том Олександр Дав Деніс Дартс Серпень"),
 }
 
-// games are the names of rankings, by language, in the order of those in English.
+// games are the names of ladders by language, in the order of the English ones.
 var games = map[string][]string{
 	"en":    strings.Split("tennis, padel, darts, chess, table football, table tennis", ", "),
 	"de":    strings.Split("Tennis, Padel, Darts, Schach, Kicker, Tischtennis", ", "),
@@ -314,21 +312,21 @@ var games = map[string][]string{
 	"uk":    strings.Split("теніс, падел, дартс, шахи, кікер, настільний теніс", ", "),
 }
 
-// gameIn returns the name of a ranking in a language.
+// gameIn returns the name of a ladder in a language.
 func gameIn(language, game string) string { return games[language][slices.Index(games["en"], game)] }
 
-// setting is what a group is like before the message of a row.
+// setting is the state of a group before the message of a row.
 type setting struct {
-	ladders []string // their names in English, the default one first; none for one without a name
-	extra   string   // the username of somebody who plays too
-	first   []string // what Alice sends before anybody else plays
-	last    []string // what Alice sends at the end
-	sql     string   // what else is to be done before that, in the group $1
-	replies bool     // the message replies to one of Bob's
+	ladders []string // English names, the default one first; none for a single unnamed ladder
+	extra   string   // username of another player
+	first   []string // messages of Alice before anyone else plays
+	last    []string // messages of Alice at the end
+	sql     string   // run before those messages, with the group as $1
+	replies bool     // the message replies to one from Bob
 }
 
-// settingsOfTables are those of the tables, whose heads describe them. Where @dve is known, he is
-// so before there is a Dave.
+// settingsOfTables are the settings described in the heads of the tables. Where @dve is known, he
+// joined before there was a Dave.
 var settingsOfTables = map[string]setting{
 	"one": {}, "base": {},
 	"onenamed": {ladders: []string{"tennis"}},
@@ -349,25 +347,25 @@ var settingsOfTables = map[string]setting{
 	"season25": {sql: `UPDATE seasons SET name = '2025' WHERE group_id = $1`, last: []string{"/season new"}},
 }
 
-// typing types what members type in one language.
+// typing sends the messages of members in one language.
 type typing struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
 	language catalog.Language
-	accounts int64 // the ids of the people of the language begin here
-	group    int64 // the Telegram id of the last group
+	accounts int64 // first account id of the language
+	group    int64 // Telegram id of the last group
 }
 
 // hall is the group of a row.
 type hall struct {
 	*typing
 	router   *Router
-	chat, id int64 // its Telegram id, and that of its row in groups
+	chat, id int64 // its Telegram id, and its id in groups
 	now      time.Time
-	last     int64                 // the id of the last message
-	seen     int64                 // the last notice
-	people   map[int64]outbox.Name // the players, with their usernames as marks
-	labels   map[string]string     // the names of rankings in English, by those in the language
+	last     int64                 // id of the last message
+	seen     int64                 // id of the last notice
+	people   map[int64]outbox.Name // players, with their usernames as marks
+	labels   map[string]string     // English names of the ladders, by their names in the language
 }
 
 func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (bool, error) {
@@ -429,7 +427,7 @@ func (h *hall) exec(sql string, args ...any) {
 	}
 }
 
-// account returns somebody of the tables as Telegram shows them.
+// account returns a person of the tables in the form in which Telegram shows them.
 func (h *hall) account(of int) fields {
 	return fields{
 		"id": h.accounts + int64(of), "first_name": firstNames[h.language.Tag()][of], "username": usernames[of], "language_code": h.language.Tag(),
@@ -438,8 +436,8 @@ func (h *hall) account(of int) fields {
 
 var tokens = regexp.MustCompile(`%\d+|@\w+`)
 
-// say handles a message of Alice. In it, %1 is the account of Bob, and so on; an @dve at its front
-// sends it.
+// say handles a message of Alice. In the text, %1 is the account of Bob, and so on. With @dve at
+// the front, he is the sender.
 func (h *hall) say(text string, to fields) spoken {
 	h.t.Helper()
 	from := h.account(0)
@@ -477,7 +475,7 @@ func (h *hall) say(text string, to fields) spoken {
 	return h.handle(fields{"message": m}, m)
 }
 
-// press handles Alice's press of a button below a question.
+// press handles Alice's press of a button of a question.
 func (h *hall) press(q question, b button) spoken {
 	h.t.Helper()
 	h.now = h.now.Add(time.Second)
@@ -500,11 +498,11 @@ func (h *hall) below(q question) fields {
 	}
 }
 
-// spoken is what the bot says of a message or a press: the notices, as people see them.
+// spoken is the bot's answer to a message or a press: the notices, as people see them.
 type spoken struct {
 	items []outbox.Item
 	out   []outgoing
-	to    fields // the message that began it
+	to    fields // the message that led to it
 }
 
 func (h *hall) handle(update, to fields) spoken {
@@ -568,7 +566,7 @@ func (h *hall) meet() {
 	}
 }
 
-// text returns all that is said, as plain text with the labels of buttons.
+// text returns the whole answer as plain text, with the labels of buttons.
 func (s spoken) text() string {
 	var b strings.Builder
 	for _, out := range s.out {
@@ -582,19 +580,19 @@ func (s spoken) text() string {
 	return b.String()
 }
 
-// plainText returns a text without its markup and its invisible characters.
+// plainText returns a text without markup and invisible characters.
 func plainText(html string) string {
 	return strings.NewReplacer(isolate, "", endIsolate, "", joiner, "").Replace(plain(html))
 }
 
-// question is what the bot asks: the buttons that answer it, without the one that cancels.
+// question is a question of the bot, with the buttons that answer it, without the one that cancels.
 type question struct {
 	kind    string
 	buttons []button
 	to      fields
 }
 
-// question returns the question among what is said; without buttons if there is none.
+// question returns the question in the answer, without buttons if there is none.
 func (s spoken) question(h *hall) question {
 	for i, out := range s.out {
 		q := question{kind: s.items[i].Kind, to: s.to}
@@ -610,13 +608,13 @@ func (s spoken) question(h *hall) question {
 	return question{to: s.to}
 }
 
-// result is a match as the tables write it: the winner on the left, and of a draw the side whose
+// result is a match as the tables write it: the winner on the left, and in a draw the side whose
 // name comes first.
 type result struct {
 	sides  [2]string
 	isDraw bool
-	scores [][2]string // the score and the sets; none if nobody counted
-	kept   string      // the games that do not count, as typed
+	scores [][2]string // score and sets; none for a match without a score
+	kept   string      // games that do not count, as typed
 	ladder string
 }
 
@@ -667,8 +665,8 @@ func readResult(text string) (r result, ok bool) {
 	return r.turned(), true
 }
 
-// recorded returns the matches that are recorded, as the cards show them. They must be stored like
-// that.
+// recorded returns the recorded matches as the cards show them, and checks that they are stored
+// like that.
 func (h *hall) recorded(s spoken) (all []result) {
 	h.t.Helper()
 	for i, item := range s.items {
@@ -690,7 +688,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 		text := plainText(s.out[i].html)
 		head, _, _ := strings.Cut(text, "\n")
 		if item.Kind == "match_fixed" {
-			head = head[:strings.LastIndex(head, " (")] // without what the score was
+			head = head[:strings.LastIndex(head, " (")] // without the previous score
 		}
 		var a, b, winner *int
 		var turns bool
@@ -734,17 +732,17 @@ func (h *hall) recorded(s spoken) (all []result) {
 // leaf is what the last press of an answer records.
 type leaf []result
 
-// outcome is what becomes of a message.
+// outcome is what happens after a message.
 type outcome struct {
 	said    spoken
 	h       *hall
 	results []result
 	asks    question
 	leaves  []leaf
-	stored  string // the people who are new, though nothing is recorded
+	stored  string // new people, although nothing is recorded
 }
 
-// try sends the message of a row in a new group, and presses buttons of what is asked then.
+// try sends the message of a row in a new group, and then presses these buttons of its questions.
 func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	w.t.Helper()
 	s := settingsOfTables[row.setting]
@@ -771,7 +769,7 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	return o
 }
 
-// census returns who is known in the group, and the number of matches that count.
+// census returns the known people of the group, and the number of matches that count.
 func (h *hall) census() (all string) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(h.t.Context(), `
@@ -789,8 +787,7 @@ func (row typedRow) isReport() bool {
 	return slices.Contains([]string{"/match", "/won", "/lost", "/draw"}, head) && row.message != "/match"
 }
 
-// explore returns what becomes of the message of a row, with what each button of a question leads
-// to.
+// explore returns the outcome of a row's message, with what each button of its questions leads to.
 func (w *typing) explore(row typedRow) outcome {
 	o := w.try(row)
 	if !row.isReport() {
@@ -809,7 +806,7 @@ func (w *typing) explore(row typedRow) outcome {
 	return o
 }
 
-// happens says in short what becomes of a message.
+// happens describes the outcome in short.
 func (o outcome) happens() string {
 	var parts []string
 	for _, r := range o.results {
@@ -872,7 +869,8 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 	switch {
 	case !ok:
 		return "the table cannot be read"
-	case len(o.results) == 1 && rest == o.results[0].String()+" ½:½": // the draw of one game needs no score
+	// The draw of a single game needs no score.
+	case len(o.results) == 1 && rest == o.results[0].String()+" ½:½":
 		return "differs"
 	case len(o.results) > 0 && !isSame(o.results, want):
 		return "wrong"
@@ -888,10 +886,10 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 	}
 }
 
-// askedAs judges a row that expects a question: what its buttons lead to must be what the row says.
+// askedAs judges a row that expects a question: its buttons must lead to what the row says.
 func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	what, options, _ := strings.Cut(asked, ": ")
-	var meant []result // what a press records, if the note says that
+	var meant []result // recorded by a press, if the note says what
 	for part := range strings.SplitSeq(row.note, "; ") {
 		_, after, found := strings.Cut(part, "it is ")
 		if !found {
@@ -985,7 +983,7 @@ func right(ok bool) string {
 	return "differs"
 }
 
-// nameOf returns the first name of somebody of the tables.
+// nameOf returns the first name of a person of the tables.
 func (h *hall) nameOf(username string) string {
 	return firstNames[h.language.Tag()][slices.Index(usernames, username)]
 }
@@ -1009,11 +1007,11 @@ func (o outcome) refusedAs(rest string) string {
 	return right(strings.Contains(text, quoted) && !isForeign)
 }
 
-// sinces are the instants from which on an answer shows something, by the last word of what a row
-// expects.
+// sinces are the starts of the periods that an answer covers, by the last word of a row's
+// expectation.
 var sinces = map[string]string{"today": "2026-11-28T00:00:00+01:00", "week": "2026-11-23T00:00:00+01:00"}
 
-// answersAs judges a row that expects the answer to a question of a member.
+// answersAs judges a row that expects an answer to a member's question.
 func (o outcome) answersAs(row typedRow, kind, rest string) string {
 	if len(o.said.items) == 0 {
 		return "differs"
@@ -1044,7 +1042,7 @@ func (o outcome) answersAs(row typedRow, kind, rest string) string {
 	case words[0] == "matches", words[len(words)-1] == "today", words[len(words)-1] == "week":
 		since, err := time.Parse(time.RFC3339, sinces[words[len(words)-1]])
 		return right(err == nil && slices.ContainsFunc(instants(item.Payload), since.Equal))
-	case len(words) == 3: // with or without somebody
+	case len(words) == 3: // with or without a person
 		return right(item.Kind == "ranking_page" && isAbout("dve") == (words[1] == "with"))
 	default:
 		_, label, err := read[struct{}](item)

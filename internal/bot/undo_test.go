@@ -90,8 +90,7 @@ func TestUndoAndFixInAPrivateChat(t *testing.T) {
 	}
 }
 
-// TestUndoInReplyToAButton: the button below a card says which match is meant, if the card is this
-// bot's own.
+// TestUndoInReplyToAButton: the button of a card names the match, if the card is this bot's own.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -99,7 +98,7 @@ func TestUndoInReplyToAButton(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from   botsim.User
 		markup any
-		want   string // after "undo "; empty: as for any message
+		want   string // after "undo "; empty if it is like any other message
 	}{
 		"a card":           {w.sim.Bot(), keyboard("1u:42:0:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
 		"an undone card":   {w.sim.Bot(), keyboard("1b:42:1:Aa0_-zZ9"), "#42 Aa0_-zZ9"},
@@ -131,7 +130,7 @@ func keyboard(data ...string) any {
 }
 
 // TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service
-// distinguishes. A number takes precedence.
+// tells apart. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -160,7 +159,8 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
-// TestAmendmentInATopic: in a topic every message may seem to reply to the creation of the topic.
+// TestAmendmentInATopic: in a topic, every message may look like a reply to the creation of the
+// topic.
 func TestAmendmentInATopic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,8 +188,8 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	}
 }
 
-// TestFixAlone: a /fix without anything else asks for the score of a match, and a reply to the
-// question gives it. Its button undoes that match.
+// TestFixAlone: a bare /fix asks for the score of a match, and a reply to the question gives it.
+// The question's button undoes the match.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,7 +32,7 @@ func TestReadUpdate(t *testing.T) {
 	}
 }
 
-// TestDatesOfUpdates: an edit is dated by itself, and a press has no date.
+// TestDatesOfUpdates: an edit has its own date, and a press has none.
 func TestDatesOfUpdates(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]int64{

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestWebButton: a ranking has a button that opens the web board, if Telegram accepts its address.
-// If Telegram rejects it nevertheless, the message comes without it.
+// TestWebButton: a ranking has a button that opens the web board, if Telegram accepts such an
+// address. If Telegram rejects it anyway, the message is sent without the button.
 func TestWebButton(t *testing.T) {
 	t.Parallel()
 	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}
@@ -56,7 +56,8 @@ func TestWebButton(t *testing.T) {
 	}
 }
 
-// TestWebLinkIsSent: /web tells the link, or what the host of the bot must set, in all languages.
+// TestWebLinkIsSent: /web gives the link, or the setting that the operator must make, in all
+// languages.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
 	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}
@@ -74,8 +75,8 @@ func TestWebLinkIsSent(t *testing.T) {
 	}
 }
 
-// TestBoardWithWebButton: the message of a board changes when the web board is turned on or has
-// another link, and then only.
+// TestBoardWithWebButton: a board's message changes when the web board is turned on or gets a new
+// link, and only then.
 func TestBoardWithWebButton(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -27,21 +27,21 @@ import (
 )
 
 // club is a group whose default ladder is chess. Topic 20 is bound to zorb, and topic 30 to darts,
-// which is archived. Of each of them Alice and Bob have played a match, with the numbers 1 to 3.
-// Everybody is an admin.
+// which is archived. Alice and Bob have played one match in each, matches 1 to 3. All members are
+// admins.
 type club struct {
 	t      *testing.T
 	pool   *pgxpool.Pool
 	router *Router
 	now    time.Time
-	last   int64 // the id of the last message or press
+	last   int64 // id of the last message or press
 }
 
-// answers are what the club has said of a command: where the answer is, and the notices.
+// answers are the bot's answers to a command, with their place.
 type answers struct {
-	ladder string // of the first notice that names one
+	ladder string // in the first notice that names one
 	items  []outbox.Item
-	to     fields // the message that they answer
+	to     fields // the message that was answered
 }
 
 const (
@@ -89,7 +89,7 @@ type fields = map[string]any
 
 // message returns a message of Alice in a topic, which may reply to another one.
 func (c *club) message(thread int, to fields, text string) fields {
-	c.now = c.now.Add(time.Minute) // so that nobody asks too often
+	c.now = c.now.Add(time.Minute) // avoids the question limit
 	c.last++
 	m := fields{
 		"message_id": c.last, "date": c.now.Unix(), "chat": fields{"id": clubID, "type": "supergroup", "title": "Club"},
@@ -115,7 +115,7 @@ func (c *club) message(thread int, to fields, text string) fields {
 	return m
 }
 
-// say handles a message and returns what is said.
+// say handles a message, and returns the answers.
 func (c *club) say(thread int, to fields, text string) answers {
 	c.t.Helper()
 	m := c.message(thread, to, text)
@@ -180,9 +180,9 @@ func (c *club) handle(update fields) (s answers) {
 	return s
 }
 
-// TestWhichLadder sends each command of the table in General, in the topic of another ladder, with
-// the name of that ladder, in reply to the report of a match of that ladder, and in the topic of an
-// archived one. Its answer must be about the right ladder.
+// TestWhichLadder: each command is about the right ladder: in General, in the topic of another
+// ladder, with the name of that ladder, in reply to the report of a match in it, and in the topic
+// of an archived one.
 func TestWhichLadder(t *testing.T) {
 	t.Parallel()
 	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }
@@ -191,9 +191,11 @@ func TestWhichLadder(t *testing.T) {
 		unnamed  = [5]string{"chess", "zorb", "", "zorb", "darts"}
 	)
 	rows := map[string]struct {
-		args   string
-		want   [5]string // in General, in the topic, with the name, in reply, in the topic of the archived ladder; empty: not tried
-		before string    // a command that must come first
+		args string
+		// The ladder in General, in the topic, with the name, in reply, and in the topic of the
+		// archived ladder; empty if not tried.
+		want   [5]string
+		before string // a command that must come first
 	}{
 		"start":    {"", unnamed, ""},
 		"match":    {"@bobby 3:1", ofLadder, ""},
@@ -209,13 +211,13 @@ func TestWhichLadder(t *testing.T) {
 		"undo":     {"2", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, "/restore 2"},
 		"restore":  {"2", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, "/undo 2"},
 		"fix":      {"2 6:%d", [5]string{"zorb", "zorb", "", "zorb", "zorb"}, ""},
-		"join":     {"", anywhere("chess"), ""}, // it is for the group
+		"join":     {"", anywhere("chess"), ""}, // concerns the group
 		"settings": {"", ofLadder, ""},
 		"ladder":   {"", anywhere("chess"), ""}, // its list says which one applies
 		"board":    {"", ofLadder, ""},
 		"season":   {"", ofLadder, ""},
 		"alltime":  {"", ofLadder, ""},
-		"web":      {"", anywhere("chess"), ""}, // it is for the group
+		"web":      {"", anywhere("chess"), ""}, // concerns the group
 		"help":     {"", unnamed, ""},
 		"about":    {"", unnamed, ""},
 	}
@@ -258,7 +260,7 @@ func TestWhichLadder(t *testing.T) {
 	}
 }
 
-// payloads returns notices for an error message.
+// payloads returns the notices for an error message.
 func payloads(s answers) string {
 	var all []string
 	for _, item := range s.items {
@@ -267,8 +269,8 @@ func payloads(s answers) string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhichLadderOfAButton presses the buttons below answers about zorb in General, where chess
-// applies: what they lead to is about zorb too. Each callback of the table must be among them.
+// TestWhichLadderOfAButton: the buttons of answers about zorb stay about zorb, even in General,
+// where chess applies. Every callback of the table must be among them.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
 	ofGroup := []string{helpCode, ladderCode, renameCode}
@@ -315,7 +317,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	} {
 		look(c.say(0, nil, text))
 	}
-	// what is only sent to be edited, or pinned
+	// Some notices only appear as edits or pinned messages.
 	c.say(0, nil, "/undo 2")
 	var card ranking.MatchRecorded
 	var zorb ladder.ID
