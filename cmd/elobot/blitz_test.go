@@ -181,8 +181,8 @@ func (b *botFixture) blitz(reports []blitzReport) {
 		b.t.Errorf("matches (-want +got):\n%s", diff)
 	}
 	for _, s := range b.standings(group) {
-		if s.Elo != truth.ratings[s.Name] || s.Played != blitzRounds {
-			b.t.Errorf("the standing is %+v, want %d after %d games", s, truth.ratings[s.Name], blitzRounds)
+		if want := truth.Standings[s.Name].Elo; s.Elo != want || s.Played != blitzRounds {
+			b.t.Errorf("the standing is %+v, want %d after %d games", s, want, blitzRounds)
 		}
 	}
 }

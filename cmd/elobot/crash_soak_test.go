@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -248,7 +247,7 @@ func (c *crash) post(key string) {
 func (c *crash) played() int {
 	n := 0
 	for _, truth := range c.truths {
-		n += truth.matches
+		n += truth.matches()
 	}
 	return n
 }
@@ -357,13 +356,13 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	if next != len(c.cards[i]) {
 		c.t.Errorf("group %d has %d cards, want %d", i+1, next, len(c.cards[i]))
 	}
-	for name, elo := range c.truths[i].ratings {
+	for name, p := range c.truths[i].Standings {
 		stored := count(c.t, c.pool, `
 			SELECT s.elo FROM group_players s
 			JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 			WHERE c.telegram_chat_id = $1 AND s.name = $2`, group.ID(), name)
-		if stored != elo {
-			c.t.Errorf("group %d: %s has %s, want %d", i+1, name, strconv.Itoa(stored), elo)
+		if stored != p.Elo {
+			c.t.Errorf("group %d: %s has %d, want %d", i+1, name, stored, p.Elo)
 		}
 	}
 	return copies

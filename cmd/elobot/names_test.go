@@ -23,8 +23,8 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 		if len(all) != 1 {
 			t.Fatalf("%s has %d standings, want 1", known, len(all))
 		}
-		r := truth.record[known]
-		if want := (standing{all[0].ID, truth.ratings[known], r[0] + r[1] + r[2], who.FirstName, who.ID}); all[0] != want {
+		p := truth.Standings[known]
+		if want := (standing{all[0].ID, p.Elo, p.Played, who.FirstName, who.ID}); all[0] != want {
 			t.Errorf("%s has %+v, want %+v", known, all[0], want)
 		}
 		return all[0].ID

@@ -28,7 +28,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	b.sim.AddUser(nora)
 	asked := group.Say(nora, "/ranking")
 	answers := awaitAnswers(t, group, 7)
-	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 undone", fmt.Sprintf("→ %d", truth.ratings["Nora"]))
+	says(t, visible(answers[5]), "newbie is Nora", "#3 and #5 undone", fmt.Sprintf("→ %d", truth.Standings["Nora"].Elo))
 	if answers[6].ReplyTo != asked.ID || strings.Contains(answers[6].Text, "newbie") {
 		t.Errorf("after the merge the ranking is\n%s", visible(answers[6]))
 	}

@@ -61,8 +61,12 @@ func testManyResults(t *testing.T, b *botFixture) {
 	if want := 1500 * len(people); sum != want {
 		t.Errorf("the ratings add up to %d, want %d", sum, want)
 	}
-	if !maps.Equal(stored, truth.ratings) {
-		t.Errorf("ratings %v, want %v", stored, truth.ratings)
+	want := make(map[string]int)
+	for name, p := range truth.Standings {
+		want[name] = p.Elo
+	}
+	if !maps.Equal(stored, want) {
+		t.Errorf("ratings %v, want %v", stored, want)
 	}
 	checkRanking(t, group, people[0], truth)
 }
@@ -163,9 +167,8 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 // ranking returns the lines of the ranking: those of each rating together, sorted. Newcomers come
 // after the others, unless fewer than three players have a place.
 func (o *oracle) ranking() (lines [][]string) {
-	played := func(name string) int { return o.record[name][0] + o.record[name][1] + o.record[name][2] }
-	isNew := func(name string) bool { return played(name) < 3 }
-	names := slices.Collect(maps.Keys(o.ratings))
+	isNew := func(name string) bool { return o.Standings[name].Played < 3 }
+	names := slices.Collect(maps.Keys(o.Standings))
 	unplaced := len(slices.DeleteFunc(slices.Clone(names), isNew)) < 3
 	isLast := func(name string) int {
 		if isNew(name) && !unplaced {
@@ -173,9 +176,9 @@ func (o *oracle) ranking() (lines [][]string) {
 		}
 		return 0
 	}
-	order := func(a, b string) int { return cmp.Or(isLast(a)-isLast(b), o.ratings[b]-o.ratings[a]) }
+	order := func(a, b string) int { return cmp.Or(isLast(a)-isLast(b), o.Standings[b].Elo-o.Standings[a].Elo) }
 	slices.SortFunc(names, order)
-	draws := slices.ContainsFunc(names, func(name string) bool { return o.record[name][1] > 0 })
+	draws := slices.ContainsFunc(names, func(name string) bool { return o.Standings[name].Drawn > 0 })
 	place := 0
 	for i, name := range names {
 		if i == 0 || order(names[i-1], name) != 0 {
@@ -191,10 +194,10 @@ func (o *oracle) ranking() (lines [][]string) {
 		case place <= 3:
 			mark = []string{"🥇", "🥈", "🥉"}[place-1]
 		}
-		r := o.record[name]
-		line := fmt.Sprintf("%s %s %d · %d–%d–%d", mark, name, o.ratings[name], r[0], r[1], r[2])
+		p := o.Standings[name]
+		line := fmt.Sprintf("%s %s %d · %d–%d–%d", mark, name, p.Elo, p.Won, p.Drawn, p.Lost)
 		if !draws {
-			line = fmt.Sprintf("%s %s %d · %d–%d", mark, name, o.ratings[name], r[0], r[2])
+			line = fmt.Sprintf("%s %s %d · %d–%d", mark, name, p.Elo, p.Won, p.Lost)
 		}
 		tied := &lines[len(lines)-1]
 		*tied = append(*tied, line)

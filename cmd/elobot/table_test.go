@@ -312,12 +312,11 @@ func (b *table) checkStored(truth *oracle) {
 		SELECT s.name, s.elo, s.won, s.drawn, s.lost FROM group_players s
 		JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id
 		WHERE c.telegram_chat_id = $1`, b.group.ID()) {
-		elo, played := truth.ratings[got.Name]
+		p, played := truth.Standings[got.Name]
 		if !played {
-			elo = 1500
+			p.Elo = 1500
 		}
-		r := truth.record[got.Name]
-		if want := (standing{got.Name, elo, r[0], r[1], r[2]}); got != want {
+		if want := (standing{got.Name, p.Elo, p.Won, p.Drawn, p.Lost}); got != want {
 			b.t.Errorf("%s: the standing is %+v, want %+v", b.group.Title(), got, want)
 		}
 	}

@@ -61,12 +61,13 @@ func Play(starts map[string]int, matches []Match) Ladder {
 		l.Standings[who] = Standing{Who: who, Elo: start, Start: start, Best: start}
 	}
 	for _, m := range matches {
-		l.play(m)
+		l.Play(m)
 	}
 	return l
 }
 
-func (l *Ladder) play(m Match) {
+// Play plays one more match.
+func (l *Ladder) Play(m Match) {
 	sides := [2][]string{m.A, m.B}
 	var average [2]float64
 	for side, names := range sides {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,6 +14,7 @@ import (
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
+	"elobot/internal/plainladder"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/ranking"
 )
@@ -216,29 +216,21 @@ func TestMergeAmongRecordings(t *testing.T) {
 	}
 }
 
-// mustReplay recalculates the ratings of all ladders with its own Elo formula.
+// mustReplay compares the ratings of all ladders with those that a plain ladder calculates.
 func (w *world) mustReplay(t *testing.T) {
 	t.Helper()
-	ratings := make(map[string]int)
+	var counted []plainladder.Match // of all ladders: each player's name contains the ladder
 	for _, m := range dbtest.Values[[]int](t, w.Pool, `
-		SELECT ARRAY[m.ladder_id, a.player_id, b.player_id, sign(m.score_a - m.score_b)] FROM matches m
+		SELECT ARRAY[m.ladder_id, a.player_id, b.player_id, m.score_a, m.score_b] FROM matches m
 		JOIN match_players a ON a.match_id = m.id AND a.side = 1 JOIN match_players b ON b.match_id = m.id AND b.side = 2
 		WHERE undone_at IS NULL ORDER BY m.ladder_id, m.number`) {
-		winner, loser, score := fmt.Sprint(m[0], m[1]), fmt.Sprint(m[0], m[2]), 1.0
-		switch m[3] {
-		case 0:
-			score = 0.5
-		case -1:
-			winner, loser = loser, winner
-		}
-		for _, who := range []string{winner, loser} {
-			if _, there := ratings[who]; !there {
-				ratings[who] = 1500
-			}
-		}
-		expected := 1 / (1 + math.Pow(10, float64(ratings[loser]-ratings[winner])/400))
-		gain := int(math.Round(32 * (score - expected)))
-		ratings[winner], ratings[loser] = ratings[winner]+gain, ratings[loser]-gain
+		counted = append(counted, plainladder.Match{
+			A: []string{fmt.Sprint(m[0], m[1])}, B: []string{fmt.Sprint(m[0], m[2])}, ScoreA: m[3], ScoreB: m[4],
+		})
+	}
+	ratings := make(map[string]int)
+	for who, p := range plainladder.Play(nil, counted).Standings {
+		ratings[who] = p.Elo
 	}
 	got := make(map[string]int)
 	for _, s := range dbtest.Values[[]int](t, w.Pool, `SELECT ARRAY[season_id, player_id, elo] FROM group_players`) {

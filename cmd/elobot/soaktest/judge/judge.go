@@ -1,8 +1,8 @@
 // Package judge decides whether a bot has kept its guarantees, from the commands sent to it, its
 // answers and its stored data.
 //
-// It imports only the standard library. It calculates ratings, reads answers and compares data with
-// its own code, so that it does not share the bot's mistakes. A History consists of plain values.
+// It reads answers and compares data with its own code, and calculates ratings with plainladder, so
+// that it does not share the bot's mistakes. A History consists of plain values.
 //
 // The guarantees are:
 //   - every result is recorded once or refused, every undo is done or refused, and the sender is
@@ -29,6 +29,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"elobot/internal/plainladder"
 )
 
 // MaxCopies is how often one answer may arrive, including the first time.
@@ -345,19 +347,24 @@ func (t *trial) chats() []int64 {
 func (t *trial) judgeRatings() {
 	matches := slices.Clone(t.Matches)
 	slices.SortFunc(matches, func(a, b Match) int { return cmp.Or(cmp.Compare(a.Chat, b.Chat), a.Number-b.Number) })
-	ladders := map[int64]ladder{}
+	counted := map[int64][]plainladder.Match{} // by chat
 	for _, m := range matches {
-		if ladders[m.Chat] == nil {
-			ladders[m.Chat] = ladder{}
-		}
 		if !m.Undone {
-			ladders[m.Chat].play(m.Game)
+			counted[m.Chat] = append(counted[m.Chat], plainladder.Match{
+				A: m.Players[:1], B: m.Players[1:], ScoreA: m.Score[0], ScoreB: m.Score[1],
+			})
 		}
 	}
+	ladders := map[int64]plainladder.Standings{}
+	for chat, matches := range counted {
+		ladders[chat] = plainladder.Play(nil, matches).Standings
+	}
 	for _, s := range t.Standings {
-		want := ladders[s.Chat].standing(s.Name)
-		want.Chat, want.Name = s.Chat, s.Name
-		if s != want {
+		p, played := ladders[s.Chat][s.Name]
+		if !played {
+			p.Elo = 1500
+		}
+		if want := (Standing{s.Chat, s.Name, p.Elo, p.Won, p.Drawn, p.Lost}); s != want {
 			t.violated(Rated, "chat %d: the standing is %+v, want %+v", s.Chat, s, want)
 		}
 		delete(ladders[s.Chat], s.Name)

@@ -246,26 +246,3 @@ func TestPromisesThatAreBroken(t *testing.T) {
 		})
 	}
 }
-
-// TestRatingsByHand compares the judge's ratings with values calculated by hand.
-func TestRatingsByHand(t *testing.T) {
-	t.Parallel()
-	var h judge.History
-	elo := map[string]int{"Ann": 1500, "Ben": 1500}
-	for i, gain := range []int{16, 15, 13, 12} { // Ann wins again and again: expected 0.5, 0.5459, 0.5883, 0.6240
-		c := result(i+1, "Ann", "Ben", 1, 0)
-		h.Commands = append(h.Commands, c)
-		h.Matches = append(h.Matches, judge.Match{Chat: chat, Number: i + 1, Key: c.Key(), Game: c.Game})
-		h.Messages = append(h.Messages, judge.Message{Chat: chat, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1)})
-		h.Notices = append(h.Notices, judge.Notice{Chat: chat, ID: int64(i + 1), Key: c.Key(), State: "sent", Message: 10 + i})
-		h.Handled = append(h.Handled, c.Key())
-		elo["Ann"] += gain
-		elo["Ben"] -= gain
-		h.Standings = []judge.Standing{
-			{Chat: chat, Name: "Ann", Elo: elo["Ann"], Won: i + 1}, {Chat: chat, Name: "Ben", Elo: elo["Ben"], Lost: i + 1},
-		}
-		if v := judge.Judge(h); len(v.Violations) > 0 {
-			t.Errorf("after %d matches: %v", i+1, v.Violations)
-		}
-	}
-}
