@@ -16,8 +16,8 @@ func (m *memory) addBoard(chat ChatID) int64 {
 	return m.put(row{chat: chat, action: Ensure, purpose: notice.Notification, target: 7, known: "another"})
 }
 
-// A board waits until its chat has nothing else to send, also while a message waits for the limits
-// or after a failure, and it leaves half of what the limits allow to messages.
+// TestBoardsGoLast: a board waits until its chat has nothing else to send, even while a message
+// waits for the limits or after a failure. It leaves half of the limits to messages.
 func TestBoardsGoLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,14 +34,14 @@ func TestBoardsGoLast(t *testing.T) {
 		synctest.Wait()
 		begun := time.Now()
 		store.addBoard(1) // 1
-		store.add(1)      // 2, which fails at first
+		store.add(1)      // 2, fails once
 		p.Dispatcher.Wake(Lane{1, Messages}, Lane{1, Boards})
 		advance(t, 5*time.Second)
 		store.addPages(1, 1) // 3
 		store.addBoard(1)    // 4
 		p.Dispatcher.Wake(Lane{1, Boards}, Lane{1, Pages})
 		advance(t, time.Second)
-		store.add(1) // 5, which uses up the limit
+		store.add(1) // 5, uses up the limit
 		p.Wake(1)
 		advance(t, time.Second)
 		store.add(1) // 6
@@ -60,7 +60,7 @@ func TestBoardsGoLast(t *testing.T) {
 	})
 }
 
-// A board in flight does not delay a message that the limits allow.
+// TestBoardsDelayNoMessages: a board in flight does not delay a message that the limits allow.
 func TestBoardsDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,8 +89,8 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 	})
 }
 
-// What the sender says about a message whose content only it knows is persisted and counted: its
-// fingerprint, and that nothing was sent. A request that only looked counts against the limits.
+// TestContentMadeWhenSent: the sender's report about a board is persisted and counted: its
+// fingerprint, and whether anything was sent. A request that only looked counts against the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// A chat is touched when something is added to it or sent to it, but not by its boards, which would
-// never come to rest. When they begin is reported too, and not for anything else.
+// TestTouched: a chat is touched when something is added or sent to it, except by its boards, which
+// would never come to rest. The start of an update of a board is reported too, and of nothing else.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -159,7 +159,7 @@ func TestTouched(t *testing.T) {
 		store.add(2) // its wake is lost
 		store.addBoard(3)
 		p.Dispatcher.Wake(Lane{3, Boards})
-		p.Wake(4) // nothing to send
+		p.Wake(4) // with nothing to send
 		advance(t, 10*time.Second)
 		if diff := cmp.Diff(map[ChatID]int{1: 2, 2: 1, 4: 1}, touched); diff != "" || len(sender.all()) != 3 {
 			t.Errorf("%d requests (-want +got):\n%s", len(sender.all()), diff)

@@ -10,14 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// addCallbackAnswers adds answers to buttons.
+// addCallbackAnswers adds callback answers.
 func (m *memory) addCallbackAnswers(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: CallbackAnswer})
 	}
 }
 
-// callbackAnswers returns when the requests for answers to buttons started.
+// callbackAnswers returns the start times of the requests for callback answers.
 func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.all() {
@@ -30,14 +30,14 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// Answers to buttons wait only for one another.
+// TestCallbackAnswersDoNotWait: callback answers wait only for one another.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	hour := []error{rateLimited(time.Hour)}
 	cases := map[string]struct {
 		settings Settings
-		errs     map[int64][]error // of messages 1, 2 and 3, each in a chat of its own
+		errs     map[int64][]error // of messages 1, 2 and 3, each in its own chat
 	}{
 		"the pace": {Settings{Limits: Limits{
 			Group: []Window{{1, time.Hour}}, Private: []Window{{1, time.Hour}}, Total: []Window{{1, time.Hour}},
@@ -81,7 +81,7 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 	}
 }
 
-// Failures of answers to buttons affect nothing else.
+// TestCallbackAnswersDelayNothingElse: failures of callback answers affect nothing else.
 func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -123,8 +123,8 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// Answers to buttons are sent one by one in each chat, in order, with chats in parallel up to the
-// limit.
+// TestCallbackAnswersOfChats: callback answers of a chat are sent one by one, in order. Chats run
+// in parallel up to the limit.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +158,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 	})
 }
 
-// The lane that has waited longest goes first.
+// TestCallbackAnswersTakeTurns: the lane that has waited longest goes first.
 func TestCallbackAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// logPage is what docs/logs.md says about the lines of an attempt to send.
+// logPage is what docs/logs.md says about the log lines of an attempt to send.
 type logPage struct {
 	levels   map[logLine]string
-	fields   map[string]string // in which lines each field is
+	fields   map[string]string // lines with the field, by field
 	actions  []string
 	outcomes map[string]bool
 }
@@ -101,7 +101,8 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 	return slices.Sorted(slices.Values(fields))
 }
 
-// Each line of an attempt to send is as docs/logs.md says: its message, level, result and fields, for every outcome.
+// TestDocumentedLog: each line of an attempt to send is as docs/logs.md says: its message, level,
+// result and fields, for every outcome.
 func TestDocumentedLog(t *testing.T) {
 	t.Parallel()
 	page := readLogPage(t)

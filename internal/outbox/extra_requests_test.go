@@ -10,7 +10,7 @@ import (
 )
 
 // inForms returns a messenger that accepts only the last of several forms of the first item. Each
-// request lasts a while.
+// request takes a while.
 func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	t.Helper()
 	m := newMessenger(t, answersAfter(lasts))
@@ -23,9 +23,9 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// Every request for a message counts. An extra one waits for the total limit, before other chats,
-// and for nothing else; the next message of the chat waits for all of them. Each request has the
-// full timeout.
+// TestExtraRequests: every request for a message counts. An extra one waits only for the total
+// limit, ahead of other chats; the next message of the chat waits for all of them. Each request has
+// the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestExtraRequests(t *testing.T) {
 	})
 }
 
-// A dispatcher that stops begins no extra request. The next one sends the message.
+// TestStopBeforeAnExtraRequest: a stopping dispatcher begins no extra request. The next dispatcher
+// sends the message.
 func TestStopBeforeAnExtraRequest(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]Limits{"in flight": {}, "waiting": {Total: []Window{{1, time.Minute}}}} {
@@ -89,8 +90,8 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 	}
 }
 
-// While the circuit is open, an extra request waits as a lane does, and probes when the pause is
-// over.
+// TestExtraRequestsWhileTheCircuitIsOpen: while the circuit is open, an extra request waits like a
+// lane, and probes when the pause is over.
 func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,10 +127,10 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	})
 }
 
-// A sender may need long before its first request, such as for a picture. The request has the full
-// timeout nevertheless. It waits until the lease lasts long enough for it. It does not begin if the
-// dispatcher stops meanwhile, if the lease is not renewed, or if the sender needs longer than a
-// request may take.
+// TestPreparationTakesNoTimeFromTheRequest: preparation before the first request, such as drawing a
+// picture, does not shorten the request's timeout. The request waits until the lease lasts long
+// enough. It does not begin if the dispatcher stops meanwhile, if the lease is not renewed, or if
+// the preparation takes longer than a request may.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second

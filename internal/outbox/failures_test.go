@@ -19,7 +19,8 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// Failures that are not caused by the item back off more and more, and never make it a dead letter.
+// TestBackoff: failures not caused by the item back off more and more, and never make it a dead
+// letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -43,7 +44,7 @@ func TestBackoff(t *testing.T) {
 				t.Fatalf("%d and %d requests, want %d and 5", len(first), len(third), len(errs)+1)
 			}
 			checkBackoff(t, first)
-			checkBackoff(t, third) // it starts again after a success
+			checkBackoff(t, third) // it starts over after a success
 			if n := store.count(rowSent); n != 3 {
 				t.Errorf("%d items are sent, want 3", n)
 			}
@@ -51,7 +52,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// The backoff of a lane is reset when it has nothing more to send.
+// TestBackoffIsForgotten: the backoff of a lane ends when the lane has nothing more to send.
 func TestBackoffIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -75,7 +76,8 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// A rate limit without a time backs off more and more, by at least a second.
+// TestRateLimitedWithoutATime: rate limits without a retry time back off more and more, by at least
+// a second.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -97,7 +99,8 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 	})
 }
 
-// Requests that fail for an unknown reason are not retried for ever, and the lane then continues.
+// TestFailuresEnd: requests that fail for an unknown reason are not retried forever. After the last
+// attempt, the lane continues.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
 	others := []error{failure(Unreachable), rateLimited(time.Second), rateLimited(0), failure(Unauthorized)}
@@ -117,7 +120,7 @@ func TestFailuresEnd(t *testing.T) {
 	for name, c := range cases {
 		inBubble(t, name, func(t *testing.T) {
 			const chat = ChatID(1)
-			// other failures in between do not count
+			// Other failures in between do not count.
 			var errs []error
 			for n := range c.requests {
 				if n < 4 { // the fifth would be final
@@ -151,7 +154,7 @@ func TestFailuresEnd(t *testing.T) {
 	}
 }
 
-// After an outage, chats do not all retry at the same time.
+// TestBackoffSpreads: after an outage, chats do not all retry at the same time.
 func TestBackoffSpreads(t *testing.T) {
 	t.Parallel()
 	const chats = 200

@@ -39,28 +39,28 @@ func (h *fakeLease) Remaining() time.Duration {
 	}
 }
 
-// request is one request that the messenger received.
+// request is a request that the messenger received.
 type request struct {
 	ids     []int64 // of the covered items
-	extra   bool    // another form of what the request before it was for
+	extra   bool    // a further form of the message of the previous request
 	chat    ChatID
 	message Message
 	begun   time.Time
-	ended   time.Time // zero: in flight
+	ended   time.Time // zero while in flight
 	err     error
 }
 
-// messenger is a scripted Sender. It fails the test if two requests for a lane overlap.
+// messenger is a scripted Sender. The test fails if two requests for a lane overlap.
 type messenger struct {
 	t      *testing.T
-	answer func(ctx context.Context, m Message) error // to a request; nil: immediate success
-	fits   int                                        // how many items fit into one message, 0: all
-	silent func(m Message) bool                       // answered without a request; nil: none
-	forms  func(m Message) int                        // in how many forms it is sent, each in a request, the last one counts; nil: one
+	answer func(ctx context.Context, m Message) error // answers a request; nil: immediate success
+	fits   int                                        // items that fit into one message; 0: all
+	silent func(m Message) bool                       // needs no request; nil: none
+	forms  func(m Message) int                        // requests, the last one counts; nil: one
 
 	mu          sync.Mutex
 	busy        map[Lane]bool
-	maxInFlight int // maximum number of requests in flight
+	maxInFlight int // maximum of concurrent requests
 	requests    []request
 }
 
@@ -114,7 +114,7 @@ func (m *messenger) setBusy(l Lane, busy bool) {
 	m.maxInFlight = max(m.maxInFlight, len(m.busy))
 }
 
-// request is one request for the first items of a message.
+// request makes a request for the first items of a message.
 func (m *messenger) request(ctx context.Context, message Message, covered int, extra bool) (err error) {
 	r := request{chat: message.Lane.Chat, extra: extra, message: message, begun: time.Now()}
 	for _, item := range message.Items[:covered] {
@@ -172,8 +172,8 @@ func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// scripted answers the requests for an item with its errors in order, then succeeds. errPanic makes
-// the sender panic.
+// scripted answers the requests for an item with its errors in order, then with success. errPanic
+// makes the sender panic.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
@@ -190,7 +190,7 @@ func scripted(errs map[int64][]error) func(context.Context, Message) error {
 
 var errPanic = errors.New("sender is broken")
 
-// answersAfter succeeds after a delay, or fails as a client does whose request is canceled.
+// answersAfter succeeds after a delay, or fails like a client whose request is canceled.
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {
@@ -212,7 +212,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// advance lets time pass in a test, and then lets everything happen that is due.
+// advance lets time pass, and then lets everything happen that is due.
 func advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	if err := sleep(context.Background(), d); err != nil {
@@ -227,12 +227,12 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ignoresCancel succeeds after a long time and ignores its context.
+// ignoresCancel succeeds after a long time, ignoring its context.
 func ignoresCancel(d time.Duration) func(context.Context, Message) error {
 	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
 
-// inBubble runs a subtest in a bubble of fake time, in parallel with others.
+// inBubble runs a parallel subtest in a bubble of fake time.
 func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -241,13 +241,13 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// process is a running dispatcher. It runs until it is stopped or the test ends, and must not end
-// with an error.
+// process is a running dispatcher. It runs until it is stopped or the test ends, and must end
+// without an error.
 type process struct {
 	*Dispatcher
 	t      *testing.T
 	cancel context.CancelFunc
-	ended  chan error // what Run returns
+	ended  chan error // result of Run
 }
 
 func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *process {
@@ -267,14 +267,13 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 			if err != nil {
 				t.Errorf("Run: %v", err)
 			}
-		default: // the test has seen how it ended
+		default: // the test has received its result
 		}
 	})
 	return p
 }
 
-// dispatch starts a dispatcher that sends each item in a message of its own, unless the settings
-// differ.
+// dispatch starts a dispatcher that sends each item in its own message, unless the settings differ.
 func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -294,7 +293,7 @@ func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
 }
 
-// dispatchTerm is dispatch, but also returns the term. Its fields may be read only while all
+// dispatchTerm is like dispatch but also returns the term, whose fields may be read only while all
 // goroutines are blocked.
 func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
@@ -306,7 +305,7 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 	return start(t, d, term.run), term
 }
 
-// checkEmpty fails the test for everything that an idle dispatcher still keeps in memory.
+// checkEmpty reports everything that an idle dispatcher still keeps in memory.
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
@@ -322,7 +321,7 @@ func (t *term) checkEmpty(test *testing.T) {
 	t.Wake() // synchronizes with the next step
 }
 
-// laneCount returns how many lanes are in memory.
+// laneCount returns the number of lanes in memory.
 func (t *term) laneCount() int {
 	n := len(t.lanes)
 	t.Wake() // synchronizes with the next step
@@ -332,7 +331,7 @@ func (t *term) laneCount() int {
 // Wake wakes the lanes of the chats.
 func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
-// WakeCallbackAnswers wakes the lane of the answers to buttons in a chat.
+// WakeCallbackAnswers wakes the lane of the callback answers of a chat.
 func (p *process) WakeCallbackAnswers(chat ChatID) {
 	p.Dispatcher.Wake(Lane{Chat: chat, Kind: CallbackAnswers})
 }
@@ -345,7 +344,7 @@ func lanesOf(chats []ChatID) []Lane {
 	return all
 }
 
-// stop stops the dispatcher and returns how long that took.
+// stop stops the dispatcher, and returns how long that took.
 func (p *process) stop() time.Duration {
 	p.t.Helper()
 	begun := time.Now()
@@ -374,9 +373,9 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 	}
 }
 
-// messengerLimits returns Telegram's limits as given in https://core.telegram.org/bots/faq: about
-// one message a second in a chat (groups tolerate short bursts), 20 a minute in a group, and 30 a
-// second in total.
+// messengerLimits returns Telegram's limits as documented in https://core.telegram.org/bots/faq:
+// about one message per second in a chat (groups tolerate short bursts), 20 per minute in a group,
+// and 30 per second in total.
 func messengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rateLimitedUntil answers chats with a rate limit until their time is over, and otherwise
-// succeeds.
+// rateLimitedUntil rate limits each chat until its time is over, and otherwise succeeds.
 func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
@@ -21,7 +20,7 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestOneLaneProbes rate limits all chats for a minute: only one lane at a time probes.
+// TestOneLaneProbes: if all chats are rate limited, only one lane at a time probes.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,8 +38,8 @@ func TestOneLaneProbes(t *testing.T) {
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
 		}
-		// four at first, two more before the third answer is known, then one every seven seconds or
-		// slightly more, and all of them once the circuit closes
+		// Four at first, two more before the third answer is known, then one about every seven
+		// seconds, and all of them once the circuit closes.
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A hanging sender is canceled and its slot is reused, even if it ignores the cancellation.
+// TestHangingSender: a hanging sender is canceled, and its slot is reused even if it ignores the
+// cancellation.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }
@@ -77,12 +78,12 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	return f(ctx, m)
 }
 
-// A call of the store that hangs is given up, so that it does not block sending for long.
+// TestHangingStore: a hanging call of the store is given up, so it does not block sending for long.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		hung := map[bool]bool{} // when taking, and when persisting a result
+		hung := map[bool]bool{} // whether a take and the persisting of a result have hung
 		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
 			if persists := len(results) > 0; !hung[persists] {
 				hung[persists] = true

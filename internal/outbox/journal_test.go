@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// While the database is unavailable nothing is lost and nothing is sent twice. The log reports the
-// start and the end.
+// TestStoreIsUnavailable: while the database is unavailable, nothing is lost or sent twice. The log
+// reports the start and the end.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute
@@ -31,7 +31,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 			}
 			end := time.Now().Add(outage + 10*time.Millisecond)
 			calls := 0
-			var sizes []int // of the steps after the outage
+			var sizes []int // sizes of the steps after the outage
 			store.onAdvance = func(_ context.Context, results []Result, lanes []Lane) error {
 				now, size := time.Now(), len(results)+len(lanes)
 				if now.Before(start) {
@@ -85,7 +85,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// An entry that can never be persisted or taken delays nothing else.
+// TestPoison: an entry that can never be persisted or taken delays nothing else.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const poisoned, chats, rounds = ChatID(0), 60, 30
@@ -137,7 +137,8 @@ func TestPoison(t *testing.T) {
 // rowIn returns the stored row of the message.
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
-// Results and takes that come up during a step are persisted together in the next one.
+// TestStepsAreBatched: results and takes that come up during a step are persisted together in the
+// next one.
 func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {

@@ -29,8 +29,8 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// A request starts only if it ends before another instance can take the lease. After a renewal
-// requests resume soon.
+// TestLeaseIsLongEnoughForRequests: a request starts only if it ends before another instance can
+// take the lease. After a renewal, requests resume soon.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,7 +75,8 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// A dispatcher that has lost the lease ends at once, cancels its requests and writes nothing more.
+// TestLeaseIsLost: a dispatcher that lost the lease ends at once, cancels its requests and writes
+// nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){
@@ -83,7 +84,8 @@ func TestLeaseIsLost(t *testing.T) {
 			store.add(9)
 			p.Wake(9)
 		},
-		"when a result is persisted": func(*process, *memory) {}, // the quick chat is answered after a second
+		// The quick chat is answered after a second.
+		"when a result is persisted": func(*process, *memory) {},
 		"when it stops": func(p *process, _ *memory) {
 			p.cancel()
 		},

@@ -75,7 +75,7 @@ func (b *logbook) lines(message string) []logged {
 	return lines
 }
 
-// countFrom returns how many records have at least this level.
+// countFrom returns the number of records of at least this level.
 func (b *logbook) countFrom(level slog.Level) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

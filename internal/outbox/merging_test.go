@@ -17,7 +17,8 @@ func (m *messenger) covered(chat ChatID) [][]int64 {
 	return covered
 }
 
-// Waiting items of a chat are merged into one message, as many as fit. The rest goes next.
+// TestMerging: waiting items of a chat are merged into a message, as many as fit. The rest goes
+// next.
 func TestMerging(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -60,7 +61,7 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// While a chat waits for its pace, its items are merged.
+// TestPaceMerges: items that wait for the pace of their chat are merged.
 func TestPaceMerges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,8 +80,8 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// A failure concerns the items that the request covered; an unknown outcome is repeated as the same
-// message.
+// TestMergedMessageFails: a failure applies to the items that the request covered. After an unknown
+// outcome, the same message is repeated.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -88,7 +89,7 @@ func TestMergedMessageFails(t *testing.T) {
 		want [][]int64
 		end  rowState // of the first item
 	}{
-		// item 6 is added during the pause
+		// Item 6 is added during the pause.
 		"rate limited": {rateLimited(time.Second), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"unreachable":  {failure(Unreachable), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
 		"ambiguous":    {failure(Ambiguous), [][]int64{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}}, rowSent},
@@ -117,7 +118,7 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// A lane over its bound is summarized right before its next turn, once.
+// TestOverfullLane: a lane over its bound is summarized once, right before its next turn.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,7 +156,8 @@ func TestOverfullLane(t *testing.T) {
 	})
 }
 
-// An item whose deadline has passed when its turn comes is not sent, without another poll.
+// TestLateItem: an item that is past its deadline at its turn is not sent; that takes no further
+// poll.
 func TestLateItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +181,7 @@ func TestLateItem(t *testing.T) {
 	})
 }
 
-// While too many items wait in all chats together, fewer may wait in each.
+// TestCrowdedStore: while too many items wait over all chats, fewer may wait in each.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +189,8 @@ func TestCrowdedStore(t *testing.T) {
 		store.add(repeat(1, 30)...)
 		store.freeze(1, time.Hour)
 		dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
-		for round, want := range []int{1, 1 + 10} { // a tenth of 50 may wait in each chat, or all 50
+		// In each chat, a tenth of 50 may wait, or all 50.
+		for round, want := range []int{1, 1 + 10} {
 			store.freeze(2, 2*time.Second)
 			store.add(repeat(2, 10)...)
 			advance(t, 20*time.Second)

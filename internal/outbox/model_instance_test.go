@@ -11,27 +11,27 @@ import (
 
 var errKilled = errors.New("the process is dead")
 
-// instance is one process: a dispatcher that dispatches while it holds the lease, and the state
-// that cuts it off when it is frozen or killed.
+// instance is a process: a dispatcher that dispatches while it holds the lease, and the state that
+// cuts it off when it is frozen or killed.
 type instance struct {
 	w          *world
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc
-	ended      chan struct{} // its last goroutine has ended, except for hanging senders
-	killed     chan struct{} // closed when it dies: nothing that it does has an effect any more
+	ended      chan struct{} // closed when all goroutines have ended, except hanging senders
+	killed     chan struct{} // closed at its death: from then on, it has no effect
 
 	mu            sync.Mutex
 	thaw          chan struct{} // nil: not frozen
 	thawedAt      time.Time     // end of the last freeze
-	frozenCheckAt time.Time     // end of the last lease check during which it was frozen
-	isolatedUntil time.Time     // until then it cannot renew its lease
+	frozenCheckAt time.Time     // end of the last lease check during a freeze
+	isolatedUntil time.Time     // it cannot renew its lease until then
 	lease         *heldLease
 	term          *term // nil: not dispatching
 	traps         map[moment]*trap
-	refusedEpoch  int64 // the last epoch that the store refused
+	refusedEpoch  int64 // last epoch that the store refused
 }
 
-// trap is an action at a certain moment.
+// trap is an action at the nth moment of a kind.
 type trap struct {
 	nth int
 	do  func()
@@ -63,21 +63,21 @@ func (i *instance) trigger(m moment) {
 	}
 }
 
-// leads is true if the instance dispatches.
+// leads reports whether the instance dispatches.
 func (i *instance) leads() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.term != nil
 }
 
-// currentLease returns the lease that the instance acquired last.
+// currentLease returns the last lease that the instance acquired.
 func (i *instance) currentLease() *heldLease {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.lease
 }
 
-// heldLease is the lease as its holder knows it.
+// heldLease is a lease as its holder knows it.
 type heldLease struct {
 	*instance
 	epoch   int64
@@ -92,7 +92,7 @@ func (r *heldLease) left() time.Duration {
 	return time.Until(r.expires)
 }
 
-// Remaining is where a freeze does the most harm: right after the lease was checked.
+// Remaining is where a freeze does the most harm, because the lease was just checked.
 func (r *heldLease) Remaining() time.Duration {
 	r.waitThaw()
 	left := r.left()
@@ -128,7 +128,7 @@ func (w *world) start() *instance {
 	return i
 }
 
-// dispatch runs the dispatcher with a lease and renews it until it is lost.
+// dispatch runs the dispatcher with a lease, which it renews until it is lost.
 func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	i.mu.Lock()
 	i.lease = lease
@@ -155,7 +155,7 @@ func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	}
 }
 
-// run is Dispatcher.Run, but keeps the term.
+// run is Dispatcher.Run except that it keeps the term.
 func (i *instance) run(ctx context.Context, lease Lease) error {
 	t := newTerm(i.dispatcher, lease)
 	i.mu.Lock()
@@ -169,7 +169,7 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 	return t.run(ctx)
 }
 
-// isKilled is true if the instance is dead.
+// isKilled reports whether the instance is dead.
 func (i *instance) isKilled() bool {
 	select {
 	case <-i.killed:
@@ -179,7 +179,7 @@ func (i *instance) isKilled() bool {
 	}
 }
 
-// waitThaw blocks while the instance is frozen, and says whether it was.
+// waitThaw blocks while the instance is frozen, and reports whether it was.
 func (i *instance) waitThaw() bool {
 	wasFrozen := false
 	for {
@@ -241,7 +241,7 @@ func (i *instance) stop() {
 	}
 }
 
-// kill kills the instance. Its requests in flight may still arrive.
+// kill kills the instance. Requests in flight may still arrive.
 func (i *instance) kill() {
 	if lease := i.currentLease(); lease != nil {
 		switch inFlight, arrived := i.w.model.Unwritten(lease.epoch); {
@@ -255,8 +255,7 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call executes a call of the store with its scripted outcome. It says whether the effect has taken
-// place.
+// call executes a call of the store with its scripted outcome, and reports whether it took effect.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()
@@ -272,7 +271,8 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 		return false, err
 	}
 	if i.waitThaw() {
-		err = i.wait(context.Background(), 0) // after a freeze, the answer is seen before the timeout
+		// After a freeze, the answer is seen before the timeout.
+		err = i.wait(context.Background(), 0)
 	} else {
 		err = i.wait(ctx, c.slow/2)
 	}
@@ -285,7 +285,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	return true, err
 }
 
-// wait waits for the duration, the end of the context or the death of the process.
+// wait waits for the duration, the end of the context or the death of the instance.
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -302,7 +302,7 @@ func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// leaseRefused notes that the store refused the epoch. That may happen only once.
+// leaseRefused notes that the store refused the epoch, which may happen only once.
 func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -327,7 +327,7 @@ func (i *instance) moved(ctx context.Context, from, to int64) error {
 	return nil
 }
 
-// acquire returns the lease if it is free, otherwise nil.
+// acquire returns the lease if it is free, nil otherwise.
 func (db *database) acquire(i *instance) *heldLease {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -347,7 +347,7 @@ func (db *database) acquire(i *instance) *heldLease {
 	return &heldLease{instance: i, epoch: db.epoch, expires: db.expires}
 }
 
-// renew renews a lease, and says whether it is still held.
+// renew renews a lease, and reports whether it is still held.
 func (db *database) renew(r *heldLease) bool {
 	r.waitThaw()
 	db.mu.Lock()

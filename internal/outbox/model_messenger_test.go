@@ -36,7 +36,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	var once sync.Once
 	ends := func(class FailureKind) { once.Do(func() { w.model.Ends(r, queuemodel.Answer(class), f.wait) }) }
 	cut := func() { w.model.Cut(r) }
-	if f.notAttempted { // there is no request to be cut
+	if f.notAttempted { // there is no request to cut off
 		cut = func() { ends(Unreachable) }
 	}
 	defer context.AfterFunc(ctx, cut)()
@@ -75,8 +75,8 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	}
 }
 
-// transmit sends a request to the messenger and returns the answer. The request arrives, if at all,
-// at some moment in between.
+// transmit sends a request to the messenger and returns the answer. If the request arrives at all,
+// it arrives at some moment in between.
 func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) FailureKind {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered
 	if i.waitThaw() {
@@ -89,7 +89,7 @@ func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel
 		case f.notAttempted:
 			return Unreachable
 		default:
-			if late && f.delivered && !i.isKilled() { // it was transmitted before the timeout was seen
+			if late && f.delivered && !i.isKilled() { // transmitted before the timeout was noticed
 				w.counts.add("a frozen process sent after its lease")
 				w.model.Reaches(r, delivers)
 			}
@@ -106,7 +106,7 @@ func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel
 	if err := i.wait(ctx, arrival); err != nil {
 		switch {
 		case !f.delivered:
-		case i.isKilled(): // it is already on its way
+		case i.isKilled(): // already on its way
 			go func() {
 				_ = sleep(context.Background(), time.Until(begun.Add(max(arrival, w.settings.SendTimeout/2))))
 				w.counts.add("a request arrived after the end of its process")

@@ -12,15 +12,15 @@ import (
 
 // fate is the scripted outcome of one request.
 type fate struct {
-	class        FailureKind   // "": success
+	class        FailureKind   // empty for success
 	lasts        time.Duration // until the answer
-	arrives      int           // when it reaches the messenger, in percent of lasts
-	delivered    bool          // it is delivered although its outcome is unknown: for Ambiguous, and if canceled
+	arrives      int           // time of arrival, in percent of lasts
+	delivered    bool          // for Ambiguous, and if canceled: it arrives
 	notAttempted bool          // it fails before it is sent
-	wait         time.Duration // for RateLimited
-	panics       bool          // for Failed, instead of an answer
-	newID        int64         // for Migrated
-	hangs        time.Duration // how long it ignores its cancellation
+	wait         time.Duration // with RateLimited
+	panics       bool          // with Failed, instead of an answer
+	newID        int64         // with Migrated
+	hangs        time.Duration // time for which it ignores its cancellation
 }
 
 // addition is one item to add to the queue.
@@ -30,10 +30,10 @@ type addition struct {
 	purpose   notice.Purpose
 	thread    int64
 	content   string        // for Edit, Ensure and Page
-	editIndex int           // for Edit and Page: which of the chat's messages, counted from the last
-	deadline  time.Duration // 0: none
-	size      int           // when part of a message
-	alone     bool          // must not share a message
+	editIndex int           // for Edit and Page: the chat's message, counted from the last
+	deadline  time.Duration // 0 for none
+	size      int           // as a part of a message
+	alone     bool          // cannot share a message
 	fates     []fate        // of the requests that start with it; the last one is final
 }
 
@@ -43,68 +43,68 @@ func (a addition) lane() Lane { return laneOf(a.chat, a.action) }
 type eventKind string
 
 const (
-	stop      eventKind = "stop"    // stops gracefully, restarts later
-	kill      eventKind = "kill"    // dies at once, restarts later
-	freeze    eventKind = "freeze"  // is suspended for a while and does not notice
-	isolate   eventKind = "isolate" // cannot renew its lease; the items are added shortly before it expires
-	outage    eventKind = "outage"  // all requests fail for a while
-	add       eventKind = "add"     // the items are added only at that moment
-	unparkAll eventKind = "unpark"  // all parked chats become active again
+	stop   eventKind = "stop"   // stops cleanly, restarts later
+	kill   eventKind = "kill"   // dies at once, restarts later
+	freeze eventKind = "freeze" // is suspended for a while and does not notice
+	// isolate: it cannot renew its lease; the items are added shortly before its end.
+	isolate   eventKind = "isolate"
+	outage    eventKind = "outage" // all requests fail for a while
+	add       eventKind = "add"    // the items are added only then
+	unparkAll eventKind = "unpark" // all parked chats become active again
 )
 
-// moment is when something happens to an instance.
+// moment is a moment at which something happens to an instance.
 type moment string
 
 const (
 	atOnce       moment = ""
-	whenStarted  moment = "started"  // when it loads recent requests; the current leader is stopped
-	whenChecked  moment = "checked"  // when it has checked its lease
-	whenTaken    moment = "taken"    // when the store has committed, before the answer arrives
-	whenBegun    moment = "begun"    // when a request has started
-	whenAnswered moment = "answered" // when a request has been answered
+	whenStarted  moment = "started"  // loads recent requests; the current leader is stopped
+	whenChecked  moment = "checked"  // has checked its lease
+	whenTaken    moment = "taken"    // the store has committed, the answer has not arrived
+	whenBegun    moment = "begun"    // a request has started
+	whenAnswered moment = "answered" // a request was answered
 )
 
-// event is something that happens from outside.
+// event is an event from outside.
 type event struct {
-	after        time.Duration // the previous event
+	after        time.Duration // since the previous event
 	adds         []addition
 	wake         bool
-	strayWake    bool // wakes lanes that have nothing to send
+	strayWake    bool // wake lanes without anything to send
 	kind         eventKind
 	moment       moment
-	nth          int  // at the nth moment of this kind
-	other        bool // concerns an instance that does not dispatch
+	nth          int  // the nth moment of this kind
+	other        bool // applies to an instance that does not dispatch
 	lasts        time.Duration
-	beforeExpiry time.Duration // for isolate: how long before the lease expires
-	class        FailureKind   // for outage
+	beforeExpiry time.Duration // with isolate: time until the lease expires
+	class        FailureKind   // with outage
 }
 
 // call is the scripted outcome of one call of the store.
 type call struct {
-	fails      bool          // without effect
-	answerLost bool          // takes effect, but its answer is lost
-	slow       time.Duration // delay, half before and half after it takes effect
+	fails      bool          // has no effect
+	answerLost bool          // has an effect, but the answer is lost
+	slow       time.Duration // delay, half before and half after the effect
 }
 
 // scenario is a complete script.
 type scenario struct {
 	limits   Limits
 	settings Settings
-	capacity int // the size of a message
+	capacity int // size of a message
 	ttl      time.Duration
 	hosts    int
-	// alone means a single instance for the whole time. It is woken for every item and polls only
-	// once a day.
+	// alone means a single instance, which is woken for every item and polls only once a day.
 	alone bool
 
 	events       []event
-	faultTail    time.Duration // after the last event, how long calls of the store still fail
-	advances     []call        // in order, for all instances together
+	faultTail    time.Duration // how long calls of the store still fail after the last event
+	advances     []call        // in order, over all instances
 	polls        []call
 	recents      []call
 	summaries    []call
 	hasMovedHook bool
-	moves        []bool // whether each call of the hook succeeds
+	moves        []bool // success of each call of the hook
 }
 
 func ms(values ...int64) *rapid.Generator[time.Duration] {
@@ -242,7 +242,7 @@ func drawEvent(t *rapid.T, alone bool) event {
 		}
 	}
 	adds, maxAdds := rapid.Custom(drawAddition), 6
-	if oneIn(3).Draw(t, "burst") { // for one chat
+	if oneIn(3).Draw(t, "burst") { // to one chat
 		chat := ChatID(rapid.IntRange(1, 5).Draw(t, "chat"))
 		maxAdds = 14
 		adds = rapid.Map(adds, func(a addition) addition {

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// play executes the scenario, drains the queue and checks the result. It returns the situations
-// that occurred.
+// play executes the scenario, drains the queue, checks the result, and returns the situations that
+// occurred.
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {
@@ -28,9 +28,9 @@ func (s scenario) play() (map[string]int, error) {
 	w.mu.Lock()
 	w.faultFree = true
 	w.mu.Unlock()
-	_ = sleep(context.Background(), time.Minute) // until all instances are up again
+	_ = sleep(context.Background(), time.Minute) // all instances are up again
 	w.drain()
-	// another item is sent like the first one
+	// Another item is sent like the first one.
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: notice.Outcome, fates: []fate{{}}}}, wake: true})
 	w.drain()
 	_ = sleep(context.Background(), 2*time.Minute)
@@ -54,8 +54,9 @@ func (s scenario) play() (map[string]int, error) {
 	return w.counts.counts, err
 }
 
-// Whatever fails, and whichever instance dispatches: each chat receives all its items in order,
-// twice only if the store counts a possible duplicate, and never faster than the limits allow.
+// TestModel: whatever fails and whichever instance dispatches, each chat receives all its items in
+// order, twice only if the store counted a possible duplicate, and never faster than the limits
+// allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -68,7 +69,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// A page that was tried gives way to the newest of its message, whatever came of it.
+// TestNewestPage: a page that was tried gives way to the newest one of its message, whatever the
+// outcome.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, class := range []FailureKind{RateLimited, Unreachable, Ambiguous, Failed} {
@@ -93,8 +95,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// Of buttons that are pressed in quick succession below a message, what the first and the last ask
-// for is shown.
+// TestQuickPresses: after quick presses below a message, the pages of the first and the last press
+// are shown.
 func TestQuickPresses(t *testing.T) {
 	t.Parallel()
 	press := func(i int) event {
@@ -115,7 +117,7 @@ func TestQuickPresses(t *testing.T) {
 	}
 }
 
-// pressed is a scenario of one instance that nothing befalls.
+// pressed is a scenario of one instance without any fault.
 func pressed() scenario {
 	return scenario{
 		limits: messengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
@@ -126,7 +128,7 @@ func pressed() scenario {
 	}
 }
 
-// allSituations lists what scenarios must cover.
+// allSituations lists the situations that the scenarios must cover.
 var allSituations = []string{
 	"a chat could not be moved",
 	"a chat was moved",
@@ -172,8 +174,8 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// The scenarios drawn for TestModel cover all situations that the model is meant for. Some are
-// rare, and depend on which of two goroutines is first.
+// TestModelCoversAllSituations: the scenarios of TestModel cover all situations that the model is
+// meant for. Some are rare, and depend on the order of two goroutines.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const usual, most = 200, 2000

@@ -23,14 +23,14 @@ type world struct {
 	faultFree bool // only requests still fail
 	requests  map[int64]int
 	addresses map[ChatID]int64 // the messenger's ids of the chats
-	outage    FailureKind      // the failure of all requests
-	until     time.Time        // … until then
+	outage    FailureKind      // failure of all requests
+	until     time.Time        // end of the outage
 	lastCall  time.Time
 	calls     int // calls of the store at lastCall
 	errs      []error
 }
 
-// host runs one instance after the other.
+// host runs one instance after another.
 type host struct {
 	instance *instance
 	down     bool
@@ -59,7 +59,7 @@ func newWorld(s scenario) *world {
 	}
 	w.db = newDatabase(w.model, &w.counts)
 	w.db.parksFor = 30 * time.Second
-	if s.alone { // nobody polls for what waits there
+	if s.alone { // without polls, nothing there would be found
 		w.db.parksFor = farFuture
 	}
 	for c, a := range w.db.chats {
@@ -217,7 +217,7 @@ func (w *world) put(e event) {
 	}
 }
 
-// host returns the instance that dispatches, or another one, and its host.
+// host returns the instance that dispatches, or another one, with its host.
 func (w *world) host(other bool) (*host, *instance) {
 	all := w.instances()
 	for n, i := range all {
@@ -297,7 +297,7 @@ func (w *world) reportNewIDs() {
 	}
 }
 
-// drain waits until there is nothing more to send. Without polls, chats must be unparked for that.
+// drain waits until nothing is left to send. Without polls, that requires unparking the chats.
 func (w *world) drain() {
 	const interval, rounds = 10 * time.Second, 1500
 	for range rounds {
@@ -312,7 +312,7 @@ func (w *world) drain() {
 	}
 }
 
-// checkIdle checks what the instances keep in memory when there is nothing to do.
+// checkIdle checks what the instances keep in memory while there is nothing to do.
 func (w *world) checkIdle() error {
 	leads := 0
 	for _, i := range w.instances() {

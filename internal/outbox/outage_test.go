@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unavailable fails all requests until a given time, and then succeeds. Each answer takes its time.
+// unavailable fails all requests until a given time, and then succeeds. Each answer takes a while.
 func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -23,7 +23,8 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// While the messenger is unreachable one lane probes, less and less often, and the others wait.
+// TestOutage: while the messenger is unreachable, one lane probes, less and less often, and the
+// others wait.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -40,7 +41,7 @@ func TestOutage(t *testing.T) {
 			if !p.Stats().CircuitOpen {
 				t.Error("the circuit is not open")
 			}
-			// those in flight when the third failed, and then one at a time
+			// Those in flight at the third failure, and then one at a time.
 			requests, opens := sender.all(), sender.all()[0].ended
 			first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
 			if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
@@ -51,12 +52,13 @@ func TestOutage(t *testing.T) {
 				if r.begun.Before(requests[first+i-1].ended) {
 					t.Fatalf("request %d starts before the previous one has ended", first+i+1)
 				}
-				probes = append(probes, r.begun.Add(-time.Duration(i)*lasts)) // the pause starts with the answer
+				// The pause begins with the answer.
+				probes = append(probes, r.begun.Add(-time.Duration(i)*lasts))
 			}
 			checkBackoff(t, probes)
 
 			advance(t, 26*time.Second+rounding+chats*2*lasts+26*time.Second)
-			if kind == Ambiguous { // after several unknown outcomes the pause is longer
+			if kind == Ambiguous { // several unknown outcomes make the pause longer
 				if n := store.count(rowSent); n < chats*2-10 {
 					t.Errorf("%d of %d are sent soon", n, chats*2)
 				}
@@ -75,7 +77,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// Any answer ends an outage.
+// TestOutageEndsWithTheFirstAnswer: the first answer, whatever it is, ends an outage.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
@@ -125,7 +127,7 @@ func TestBreakerInOutage(t *testing.T) {
 		chat  ChatID
 		at    float64
 		ok    bool
-		opens bool // the circuit is open after that
+		opens bool // whether the circuit is open afterwards
 	}
 	for name, steps := range map[string][]step{
 		"three lanes":              {{1, 0, fails, false}, {2, 0, fails, false}, {3, 0, fails, true}},
@@ -148,8 +150,8 @@ func TestBreakerInOutage(t *testing.T) {
 	}
 }
 
-// Each failed probe makes the pause longer, requests from before do not count, and a success resets
-// everything.
+// TestBreakerProbes: each failed probe makes the pause longer, earlier requests do not count, and a
+// success resets everything.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

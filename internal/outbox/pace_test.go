@@ -9,14 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// span is the time of a request. The messenger may count it at any moment from its start to its
-// end.
+// span is the time of a request. The messenger may count the request at any moment within it.
 type span struct{ begun, ended time.Time }
 
-// countAt returns how many requests the messenger may count within a window that ends just after a
+// countAt returns how many requests the messenger may count in a window that ends just after a
 // moment.
 func countAt(spans []span, at time.Time, per time.Duration) int {
-	until := at.Add(1) // the window does not contain this moment
+	until := at.Add(1) // exclusive
 	from := until.Add(-per)
 	n := 0
 	for _, s := range spans {
@@ -27,8 +26,8 @@ func countAt(spans []span, at time.Time, per time.Duration) int {
 	return n
 }
 
-// maxCount returns how many requests the messenger may count within a window in the worst case. It
-// tries all windows that end just after a start: in between, the number can only be smaller.
+// maxCount returns the worst-case number of requests that the messenger may count in a window.
+// Windows that end just after a start suffice, because in between the number can only be smaller.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
@@ -47,7 +46,7 @@ func exceeded(spans []span, windows []Window) error {
 	return nil
 }
 
-// isFull is true if another request at this time would exceed a window.
+// isFull reports whether another request at this time would exceed a window.
 func isFull(spans []span, windows []Window, at time.Time) bool {
 	return slices.ContainsFunc(windows, func(w Window) bool { return countAt(spans, at, w.Per) >= w.N })
 }
@@ -58,7 +57,7 @@ func drawWindows(maxCount int) *rapid.Generator[[]Window] {
 	}), 0, maxCount)
 }
 
-// offer is a request that becomes ready this long after the previous one.
+// offer is a request that becomes ready the given time after the previous one.
 type offer struct{ after, lasts time.Duration }
 
 func drawOffers(maxCount int) *rapid.Generator[[]offer] {
@@ -70,12 +69,12 @@ func drawOffers(maxCount int) *rapid.Generator[[]offer] {
 	}), 1, maxCount)
 }
 
-// run makes the requests one after the other as the pace allows. It returns when each was ready and
-// when it was made.
+// run makes the requests one by one as the pace allows, and returns when each was ready and when it
+// was made.
 func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
-	var ends []time.Time // of those in flight
+	var ends []time.Time // of requests in flight
 	for _, o := range offers {
 		wanted = wanted.Add(o.after)
 		first := wanted
@@ -108,8 +107,8 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 	return ready, spans
 }
 
-// For all windows, loads and delays: no window is exceeded, and no request waits longer than
-// necessary.
+// TestPaceKeepsWindows: for all windows, loads and delays, no window is exceeded, and no request
+// waits longer than necessary.
 func TestPaceKeepsWindows(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,7 +126,7 @@ func TestPaceKeepsWindows(t *testing.T) {
 	})
 }
 
-// The memory of a pace is bounded by the limits, in whatever order requests are added.
+// TestPaceForgets: the limits bound the memory of a pace, in whatever order requests are added.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -149,7 +148,7 @@ func TestPaceForgets(t *testing.T) {
 		if !slices.IsSortedFunc(p.ends, time.Time.Compare) {
 			t.Fatalf("not in order: %v", p.ends)
 		}
-		// the requests that count are kept
+		// The requests that count are kept.
 		slices.SortFunc(ends, time.Time.Compare)
 		if n := min(maxCount, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
 			t.Fatalf("of %v, %v are kept", ends, p.ends)
@@ -166,7 +165,8 @@ func TestPaceForgets(t *testing.T) {
 	})
 }
 
-// Nothing but the end of another request makes room where all that are allowed are in flight.
+// TestPaceIsTakenUpInFlight: if all allowed requests are in flight, only the end of one of them
+// makes room.
 func TestPaceIsTakenUpInFlight(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spans returns the spans of the matching requests, without answers to buttons.
+// spans returns the spans of the matching requests, without callback answers.
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {
@@ -24,8 +24,8 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded returns an error if the requests exceed a limit. An extra request for a message need not
-// wait for the limits of its chat, but whatever comes next in the chat must.
+// exceeded returns an error if the requests exceed a limit. An extra request of a message need not
+// wait for the limits of its chat, but the chat's next message must.
 func (m *messenger) exceeded(limits Limits) error {
 	before := make(map[ChatID][]span)
 	for _, r := range m.all() {
@@ -43,7 +43,7 @@ func (m *messenger) exceeded(limits Limits) error {
 	return nil
 }
 
-// begun returns when the requests for a chat started.
+// begun returns the start times of the requests for a chat.
 func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.to(chat) {
@@ -52,7 +52,8 @@ func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	return begun
 }
 
-// A window is measured from the end of a request, so the duration of the request is added.
+// TestPaceOfLanes: a window is measured from the end of a request, so the request's duration adds
+// to it.
 func TestPaceOfLanes(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -100,8 +101,8 @@ func TestPaceOfLanes(t *testing.T) {
 	}
 }
 
-// Edits count like new messages, failures count like successes, and skipped edits do not count.
-// What exists once goes last.
+// TestPaceCountsEveryRequest: edits count like new messages, failures like successes, and skipped
+// edits not at all. Boards go last.
 func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,8 +131,8 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is a random sequence of items, with either restarts or extra requests: what a dispatcher
-// finds after a restart is one request for each message.
+// load is a random sequence of items, with either restarts or extra requests, because a restarted
+// dispatcher remembers one request per message.
 type load struct {
 	limits   Limits
 	parallel int
@@ -140,9 +141,9 @@ type load struct {
 
 type loadEvent struct {
 	after   time.Duration
-	chats   []ChatID // one item for each of these; odd ids are private
+	chats   []ChatID // one item each; odd ids are private chats
 	lasts   time.Duration
-	forms   int // requests for each item
+	forms   int // requests per item
 	restart bool
 }
 
@@ -178,14 +179,14 @@ func drawLoad(t *rapid.T) load {
 	}
 }
 
-// play executes the load and checks the requests. Without restarts it also checks that nothing
+// play executes the load and checks the requests. Without restarts, it also checks that nothing
 // waits unnecessarily.
 func (l load) play(t *testing.T) error {
 	store := newMemory()
 	for c := ChatID(1); c <= 6; c += 2 {
 		store.private[c] = true
 	}
-	var events sync.Map // the event that an item is of, by its id
+	var events sync.Map // event of each item, by id
 	eventOf := func(m Message) loadEvent {
 		e, _ := events.Load(m.Row.ID)
 		return e.(loadEvent)
@@ -204,7 +205,7 @@ func (l load) play(t *testing.T) error {
 			p = dispatch(t, store, sender, settings)
 		}
 		for _, c := range e.chats {
-			items++ // the id of the next item
+			items++ // id of the next item
 			events.Store(items, e)
 			store.add(c)
 		}
@@ -226,7 +227,7 @@ func (l load) play(t *testing.T) error {
 func (l load) unneededWait(store *memory, sender *messenger) error {
 	var all []span
 	done := make(map[ChatID][]span)
-	sending := make(map[int64]span) // from the first request for an item to the end of the last one
+	sending := make(map[int64]span) // from the first request for an item to the end of the last
 	for _, r := range sender.all() {
 		s := sending[r.ids[0]]
 		sending[r.ids[0]] = span{cmp.Or(s.begun, r.begun), r.ended}
@@ -254,8 +255,8 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// For all limits, loads, delays, refused forms and restarts: no limit is exceeded, everything is
-// sent, and as soon as possible.
+// TestPaceOfRandomLoad: for all limits, loads, delays, refused forms and restarts, no limit is
+// exceeded, and everything is sent as soon as possible.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -19,7 +19,7 @@ func (m *memory) addPages(chat ChatID, n int) {
 	}
 }
 
-// actions returns the actions of the requests for a chat, and when they began.
+// actions returns the actions and the start times of the requests for a chat.
 func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, begun []time.Duration) {
 	for _, r := range m.to(chat) {
 		actions, begun = append(actions, r.message.Action), append(begun, r.begun.Sub(since))
@@ -27,8 +27,9 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// Pages and messages share the limits of their chat. If both wait, the message goes first, or after
-// ten seconds whatever has waited longer. Pages leave half of what the limits allow to messages.
+// TestPagesShareThePace: pages and messages share the limits of their chat. If both wait, the
+// message goes first, but after ten seconds the longest waiter does. Pages leave half of the limits
+// to messages.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
@@ -65,8 +66,8 @@ func TestPagesShareThePace(t *testing.T) {
 	}
 }
 
-// A page in flight delays no message, as far as the limits allow both. A page waits until no
-// message waits, but not for ever.
+// TestPagesDelayNoMessages: a page in flight delays no message as far as the limits allow both. A
+// page waits while messages wait, but not forever.
 func TestPagesDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestPagesDelayNoMessages(t *testing.T) {
 			return nil
 		})
 		p := dispatch(t, store, sender, Settings{Limits: messengerLimits()})
-		store.add(1) // before the first answer, the limits of the chat are unknown
+		store.add(1) // the limits of the chat are unknown before the first answer
 		p.Wake(1)
 		advance(t, time.Minute)
 		for _, c := range []struct {
@@ -122,8 +123,8 @@ func TestPagesDelayNoMessages(t *testing.T) {
 	})
 }
 
-// A page is shown soon after ten seconds in a chat that is never quiet either, although a result is
-// ready whenever the limit of the chat allows another request.
+// TestPageInABusyChat: even in a busy chat, a page is shown soon after ten seconds, although a
+// result is always ready to go.
 func TestPageInABusyChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,8 +148,8 @@ func TestPageInABusyChat(t *testing.T) {
 	})
 }
 
-// While one request uses up the limit of the chat, its other lane waits for the end of that
-// request, whatever it is.
+// TestPagesWaitForTheRequestInFlight: while a request uses up the limit of the chat, the chat's
+// other lane waits for its end, whichever it is.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
@@ -180,8 +181,8 @@ func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	}
 }
 
-// A page is edited again however often its outcome is unknown: that makes no duplicate. It ends at
-// its deadline.
+// TestPagesAreNotUncertain: a page with an unknown outcome is repeated, however often, because that
+// makes no duplicate. It ends at its deadline.
 func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

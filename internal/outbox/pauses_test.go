@@ -15,7 +15,7 @@ import (
 // rounding is the tolerance for pauses that are computed in floating point.
 const rounding = time.Microsecond
 
-// A paused chat does not delay another one at all.
+// TestRateLimitHoldsOneChat: a paused chat does not delay others.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ retryAfter, least time.Duration }{
@@ -58,7 +58,7 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 	}
 }
 
-// Chats that were paused together resume at different times.
+// TestRateLimitSpreads: chats paused together resume at different times.
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,13 +85,13 @@ func TestRateLimitSpreads(t *testing.T) {
 			checkBetween(t, "pause", pause, retryAfter, retryAfter+retryAfter/10+rounding)
 			moments[pause] = true
 		}
-		if len(moments) < 10 { // those whose own pause is shorter than that of all lanes resume together
+		if len(moments) < 10 { // chats with a pause shorter than that of all lanes resume together
 			t.Errorf("%d chats resume at %d different times", chats, len(moments))
 		}
 	})
 }
 
-// The store is not called for a chat that is paused.
+// TestPausedChatIsLeftAlone: the store is not called for a paused chat.
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,13 +110,15 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 			p.Wake(1)
 		}
 		synctest.Wait()
-		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 { // four wakes with nothing to send
+		// Four wakes found nothing to send.
+		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 {
 			t.Errorf("%d items are sent, %d lanes were taken, want 1 and 7", sent, n)
 		}
 	})
 }
 
-// Another instance may end a pause: that lane, and no other, resumes at the next poll.
+// TestPauseEndedByAnotherInstance: if another instance ends a pause, that lane alone resumes at the
+// next poll.
 func TestPauseEndedByAnotherInstance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +133,7 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		store.freeze(3, time.Hour) // another instance may also start a pause
+		store.freeze(3, time.Hour) // another instance may also start one
 		store.add(3)
 		p.Wake(3)
 		advance(t, time.Minute)
@@ -163,7 +165,7 @@ func TestForbiddenParksChat(t *testing.T) {
 				t.Errorf("requests while parked (-want +got):\n%s", diff)
 			}
 			tm.checkEmpty(t)
-			advance(t, 300*time.Millisecond) // between two polls
+			advance(t, 300*time.Millisecond) // between polls
 			store.unpark(chat)
 			if woken {
 				p.Wake(chat)
@@ -181,7 +183,8 @@ func TestForbiddenParksChat(t *testing.T) {
 	}
 }
 
-// The lane continues at once after a dead letter or an obsolete item, even if they were merged.
+// TestFinalFailuresDoNotDelay: after a dead letter or an obsolete item, the lane continues at once,
+// even if they were merged.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for kind, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
@@ -209,8 +212,8 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 	}
 }
 
-// Chats with a long pause when the dispatcher starts are not kept in memory. They are polled when
-// the pause is over.
+// TestFrozenChatsAreNotKept: chats with a long pause at the start of the dispatcher are not kept in
+// memory. They are polled when the pause is over.
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,8 @@ func keptLease(t *testing.T) Lease {
 	return lease
 }
 
-// If the messenger answers too late for a while, it gets each message at most twice.
+// TestLateAnswersCauseFewDuplicates: if the messenger answers too late for a while, it gets each
+// message at most twice.
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -80,8 +81,8 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	}
 }
 
-// If the messenger swallows everything for a minute, everything is delivered afterwards, and
-// nothing is given up.
+// TestSwallowedMessagesAreDelivered: if the messenger swallows everything for a minute, everything
+// is delivered afterwards, and nothing is given up.
 func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -112,8 +113,8 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// After five possible duplicates a message is given up and the lane continues. The pauses in
-// between grow to a quarter of an hour.
+// TestPossibleDuplicatesAreLimited: after five possible duplicates, a message is given up and the
+// lane continues. The pauses in between grow to a quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -125,7 +126,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 			settings := Settings{Bounds: Bounds{Merge: merge}}
 			p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
 			advance(t, time.Minute)
-			store.add(1) // a message of its own, even when merging
+			store.add(1) // in its own message, even with merging
 			advance(t, time.Hour)
 			to := sender.to(1)
 			if len(to) < maxCopies+1 {
@@ -162,8 +163,8 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	}
 }
 
-// addOrphan adds a row with this many requests of unknown outcome, the last one made by a process
-// that has died.
+// addOrphan adds a row with the given number of requests of unknown outcome, the last one from a
+// process that died.
 func (m *memory) addOrphan(chat ChatID, copies int) {
 	m.add(chat)
 	m.mu.Lock()
@@ -172,8 +173,8 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
 }
 
-// A request that is repeated may take longer. It begins only if it ends before another instance can
-// take the lease; other lanes need not wait until then.
+// TestRepeatedRequestFitsTheLease: a repeated request may take longer. It begins only if it ends
+// before another instance can take the lease; other lanes need not wait for that.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -206,7 +207,8 @@ func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	})
 }
 
-// A repeated request that is in flight at a stop is waited for, so that there is no other copy.
+// TestStopWaitsForRepeatedRequest: a stop waits for a repeated request in flight, so it causes no
+// further copy.
 func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -221,7 +223,8 @@ func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	})
 }
 
-// The answer to a button is useful only for seconds: it is retried soon, with the usual timeout.
+// TestCallbackAnswersRetrySoon: a callback answer is useful only for seconds, so it is retried
+// soon, with the usual timeout.
 func TestCallbackAnswersRetrySoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,8 +248,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 	})
 }
 
-// Repeated edits create no duplicates: they go on until one succeeds, at the longest pause and with
-// the longer timeout.
+// TestEditsAreRepeatedUntilTheyArrive: repeated edits create no duplicates, so they are retried
+// until one succeeds, with the longest pause and the longer timeout.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

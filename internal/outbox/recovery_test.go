@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The requests of a chat are forgotten when its windows are over.
+// TestRecentRequestsAreForgotten: the requests of a chat are forgotten when its windows are over.
 func TestRecentRequestsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 	})
 }
 
-// Nothing is sent until the recent requests are known.
+// TestLoadingRecentRequestsFails: nothing is sent until the recent requests are known.
 func TestLoadingRecentRequestsFails(t *testing.T) {
 	t.Parallel()
 	for name, failCall := range map[string]func(context.Context) error{
@@ -86,7 +86,7 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 	}
 }
 
-// Without limits the recent requests are not needed.
+// TestNoLimitsNeedNoRecentRequests: without limits the recent requests are not needed.
 func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,14 +11,13 @@ import (
 	"time"
 )
 
-// unknown returns a failure in the messenger's own words, which nobody knows, with a number of its
-// own.
+// unknown returns a failure with an unknown description, which contains a number of its own.
 func unknown(m Message) *Failure {
 	words := fmt.Sprintf("PEER %d_FLOOD", m.ExternalChat)
 	return &Failure{Kind: Failed, Refusal: words, Err: errors.New(words)}
 }
 
-// refusing refuses what it is told to refuse.
+// refusing refuses the selected messages.
 func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		if refused(m) {
@@ -28,8 +27,8 @@ func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	}
 }
 
-// checkDeath checks that an item has become a dead letter, how many requests were made for it, and
-// how long after the first one it died.
+// checkDeath checks that an item became a dead letter, after how many requests, and how long after
+// the first one.
 func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, requests int, low, high time.Duration) {
 	t.Helper()
 	var begun []time.Time
@@ -44,8 +43,8 @@ func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, reques
 	checkBetween(t, fmt.Sprintf("life of item %d", id), begun[len(begun)-1].Sub(begun[0]), low, high)
 }
 
-// An unknown refusal in one chat is retried for about a minute. Then the item is dead, and its lane
-// goes on.
+// TestRefusedInOneChat: an unknown refusal in one chat is retried for about a minute. Then the item
+// is dead, and its lane continues.
 func TestRefusedInOneChat(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]Action{"message": Send, "page": Page, "board": Ensure} {
@@ -67,8 +66,9 @@ func TestRefusedInOneChat(t *testing.T) {
 	}
 }
 
-// The same refusal in three chats among many others is the fault of what is refused: the others are
-// told promptly, and these three items are dead about a minute later.
+// TestRefusedAmongOthers: the same refusal in three chats among many others is the fault of those
+// items: the other chats get their messages promptly, and the three items are dead about a minute
+// later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	const chats, poisoned = 100, 3
@@ -101,8 +101,8 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// While nothing but refused items waits, a new one need not wait until all of those have been
-// tried.
+// TestNewItemAmongRefusedOnes: while only refused items wait, a new item need not wait until all of
+// them have been tried.
 func TestNewItemAmongRefusedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,16 +123,16 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 		if state := store.row(poisoned + 1).state; state != rowSent {
 			t.Errorf("the new item is %s", state)
 		}
-		advance(t, 2*time.Minute) // now it is clear what is at fault
+		advance(t, 2*time.Minute) // by now the fault is clear
 		if n := store.count(rowDead); n != poisoned || p.Stats().CircuitOpen {
 			t.Errorf("%d of %d refused items are dead; the circuit is open: %t", n, poisoned, p.Stats().CircuitOpen)
 		}
 	})
 }
 
-// The same refusal in all chats is an outage for up to ten minutes: one lane probes at a time,
-// nothing dies, and everything is told soon after its end. After ten minutes the refusals count,
-// and no item holds its lane for longer than twelve.
+// TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes:
+// one lane probes at a time, nothing dies, and everything is sent soon after the end. After ten
+// minutes, refusals count, and no item holds its lane for more than twelve.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50
@@ -168,7 +168,8 @@ func TestRefusedEverywhere(t *testing.T) {
 			}
 			advance(t, 2*time.Minute+2*time.Second)
 			for id := range int64(chats) {
-				checkDeath(t, store, sender, id+1, 0, 5*time.Minute, 12*time.Minute) // boards begin later
+				// Boards begin later than messages.
+				checkDeath(t, store, sender, id+1, 0, 5*time.Minute, 12*time.Minute)
 			}
 			if n := len(book.lines("notice failed too often, moved to dead letters")); n != chats {
 				t.Errorf("the log reports %d dead letters, want %d", n, chats)
@@ -177,7 +178,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// Different refusals are no outage, and neither are those that the messenger has not made.
+// TestRefusalsThatDiffer: different refusals are no outage, and neither are refusals that the
+// messenger did not make.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

@@ -29,7 +29,7 @@ type row struct {
 	target    int64
 	known     string
 	created   time.Time
-	expires   time.Time // zero: never
+	expires   time.Time // zero for never
 	notBefore time.Time
 	takenAt   time.Time
 	finished  time.Time
@@ -50,7 +50,7 @@ func laneOf(chat ChatID, action Action) Lane {
 	return Lane{chat, kinds[action]}
 }
 
-// add adds a row for each chat and returns the id of the last one.
+// add adds a row for each chat, and returns the id of the last one.
 func (m *memory) add(chats ...ChatID) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +129,7 @@ func (m *memory) row(id int64) row {
 	return *m.rows[id-1]
 }
 
-// open returns how many rows have not ended.
+// open returns the number of rows that have not ended.
 func (m *memory) open() int {
 	return m.count(rowPlanned) + m.count(rowSending)
 }

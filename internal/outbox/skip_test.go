@@ -15,7 +15,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// An edit is skipped if the message already shows its content.
+// TestUnnecessaryEditsAreSkipped: an edit is skipped if the message already shows its content.
 func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}}
@@ -70,7 +70,7 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	}
 }
 
-// A fingerprint depends on everything that a message shows, and on nothing else.
+// TestFingerprint: the fingerprint depends on everything that a message shows, and on nothing else.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	message := func() Message {
@@ -118,8 +118,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// A message that the sender rejects without a request counts against no limit, and says nothing
-// about the messenger.
+// TestNotAttempted: a message that the sender rejects without a request counts against no limit,
+// and tells nothing about the messenger.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,8 @@ func TestNotAttempted(t *testing.T) {
 	})
 }
 
-// It does not close the circuit either, although it comes first when the pause is over.
+// TestNotAttemptedDoesNotCloseCircuit: such a message does not close the circuit either, even if it
+// comes first after the pause.
 func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -173,8 +174,8 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	})
 }
 
-// After a migration the chat is reached by its new id. It waits until Settings.ChatMigrated
-// succeeds.
+// TestMigrated: after a migration, the chat is reached by its new id. It waits until
+// Settings.ChatMigrated succeeds.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {

@@ -9,14 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Gauges of the store and the memory are set only while dispatching.
+// TestGauges: gauges of the store and of the memory are set only while dispatching.
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, scripted(map[int64][]error{
 			1: {rateLimited(time.Hour)}, 2: {failure(Forbidden)}, 3: {failure(Rejected)},
 		}))
-		for c := ChatID(1); c <= 30; c++ { // 1 is frozen, 2 is parked, 3 has a dead letter, the others wait
+		// Chat 1 is frozen, 2 is parked, 3 has a dead letter, and the others wait.
+		for c := ChatID(1); c <= 30; c++ {
 			store.put(row{chat: c, created: time.Now().Add(-time.Minute + time.Duration(c))})
 		}
 		store.add(1, 1, 1, 2, 2)
@@ -32,7 +33,7 @@ func TestGauges(t *testing.T) {
 		f.Largest, f.AverageWait = nil, 0
 		want := Stats{
 			Dispatching:  true,
-			Waiting:      40 - 8, // of the first ten chats two items still wait
+			Waiting:      40 - 8, // two items still wait in each of the first ten chats
 			Dead:         1,
 			WaitingLanes: 20,
 			Sent:         7, Delivered: 7, RateLimited: 1, DeadLetters: 1,
@@ -90,7 +91,7 @@ func TestEnqueueRate(t *testing.T) {
 		synctest.Wait()
 		got := []float64{p.Stats().EnqueueRate, rate(10, 20*time.Second), rate(40, 90*time.Second), rate(0, 90*time.Second)}
 		if diff := cmp.Diff([]float64{0, 10, 40, 0}, got, cmp.Comparer(func(a, b float64) bool {
-			return a-b < 1 && b-a < 1 // one second of the new rate may be included
+			return a-b < 1 && b-a < 1 // a second at the new rate may be included
 		})); diff != "" {
 			t.Errorf("items per second (-want +got):\n%s", diff)
 		}
@@ -127,7 +128,7 @@ func TestAverageWait(t *testing.T) {
 	}
 }
 
-// Each event counts once, in the right counter.
+// TestCounters: each event counts once, in its counter.
 func TestCounters(t *testing.T) {
 	t.Parallel()
 	message := func(action Action, items int) Message { return Message{Action: action, Items: make([]Item, items)} }
@@ -184,7 +185,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// Stats are copies: later changes do not affect them.
+// TestStatsAreCopies: Stats are copies: later changes do not affect them.
 func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder
@@ -196,7 +197,7 @@ func TestStatsAreCopies(t *testing.T) {
 	}
 }
 
-// The pause of a lane that may not send yet does not count as waiting.
+// TestPausesDoNotCountAsWaits: the pause of a lane that may not send yet is no waiting time.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Paused items are left to the next dispatcher.
+// TestStopLeavesWaitingItems: a stop leaves paused items to the next dispatcher.
 func TestStopLeavesWaitingItems(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -43,7 +43,8 @@ func TestStopLeavesWaitingItems(t *testing.T) {
 	}
 }
 
-// Stopping is bounded, even if there is too much to send or something hangs.
+// TestStopIsBounded: a stop takes a bounded time, even if there is too much to send or something
+// hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangWriting := func(ctx context.Context, results []Result, _ []Lane) error {
@@ -63,7 +64,7 @@ func TestStopIsBounded(t *testing.T) {
 		settings Settings
 		answer   func(context.Context, Message) error
 		set      func(store *memory)
-		limit    time.Duration // of stopping
+		limit    time.Duration // for the stop
 	}{
 		"many items":                    {Settings{}, answersAfter(30 * time.Millisecond), func(*memory) {}, 30 * time.Millisecond},
 		"many items, no latency":        {Settings{}, nil, func(*memory) {}, 0},
@@ -105,8 +106,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 }
 
-// A result that cannot be persisted while stopping counts as a possible duplicate for the next
-// dispatcher.
+// TestStopWhilePersistingFails: if a result cannot be persisted during the stop, the next
+// dispatcher counts a possible duplicate.
 func TestStopWhilePersistingFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +136,8 @@ func TestStopWhilePersistingFails(t *testing.T) {
 	})
 }
 
-// The result of a request that succeeds just when it is canceled is persisted.
+// TestStopPersistsLastResult: the result of a request that succeeds just when it is canceled is
+// persisted.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -155,8 +157,8 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// A request in flight at the stop keeps its full timeout: no request is canceled that would have
-// been answered, so nothing is sent twice.
+// TestStopLetsRequestsFinish: a request in flight at the stop keeps its full timeout, because
+// canceling it could make the message arrive twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -177,8 +179,8 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 	})
 }
 
-// A stopping dispatcher starts no request, even if lanes are due, woken or already marked as
-// sending.
+// TestStopStartsNothing: a stopping dispatcher starts no request, even if lanes are due, woken or
+// already marked as sending.
 func TestStopStartsNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

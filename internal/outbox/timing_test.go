@@ -16,8 +16,8 @@ func (l *renewedLease) Remaining() time.Duration {
 	return time.Duration(l.calls-1) * time.Hour
 }
 
-// Something that becomes due during a step is not missed: at the end of the step the dispatcher
-// knows that it is due.
+// TestNoWakeUpIsMissed: if a lane becomes due during a step, the dispatcher notices at the end of
+// the step.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Total: []Window{{1, time.Minute}}}

@@ -35,7 +35,8 @@ func TestParallelBoundsRequests(t *testing.T) {
 	}
 }
 
-// Chats with many items do not delay others, however long their items have waited.
+// TestChatsTakeTurns: chats with many items do not delay others, however long their items have
+// waited.
 func TestChatsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestChatsTakeTurns(t *testing.T) {
 		advance(t, 5*time.Second+time.Millisecond)
 		id := store.add(4)
 		p.Wake(4)
-		advance(t, 4*time.Second) // one is in flight, and two have waited longer for their turn
+		advance(t, 4*time.Second) // one is in flight, and two lanes have waited longer
 		if r := store.row(id); r.state != rowSent {
 			t.Errorf("the other chat's item is %s, want sent", r.state)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An older leader sets aside what it does not know, and sends all else in order. It does so in each
-// of its terms, and logs it once in each. A newer leader sends what was set aside.
+// TestUnsupportedItemsAreSetAside: an older leader sets unknown kinds aside, logs that once per
+// term, and sends all else in order. A newer leader sends what was set aside.
 func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	})
 }
 
-// A leader that lost its lease before its term begins ends at once.
+// TestLeaseLostBeforeTheTerm: a leader that lost its lease before its term begins ends at once.
 func TestLeaseLostBeforeTheTerm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// noPolls disables polling, so that items are found only by wakes.
+// noPolls disables polling, so only wakes find items.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// An item that is added while its lane is busy is sent without a poll, at moments that the model
-// does not draw.
+// TestWakeWhileLaneRuns: an item added while its lane is busy is sent without a poll, at moments
+// that the model does not draw.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
@@ -96,7 +96,7 @@ func TestPollFindsItems(t *testing.T) {
 	} {
 		inBubble(t, every.String(), func(t *testing.T) {
 			store, sender := newMemory(), newMessenger(t, nil)
-			store.add(1) // from before the start: found at once
+			store.add(1) // from before the start, found at once
 			dispatch(t, store, sender, settings)
 			synctest.Wait()
 			if store.open() != 0 {
@@ -117,8 +117,8 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// After a failed poll the next one follows at the usual interval, however long the failure took.
-// The log reports it once.
+// TestPollFails: after a failed poll, the next one follows at the usual interval, however long the
+// failure took. The log reports it once.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{
@@ -152,7 +152,7 @@ func TestPollFails(t *testing.T) {
 	}
 }
 
-// Slow polls must not keep the store busy all the time.
+// TestSlowPollsAreRare: slow polls must not keep the store busy all the time.
 func TestSlowPollsAreRare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestSlowPollsAreRare(t *testing.T) {
 	})
 }
 
-// If Wake blocked, the bubble would deadlock. While the dispatcher does not run, Wake keeps nothing
-// and returns false.
+// TestWakeNeverBlocks: Wake never blocks, which would deadlock the bubble. While the dispatcher
+// does not run, Wake keeps nothing and returns false.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -221,7 +221,8 @@ func (l hookedStore) Waiting(ctx context.Context, bounds Bounds) ([]Backlog, err
 	return backlogs, err
 }
 
-// An item that is added just before or after the first poll is sent at once, without another poll.
+// TestWakeAtFirstPoll: an item added just before or after the first poll is sent at once, without
+// another poll.
 func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {
