@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestScenarios runs all scenarios with tiny sizes. It checks that the measurements work, not how
-// fast the bot is.
+// TestScenarios: all scenarios work, with tiny sizes, whatever the speed of the bot.
 func TestScenarios(t *testing.T) {
 	t.Parallel()
 	var results, progress bytes.Buffer
@@ -74,7 +73,7 @@ func TestScenarios(t *testing.T) {
 	checkLostResult(t, b)
 }
 
-// checkLostResult checks that a measurement fails if the bot has recorded a result wrong.
+// checkLostResult checks that a measurement fails if the bot recorded a result wrong.
 func checkLostResult(t *testing.T, b *bench) {
 	t.Helper()
 	err := b.onStage(t.Context(), 1, 4, func(w *workload, db database) error {

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// bot runs the bot, and restarts it whenever it ends, as a service manager does.
+// bot runs the bot, and restarts it whenever it ends, like a service manager.
 type bot struct {
 	*campaign
 	binary string
@@ -33,9 +33,9 @@ type bot struct {
 
 	mu      sync.Mutex
 	process *life
-	webhook bool // the next process uses the webhook
+	webhook bool // for the next process
 	closing bool
-	over    chan struct{} // closed when no more processes will be started
+	over    chan struct{} // closed when no more processes may start
 }
 
 // life is one process of the bot.
@@ -79,7 +79,7 @@ func (b *bot) begin() {
 	})
 }
 
-// start starts a process, at random with or without merging of waiting notices.
+// start starts a process, with or without merging at random.
 func (b *bot) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -92,7 +92,7 @@ func (b *bot) start() {
 	p.cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LOG_LEVEL=debug",
 		"TELEGRAM_BOT_TOKEN=" + b.sim.Token(), "TELEGRAM_API_URL=" + b.sim.URL(), "DATABASE_URL=" + b.database.botURL,
-		"ASK_UNUSUAL=off", // equal results are other games here
+		"ASK_UNUSUAL=off", // equal results are different games here
 	}
 	if b.random.IntN(2) == 0 {
 		p.cmd.Env = append(p.cmd.Env, "SEND_MERGE=off")
@@ -116,12 +116,12 @@ func (b *bot) start() {
 	}
 	b.process = p
 	go func() {
-		_ = p.cmd.Wait() // how it ended is read from the process state
+		_ = p.cmd.Wait() // the process state tells how it ended
 		close(p.ended)
 	}()
 }
 
-// supervise restarts the bot whenever it has ended.
+// supervise restarts the bot whenever it ends.
 func (b *bot) supervise() {
 	defer close(b.over)
 	for {
@@ -142,8 +142,8 @@ func (b *bot) supervise() {
 	}
 }
 
-// endedByItself records a violation, unless the bot ended during its start. The judge decides at
-// the end whether a failed start had a good reason.
+// endedByItself records a violation, unless the bot ended during its start. At the end, the judge
+// decides whether a failed start had a good reason.
 func (b *bot) endedByItself(p *life) {
 	output, err := os.ReadFile(p.log)
 	if err != nil {
@@ -154,7 +154,8 @@ func (b *bot) endedByItself(p *life) {
 		b.campaign.mu.Lock()
 		defer b.campaign.mu.Unlock()
 		b.failedStarts = append(b.failedStarts, judge.FailedStart{
-			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3), // an error has up to three lines
+			// An error has up to three lines.
+			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3),
 		})
 		return
 	}
@@ -174,7 +175,7 @@ func (b *bot) current() *life {
 	return b.process
 }
 
-// useWebhook makes the next process use the webhook.
+// useWebhook gives the next process a webhook.
 func (b *bot) useWebhook() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -210,7 +211,7 @@ func (b *bot) stop() time.Duration {
 	return took
 }
 
-// freeze stops the running process until the returned function is called.
+// freeze suspends the running process until the returned function is called.
 func (b *bot) freeze() (resume func()) {
 	p := b.current()
 	_ = p.cmd.Process.Signal(syscall.SIGSTOP)                   // it may have ended
@@ -230,7 +231,7 @@ func (b *bot) finish() {
 	<-b.over
 }
 
-// verify runs `elobot verify`, which must find no differences.
+// verify checks that `elobot verify` finds no differences.
 func (b *bot) verify(t *testing.T) {
 	t.Helper()
 	verify := exec.CommandContext(t.Context(), b.binary, "verify")

@@ -24,10 +24,10 @@ var (
 )
 
 const (
-	// drainLimit is how long the bot may take to finish everything after the last fault.
+	// drainLimit is how long the bot may need to finish everything after the last fault.
 	drainLimit = 3 * time.Minute
-	// groupPause is how long a group's limit makes each answer wait on average: all that waits may
-	// be in one group.
+	// groupPause is the average wait per answer under a group's limit: all waiting answers may be
+	// in one group.
 	groupPause = 3 * time.Second
 	// stopLimit is how long a clean stop may take, with some allowance for a busy machine.
 	stopLimit = 12 * time.Second
@@ -35,10 +35,10 @@ const (
 	shownViolations = 10
 )
 
-// campaign is a bot, its environment, and everything that was done to them.
+// campaign is a bot, its environment, and everything done to them.
 type campaign struct {
 	t        *testing.T
-	folder   string // of logs, kept after a failure
+	folder   string // log folder, kept after a failure
 	begun    time.Time
 	sim      *botsim.Server
 	database *database
@@ -46,7 +46,7 @@ type campaign struct {
 	people   *people
 	traffic  *traffic
 
-	calm bool // the current fault is the only one, and the bot had recovered before
+	calm bool // the current fault is the only one, and the bot had recovered from earlier ones
 
 	mu           sync.Mutex
 	faultsSoFar  []judge.Fault
@@ -55,8 +55,8 @@ type campaign struct {
 	violations   []string // found during the campaign
 }
 
-// TestHostileCampaign reports results in thirty chats while everything around the bot fails at
-// random. Every result must be recorded once or refused, in order, with the right ratings, and
+// TestHostileCampaign: results are reported in thirty chats while everything around the bot fails
+// at random. Every result is recorded once or refused, in order, with the right ratings, and
 // answered twice only if that was counted as possible.
 func TestHostileCampaign(t *testing.T) {
 	t.Parallel()
@@ -83,7 +83,7 @@ func TestHostileCampaign(t *testing.T) {
 	c.conclude()
 }
 
-// prepare starts everything that the bot needs, and the bot.
+// prepare starts the bot and everything that it needs.
 func prepare(t *testing.T) *campaign {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "elobot-soak-") //nolint:usetesting // kept after a failure
@@ -146,8 +146,8 @@ func (c *campaign) showProgress(ctx context.Context) {
 }
 
 // awaitSilence waits until every update is confirmed and every answer sent. The deadline is
-// extended by the delays that the bot itself has scheduled, and by the time that sending takes
-// after them.
+// extended by delays that the bot itself has scheduled, and by the time needed for sending after
+// them.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
 	deadline := time.Now().Add(drainLimit)

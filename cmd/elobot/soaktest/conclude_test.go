@@ -17,8 +17,8 @@ import (
 
 // traffic counts requests and messages at Telegram.
 type traffic struct {
-	messages atomic.Int64 // number of messages of the bot, in all chats
-	open     atomic.Int64 // number of requests to send that may still take effect
+	messages atomic.Int64 // the bot's messages in all chats
+	open     atomic.Int64 // send requests that may still take effect
 }
 
 func watchTraffic(sim *botsim.Server) *traffic {
@@ -47,7 +47,7 @@ func (t *traffic) settle(ctx context.Context) {
 	}
 }
 
-// conclude judges everything that has happened, and prints the verdict.
+// conclude judges the whole campaign and prints the verdict.
 func (c *campaign) conclude() {
 	c.t.Helper()
 	h, err := c.database.history(c.t.Context())
@@ -73,7 +73,7 @@ func (c *campaign) conclude() {
 	c.showViolations(verdict.Violations)
 }
 
-// showViolations prints the first violations of each rule, and their number.
+// showViolations prints the first violations of each rule, with their number.
 func (c *campaign) showViolations(all []judge.Violation) {
 	c.t.Helper()
 	counted := map[judge.Rule]int{}

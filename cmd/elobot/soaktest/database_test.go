@@ -26,7 +26,7 @@ type database struct {
 	server *pgtemp.Server
 	guard  *pgtemp.Watcher // continues stopped processes if this process is killed
 	botURL string
-	admin  *pgxpool.Pool // of the campaign; faults do not end its sessions
+	admin  *pgxpool.Pool // used by the campaign; faults do not end its sessions
 }
 
 const (
@@ -37,8 +37,8 @@ const (
 func startDatabase(t *testing.T) *database {
 	t.Helper()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// without fsync, data written to the operating system still survives the end of all
-		// processes
+		// Without fsync, data written to the operating system still survives the end of all
+		// processes.
 		Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
 		Sources:  []pgtemp.Source{pgtemp.Programs},
 	})
@@ -89,7 +89,7 @@ func (d *database) createDatabase(t *testing.T) {
 	}
 	config.MaxConns = 8
 	config.ConnConfig.ConnectTimeout = 2 * time.Second
-	// overrides the setting of the database
+	// Overrides the setting of the database.
 	config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off"
 	config.ConnConfig.RuntimeParams["application_name"] = observer
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
@@ -101,7 +101,7 @@ func (d *database) createDatabase(t *testing.T) {
 	d.botURL = u.String()
 }
 
-// setTriggers adds triggers that make writing statements fail as failStatements says.
+// setTriggers adds triggers that make writing statements fail as failStatements demands.
 func (d *database) setTriggers(t *testing.T) {
 	t.Helper()
 	const prepare = `
@@ -129,8 +129,8 @@ func (d *database) setTriggers(t *testing.T) {
 	}
 }
 
-// failStatements makes a share of the statements that write to a table, or to any with *, fail with
-// a code for some time.
+// failStatements makes a share of the statements that write to a table fail with a code for some
+// time. The relation * means any table.
 func (d *database) failStatements(ctx context.Context, relation, code string, share float64, lasting time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -141,7 +141,7 @@ func (d *database) failStatements(ctx context.Context, relation, code string, sh
 	return err
 }
 
-// readOnly makes all transactions of the bot read-only by default, and ends its sessions.
+// readOnly makes the bot's transactions read-only by default and ends its sessions.
 func (d *database) readOnly(ctx context.Context) error {
 	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` SET default_transaction_read_only = on`)
 	if err != nil {
@@ -153,7 +153,7 @@ func (d *database) readOnly(ctx context.Context) error {
 	return err
 }
 
-// writable reverts readOnly. Sessions that have begun since then stay read-only.
+// writable reverts readOnly. Sessions begun since then stay read-only.
 func (d *database) writable(ctx context.Context) error {
 	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` RESET default_transaction_read_only`)
 	return err
@@ -175,12 +175,12 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 	return nil
 }
 
-// restart stops the server as a crash does, and starts it again.
+// restart stops the server as in a crash, and starts it again.
 func (d *database) restart(ctx context.Context) error {
 	return errors.Join(d.server.Pause(ctx, true), d.server.Resume(ctx))
 }
 
-// freeze stops all processes of the server until the returned function is called.
+// freeze suspends all processes of the server until the returned function is called.
 func (d *database) freeze() (resume func() error, err error) {
 	server := d.server.PID()
 	if server == 0 {
@@ -203,7 +203,7 @@ func (d *database) freeze() (resume func() error, err error) {
 				return nil, errors.Join(err, resume())
 			}
 		}
-		// the server itself is stopped by now, so it has no new children
+		// The server itself is suspended by now, so it has no new children.
 		all, err := children(server)
 		if err != nil {
 			return nil, errors.Join(err, resume())

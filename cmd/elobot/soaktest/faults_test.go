@@ -23,14 +23,14 @@ const (
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )
 
-// tables returns the tables that the bot writes all the time.
+// tables returns the tables that the bot writes to all the time.
 func tables() []string {
 	return []string{
 		"chats", "groups", "players", "group_players", "matches", "match_players", "elo_history", "handled_commands", "outbox", "leases",
 	}
 }
 
-// databaseCrash is the fault that may make PostgreSQL forget what it was told right before.
+// databaseCrash is the fault that may make PostgreSQL forget what it committed just before.
 const databaseCrash = "immediate restart of PostgreSQL"
 
 // faults returns all kinds of faults.
@@ -73,8 +73,8 @@ func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	return nil
 }
 
-// stopBot stops the bot. Without another fault, the stop must cause no copies of messages that came
-// in the second before it.
+// stopBot stops the bot. Without another fault, a stop must not cause copies of messages that
+// arrived in the second before it.
 func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
 	from := time.Now()
 	if c.calm {
@@ -90,17 +90,17 @@ func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
 	return nil
 }
 
-// stoppedCleanly records a clean stop that has just ended.
+// stoppedCleanly records a clean stop that just ended.
 func (c *campaign) stoppedCleanly(from time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
 }
 
-// stopWhileSlow stops the bot while Telegram is slow, but faster than the timeout of a clean stop.
+// stopWhileSlow stops the bot while Telegram is slow, but within the timeout of a clean stop.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
-	c.traffic.settle(ctx) // no request of an earlier fault is left
+	c.traffic.settle(ctx) // no request of an earlier fault remains
 	from := time.Now()
 	fast := c.sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: delay})
 	defer fast()
@@ -130,7 +130,7 @@ func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
 		wait(ctx, lasting)
 	}
 	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
-		// retry: the database must not stay read-only
+		// Retry, because the database must not stay read-only.
 		if failed := c.database.writable(over); failed == nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (c *campaign) lockTable(ctx context.Context, random *rand.Rand) error {
 
 func (c *campaign) lockRows(ctx context.Context, random *rand.Rand) error {
 	table := oneOf(random, "chats", "groups", "group_players", "players", "outbox", "leases")
-	every := 1 + random.IntN(4) // lock every such row, by id
+	every := 1 + random.IntN(4) // lock every nth row, by id
 	lasting := between(random, 500*time.Millisecond, longestLock)
 	c.say("every row in %d of %s is locked for %.1f s", every, table, lasting.Seconds())
 	condition := fmt.Sprintf("WHERE id %% %d = 0", every)

@@ -39,9 +39,9 @@ type people struct {
 type group struct {
 	*botsim.Chat
 	members []botsim.User
-	skip    int                 // number of messages of the bot before the campaign
-	asked   map[int]bool        // the numbers of the matches whose undo was requested
-	by      map[int]botsim.User // the senders, by message id
+	skip    int                 // messages of the bot before the campaign
+	asked   map[int]bool        // numbers of matches with a requested undo
+	by      map[int]botsim.User // senders by message id
 }
 
 func newPeople(c *campaign, random *rand.Rand) *people {
@@ -61,7 +61,7 @@ func newPeople(c *campaign, random *rand.Rand) *people {
 	return p
 }
 
-// joinAll makes everybody join every group before the faults begin, so that the bot knows all
+// joinAll makes all people join every group before the faults begin, so that the bot knows all
 // names.
 func (p *people) joinAll() {
 	p.t.Helper()
@@ -69,7 +69,7 @@ func (p *people) joinAll() {
 	defer cancel()
 	for i, g := range p.groups {
 		for _, u := range g.members {
-			// spread over time, because of the limit of questions per minute
+			// Spread over time, because of the limit on questions per minute.
 			g.Post(botsim.Post{From: u, Text: "/join", Date: time.Now().Add(-time.Duration(i) * time.Minute / 10)})
 		}
 	}
@@ -110,7 +110,7 @@ func (p *people) report(ctx context.Context) {
 	}
 }
 
-// play reports a random result, by one of the players or by a third person.
+// play reports a random result, sent by one of the players or by a third person.
 func (p *people) play(g *group) {
 	order := p.random.Perm(len(g.members))
 	reporter, a, b := g.members[order[0]], g.members[order[0]], g.members[order[1]]
@@ -126,7 +126,7 @@ func (p *people) play(g *group) {
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
 
 // undo undoes the last match whose card has arrived and whose undo was not requested yet. It
-// returns false if there is none.
+// reports whether there was one.
 func (p *people) undo(g *group) bool {
 	if -g.ID()%undoChats != 0 {
 		return false
@@ -150,7 +150,7 @@ func (p *people) undo(g *group) bool {
 }
 
 func (p *people) say(g *group, from botsim.User, text string, c judge.Command) {
-	// locked, so that no command is counted before it is sent
+	// The lock keeps commands from being counted before they are sent.
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.At = time.Now()

@@ -14,7 +14,7 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// counts returns the numbers of matches and dead letters as text, or "?" if the database does not
+// counts returns the numbers of matches and dead letters as text, "?" if the database does not
 // answer.
 func (d *database) counts(ctx context.Context) (matches, dead string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
@@ -27,7 +27,7 @@ func (d *database) counts(ctx context.Context) (matches, dead string) {
 	return strconv.Itoa(m), strconv.Itoa(l)
 }
 
-// handledAny returns whether any of the commands has been handled.
+// handledAny reports whether any of the commands was handled.
 func (d *database) handledAny(ctx context.Context, keys []string) (handled bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -35,8 +35,8 @@ func (d *database) handledAny(ctx context.Context, keys []string) (handled bool,
 	return handled, err
 }
 
-// unsent returns how many answers wait to be sent, and the latest time for which the bot has
-// scheduled one of them.
+// unsent returns the number of unsent answers, and the latest time at which the bot has scheduled
+// one.
 func (d *database) unsent(ctx context.Context) (left int, until time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -45,7 +45,7 @@ func (d *database) unsent(ctx context.Context) (left int, until time.Time, err e
 	return left, until, err
 }
 
-// describeUnsent describes up to ten answers that wait to be sent.
+// describeUnsent describes up to ten unsent answers.
 func (d *database) describeUnsent(ctx context.Context) string {
 	all, err := collect[string](ctx, d, pgx.RowTo[string], `
 		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s', action, kind, key, state, attempts, not_before, last_error)
@@ -56,7 +56,7 @@ func (d *database) describeUnsent(ctx context.Context) string {
 	return strings.Join(all, "; ")
 }
 
-// history reads everything from the database that the judge needs.
+// history reads everything that the judge needs from the database.
 func (d *database) history(ctx context.Context) (h judge.History, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	// pairPercent is the percentage of faults that strike together with a second one.
+	// pairPercent is the percentage of faults that strike together with another one.
 	pairPercent = 30
 	// recoveryPercent is the percentage of faults after which the next one waits until the bot has
 	// recovered.
 	recoveryPercent = 60
-	// recoveryLimit is how long a command that is sent after a fault may have to wait.
+	// recoveryLimit is the maximum wait for a command sent after a fault.
 	recoveryLimit = time.Minute
-	// Every calmEvery there is no fault for calmFor. That is longer than the judge allows for the
-	// consequences of a fault, so some commands are sent that no fault excuses.
+	// Every calmEvery, there is no fault for calmFor. That is longer than the judge allows for the
+	// aftermath of a fault, so no fault excuses failures of the commands at the end of it.
 	calmEvery, calmFor = 5 * time.Minute, 45 * time.Second
 )
 
@@ -31,11 +31,10 @@ const (
 type fault struct {
 	name string
 	of   judge.Part
-	// alone says that no other fault may strike at the same time, and that the bot must have
-	// recovered from all before.
+	// alone means that no other fault may strike at the same time, and that the bot must have
+	// recovered from all earlier ones.
 	alone bool
-	// strike causes the fault and returns when it is over, or with an error if the fault could not
-	// be caused.
+	// strike causes the fault and returns when it is over, or an error if it could not be caused.
 	strike func(ctx context.Context, random *rand.Rand) error
 }
 
@@ -133,9 +132,8 @@ func (c *campaign) noteRecovery() {
 	}
 }
 
-// recover waits until a command that is sent from now on has been handled, and a message has been
-// sent after that. If that takes too long it kills the bot, so that the campaign goes on, and
-// returns false.
+// recover waits until a command sent from now on was handled and a message was sent after that. If
+// that takes too long, it kills the bot, so that the campaign continues, and returns false.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
 	sent := int64(-1)
@@ -165,7 +163,7 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 	return false
 }
 
-// between returns a random duration, distributed uniformly on a logarithmic scale.
+// between returns a random duration, uniform on a logarithmic scale.
 func between(random *rand.Rand, shortest, longest time.Duration) time.Duration {
 	return time.Duration(float64(shortest) * math.Exp(random.Float64()*math.Log(float64(longest)/float64(shortest))))
 }
