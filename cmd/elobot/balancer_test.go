@@ -103,6 +103,6 @@ func forward(r *http.Request, to string) int {
 	if err != nil {
 		return http.StatusBadGateway
 	}
-	_ = answer.Body.Close() // nobody reads the body
+	_ = answer.Body.Close() // its body is not needed
 	return answer.StatusCode
 }

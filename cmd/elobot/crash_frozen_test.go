@@ -25,7 +25,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() { g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1")) }
-	// The lease is short, because that of a frozen leader must expire by itself.
+	// The lease is short, because a frozen leader's must expire by itself.
 	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"}
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()

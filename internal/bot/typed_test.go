@@ -889,7 +889,7 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 // askedAs judges a row that expects a question: its buttons must lead to what the row says.
 func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	what, options, _ := strings.Cut(asked, ": ")
-	var meant []result // recorded by a press, if the note says what
+	var meant []result // recorded by a press, if the note has it
 	for part := range strings.SplitSeq(row.note, "; ") {
 		_, after, found := strings.Cut(part, "it is ")
 		if !found {

@@ -65,7 +65,7 @@ func TestNoScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestComplete: if somebody reports the score of a match that was recorded without one, a button
+// TestComplete: if a later report has the score of a match that was recorded without one, a button
 // adds it to that match, in whichever order the reports name the players.
 func TestComplete(t *testing.T) {
 	t.Parallel()
@@ -219,7 +219,7 @@ func TestMissingScoreEdited(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEndedEarly: games of a match that ended early are kept as typed and shown until somebody adds
+// TestEndedEarly: games of a match that ended early are kept as typed and shown until a member adds
 // a score.
 func TestEndedEarly(t *testing.T) {
 	t.Parallel()

@@ -149,7 +149,7 @@ func TestLastUndone(t *testing.T) {
 }
 
 // TestRestoreOfOnePersonTwice: a match of one person against themselves stays undone, whether the
-// merge undid it or somebody before. A match undone by an anonymous admin can be restored.
+// merge undid it or a person before. A match undone by an anonymous admin can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
