@@ -16,8 +16,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record, at each commit, the process id of the writer and of the lease
-// holder at that time. The holder's is empty if the lease was released.
+// audit makes the database record, at each commit, the writer's application name and the process id
+// of the lease holder at that time, which is empty if the lease was released.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
