@@ -1,11 +1,9 @@
 package botsim_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -88,17 +86,6 @@ func TestSameOffsetWithinHalfASecondReturnsOne(t *testing.T) {
 	equal(t, "after 0.5 s", texts(bot.updates(t, fields{"offset": 0})), []string{"one", "two"})
 }
 
-func TestLongPollWakesOnAnUpdate(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice := scene(t)
-	arrived := polls(t, s)
-	got := bot.later(testContext(t), "getUpdates", fields{"timeout": 50})
-	receive(t, arrived)
-	awaitLongPoll(t, s)
-	group.Say(alice, "hello")
-	equal(t, "texts", texts(receive(t, got).updates(t)), []string{"hello"})
-}
-
 func TestLongPollEndsEmptyAfterItsTimeout(t *testing.T) {
 	t.Parallel()
 	_, bot, _, _ := scene(t)
@@ -134,26 +121,6 @@ func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	})
 }
 
-func TestDisconnectedClientLosesNothing(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice := scene(t)
-	arrived := polls(t, s)
-	ctx, hangUp := context.WithCancel(testContext(t))
-	gone := bot.later(ctx, "getUpdates", fields{"timeout": 50})
-	receive(t, arrived)
-	awaitLongPoll(t, s)
-	hangUp()
-	if r := receive(t, gone); r.Status != 0 {
-		t.Fatal("got a response although the client disconnected")
-	}
-	eventually(t, "the server notices", func() bool { return s.CallCount("getUpdates") == 1 })
-	group.Say(alice, "kept")
-	equal(t, "next poll", texts(bot.updates(t, fields{"timeout": 50})), []string{"kept"})
-	if s.Pending() != 1 {
-		t.Errorf("Pending() = %d, want 1", s.Pending())
-	}
-}
-
 func TestAllowedUpdatesPersist(t *testing.T) {
 	t.Parallel()
 	_, bot, group, alice := scene(t)
@@ -180,34 +147,6 @@ func TestChatMemberNeedsAdminAndAllowedUpdates(t *testing.T) {
 	got := bot.updates(t, fields{})
 	if len(got) != 1 || got[0].Member["new_chat_member"].(map[string]any)["status"] != "administrator" {
 		t.Fatalf("updates = %v, want one chat_member", got)
-	}
-}
-
-func TestRawUpdates(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice := scene(t)
-	group.Say(alice, "before")
-	s.Update(json.RawMessage(`{"message":"this is no object"}`))
-	s.Update(json.RawMessage(`{"brand_new_kind":{"chat":{"id":9007199254740993}}}`))
-	s.Update(json.RawMessage(`"not even an object"`))
-	group.Say(alice, "after")
-	var got []json.RawMessage
-	bot.want(t, "getUpdates", fields{}, &got)
-	if len(got) != 5 {
-		t.Fatalf("%d updates, want 5: %s", len(got), got)
-	}
-	if !strings.Contains(string(got[1]), `"this is no object"`) || !strings.Contains(string(got[1]), `"update_id":`) {
-		t.Errorf("second update = %s", got[1])
-	}
-	if !strings.Contains(string(got[2]), "9007199254740993") {
-		t.Errorf("a large id was changed: %s", got[2])
-	}
-	if string(got[3]) != `"not even an object"` {
-		t.Errorf("fourth update = %s", got[3])
-	}
-	s.Update(json.RawMessage(`{"message":`))
-	if _, err := bot.send(testContext(t), "getUpdates", fields{"offset": 1}); err == nil {
-		t.Error("the response is valid JSON although an update is not")
 	}
 }
 
