@@ -37,10 +37,10 @@ func (q *queue) put(ids ...int64) {
 	}
 }
 
-// press puts pages of messages into the queue of the chat.
-func (q *queue) press(message string, ids ...int64) {
+// press puts pages of a message into the queue of the chat.
+func (q *queue) press(ids ...int64) {
 	for _, id := range ids {
-		q.Put(queuemodel.Item{ID: id, Lane: pages, Object: message, Harmless: true})
+		q.Put(queuemodel.Item{ID: id, Lane: pages, Object: "message", Harmless: true})
 	}
 }
 
@@ -75,14 +75,6 @@ func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 	q.advance(time.Minute)
 }
 
-// repeat makes another request for possible duplicates.
-func (q *queue) repeat(epoch int64, ids ...int64) {
-	q.Took(epoch, chat, ids, true)
-	r := q.Begins(epoch, chat, ids, false)
-	q.answer(r, queuemodel.Delivered)
-	q.persist(queuemodel.Sent, ids...)
-}
-
 // ambiguous makes consecutive requests for the first item with an unknown outcome.
 func (q *queue) ambiguous(times int) {
 	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
@@ -91,16 +83,4 @@ func (q *queue) ambiguous(times int) {
 		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)
 		q.persist(queuemodel.Sending, 1)
 	}
-}
-
-// longRequest starts a second request for an item in a chat of its own, after one unknown outcome.
-func (q *queue) longRequest(id int64) *queuemodel.Request {
-	lane := queuemodel.Lane{Chat: id}
-	q.Put(queuemodel.Item{ID: id, Lane: lane})
-	q.Took(1, lane, []int64{id}, false)
-	q.Ends(q.Begins(1, lane, []int64{id}, false), queuemodel.Ambiguous, 0)
-	q.persist(queuemodel.Sending, id)
-	q.advance(time.Minute)
-	q.Took(1, lane, []int64{id}, true)
-	return q.Begins(1, lane, []int64{id}, false)
 }
