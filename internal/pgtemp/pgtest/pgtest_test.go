@@ -3,20 +3,15 @@ package pgtest
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
-	"golang.org/x/sync/errgroup"
 )
 
 // TestMain checks that the shared server needs no goroutine, so that packages with leak detection can use it.
@@ -80,49 +75,6 @@ func TestDatabases(t *testing.T) {
 	}
 }
 
-// TestTemplate makes the same template concurrently, after a migration of that name was broken, as a role that may create databases and
-// nothing else. A template is another one whenever a migration is another one.
-func TestTemplate(t *testing.T) {
-	t.Parallel()
-	server, table := testServer(t), cloneName()
-	if texts(t, server, "SELECT rolsuper::text FROM pg_roles WHERE rolname = current_user")[0] == "true" {
-		superuser, role := server, cloneName()
-		must(t, admin.execute(superuser, "CREATE ROLE "+quoted(role)+" LOGIN CREATEDB PASSWORD 'tester'"))
-		cleanupWith(t, func() error { return admin.execute(superuser, "DROP ROLE "+quoted(role)) })
-		address, err := url.Parse(server)
-		must(t, err)
-		address.User = url.UserPassword(role, "tester")
-		server = address.String()
-	}
-	files := func(name, sql string) fstest.MapFS {
-		return fstest.MapFS{name: {Data: []byte(sql)}, "doc.go": {Data: []byte(rand.Text())}}
-	}
-	const first, second = "000001_x.up.sql", "000002_x.up.sql"
-	if _, err := makeTemplate(t.Context(), server, files(first, "CREATE TABEL "+quoted(table)+" ()")); err == nil ||
-		!strings.Contains(err.Error(), "run migrations") {
-		t.Errorf("broken migration: %v", err)
-	}
-	sql := "CREATE TABLE " + quoted(table) + " ()"
-	all := []fs.FS{files(first, sql), files(first, sql), files(first, sql), files(second, sql), files(first, sql+"; SELECT 1")}
-	names := make([]string, len(all))
-	var makers errgroup.Group
-	for i, one := range all {
-		makers.Go(func() (err error) {
-			names[i], err = makeTemplate(t.Context(), server, one)
-			return err
-		})
-	}
-	must(t, makers.Wait())
-	slices.Sort(names)
-	names = slices.Compact(names)
-	for _, name := range names {
-		cleanupWith(t, func() error { return dropDatabase(server, name) })
-	}
-	if len(names) != 3 {
-		t.Errorf("there are the templates %v", names)
-	}
-}
-
 func TestStaleDatabasesAreDropped(t *testing.T) {
 	t.Parallel()
 	now, server, id := time.Now(), testServer(t), strings.ToLower(rand.Text()[:12])
@@ -151,31 +103,12 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	}
 }
 
-func TestDatabaseURL(t *testing.T) {
-	t.Parallel()
-	for server, want := range map[string]string{
-		"postgres://u:p%40@h:1/a?sslmode=disable": "postgres://u:p%40@h:1/new?sslmode=disable",
-		"postgresql://h":                     "postgresql://h/new",
-		"postgres://h/a?dbname=b&x=y":        "postgres://h/new?x=y",
-		"postgres:///a?host=/run/postgresql": "postgres:///new?host=%2Frun%2Fpostgresql",
-		"host=localhost dbname=a":            "",
-		"postgres://u:secret@[::1/a":         "",
-	} {
-		got, err := databaseURL(server, "new")
-		if got != want || (err == nil) != (want != "") || strings.Contains(fmt.Sprint(err), "secret") {
-			t.Errorf("%s: %q, %v, want %q", server, got, err, want)
-		}
-	}
-}
-
 // TestNoDatabaseIsAFailure runs another test in its own process. It must fail with a sentence that says why.
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()
 	for sentence, environment := range map[string][]string{
-		"TEST_DATABASE_URL: it must begin with postgres://": {"TEST_DATABASE_URL=localhost"},
-		"which is neither programs nor container":           {"ELOBOT_TEST_POSTGRES=sqlite"},
-		"no Docker engine answers":                          {"ELOBOT_TEST_POSTGRES=container", "DOCKER_HOST=unix:///nonexistent/docker.sock"},
-		"connect":                                           {"TEST_DATABASE_URL=postgres://127.0.0.1:1/x?sslmode=disable"},
+		"no Docker engine answers": {"ELOBOT_TEST_POSTGRES=container", "DOCKER_HOST=unix:///nonexistent/docker.sock"},
+		"connect":                  {"TEST_DATABASE_URL=postgres://127.0.0.1:1/x?sslmode=disable"},
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDatabases$", "-test.v", "-test.timeout=2m")
 		cmd.Env = slices.Concat(os.Environ(), []string{urlVariable + "=", choiceVariable + "="}, environment)

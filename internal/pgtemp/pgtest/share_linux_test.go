@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -71,9 +70,10 @@ func (r *run) kill() {
 	_ = r.shell.Wait() // it returns the signal as an error
 }
 
-// begin starts n test processes at once, and waits until they share a server. It returns nil if this machine has no PostgreSQL programs.
-func (r *run) begin(n int) (users []user) {
+// begin starts two test processes at once, and waits until they share a server. It returns nil if this machine has no PostgreSQL programs.
+func (r *run) begin() (users []user) {
 	r.t.Helper()
+	const n = 2
 	_, err := io.WriteString(r.input, strings.Repeat("\n", n))
 	must(r.t, err)
 	for len(users) < n && r.output.Scan() {
@@ -120,60 +120,19 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun also kills the owner of the server: the next process must get another server.
+// TestOneServerPerRun: while the server has a user, it survives the end of the run and of the process that started its owner.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")
-	users := r.begin(3)
+	users := r.begin()
 	if users == nil {
 		return
 	}
-	owner, folder := ownerOf(t, users[0].url)
-	for fd := range 3 { // go test waits until all processes have closed its output
-		if file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", owner, fd)); file != os.DevNull {
-			t.Errorf("the owner has %s as file %d, %v", file, fd, err)
-		}
-	}
-	must(t, syscall.Kill(owner, syscall.SIGKILL))
-	awaitServerEnd(t, users[0].url, folder)
-
-	next := r.begin(2)
-	if next[0].url == users[0].url {
-		t.Errorf("the server %s is used after its end", users[0].url)
-	}
-	// While the server has a user, it survives the end of the run and of the process that started the owner.
 	r.kill()
-	must(t, syscall.Kill(next[0].pid, syscall.SIGKILL))
-	_, folder = ownerOf(t, next[1].url)
-	must(t, syscall.Kill(next[1].pid, syscall.SIGKILL))
-	awaitServerEnd(t, next[1].url, folder)
-}
-
-// ownerOf returns the process that owns a server, and the server's folder.
-func ownerOf(t *testing.T, address string) (owner int, folder string) {
-	t.Helper()
-	data := texts(t, address, "SHOW data_directory")[0]
-	record, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
-	must(t, err)
-	pid, _, _ := strings.Cut(string(record), "\n")
-	output, err := exec.Command("ps", "-o", "ppid=", "-p", pid).Output()
-	must(t, err)
-	_, err = fmt.Sscan(string(output), &owner)
-	must(t, err)
-	return owner, filepath.Dir(data)
-}
-
-// TestOwnerEndsWithoutAnswer: its users know that another one can be started.
-func TestOwnerEndsWithoutAnswer(t *testing.T) {
-	t.Parallel()
-	address, listener := listen(t)
-	go func() {
-		conn, _ := listener.Accept()
-		_ = conn.Close() // as the end of the owner does
-	}()
-	if _, _, err := join(address); !errors.Is(err, errOwnerEnded) {
-		t.Errorf("joined an owner that ends: %v", err)
-	}
+	must(t, syscall.Kill(users[0].pid, syscall.SIGKILL))
+	folder := filepath.Dir(texts(t, users[1].url, "SHOW data_directory")[0])
+	must(t, syscall.Kill(users[1].pid, syscall.SIGKILL))
+	awaitServerEnd(t, users[1].url, folder)
 }
 
 func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
@@ -182,28 +141,6 @@ func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
 	must(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return listener.Addr().(*net.UnixAddr), listener
-}
-
-// TestServerWaitsForNextProcess: while the run continues, a server without users waits for idleTime.
-func TestServerWaitsForNextProcess(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		users, ended := make(chan int), make(chan struct{})
-		go func() {
-			awaitEnd(os.Getpid(), users)
-			close(ended)
-		}()
-		users <- 1
-		time.Sleep(3 * idleTime) //nolint:forbidigo // the clock of synctest
-		users <- -1
-		time.Sleep(idleTime / 2) //nolint:forbidigo // the clock of synctest
-		users <- 1
-		users <- -1
-		last := time.Now()
-		if <-ended; time.Since(last) < idleTime || time.Since(last) > idleTime+time.Second {
-			t.Errorf("it ends %v after the last user", time.Since(last))
-		}
-	})
 }
 
 // TestOthersCannotJoin: as root, the test becomes somebody else, who must not get the URL.
