@@ -28,6 +28,7 @@ import (
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -45,11 +46,7 @@ func TestRefusalOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
+	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
 	t.Run("scripts", func(t *testing.T) {
 		for i := range scripts.Files[1:] {
 			club, script := string(scripts.Files[0].Data), &scripts.Files[i+1]

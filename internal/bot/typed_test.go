@@ -25,6 +25,7 @@ import (
 	"elobot/internal/ladder"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -189,11 +190,7 @@ func TestSeasonByName(t *testing.T) {
 // englishTyping returns a typing in English, with a database of its own.
 func englishTyping(t *testing.T) *typing {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
+	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
 	return &typing{t: t, pool: pool, language: catalog.All()[0], group: -1_002_000_000_000}
 }
 
@@ -245,11 +242,7 @@ func eachLine(t *testing.T, name string, do func(string)) {
 // runTable judges the rows of a table. Rows of one language run one after another, because they
 // share their people.
 func runTable(t *testing.T, table string) {
-	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
+	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
 	rows, differs := readTable(t, table), readDiffers(t)
 	var lock sync.Mutex
 	count := make(map[string]int)

@@ -19,6 +19,7 @@ import (
 	"elobot/internal/notice"
 	"elobot/internal/outbox"
 	"elobot/internal/pgtemp/pgtest"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 	"elobot/internal/postgres/pgstats"
 	"elobot/internal/ranking"
@@ -56,11 +57,7 @@ func (c *club) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (
 
 func newClub(t *testing.T) *club {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), pgtest.New(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
+	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)
 	c := &club{t: t, pool: pool, now: time.Now().Add(-20 * time.Hour).Truncate(time.Second)}
 	rankings := ranking.NewService(
 		pgranking.NewStore(pool, func(outbox.Lane) {}), stats.NewService(pgstats.NewStore(pool, pool)), c,

@@ -33,6 +33,15 @@ func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Po
 	return pool
 }
 
+// LikeCommands lets the sessions of a pool plan as those for commands do: each statement once. The
+// large statements of the stores take longer to plan than to execute.
+func LikeCommands(c *pgxpool.Config) {
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, postgres.Planning)
+		return err
+	}
+}
+
 // Must ends the test if there is an error.
 func Must(t testing.TB, err error) {
 	t.Helper()

@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 )
 
 // Statement is a statement that a store has sent to the server.
@@ -222,12 +221,7 @@ type Explained struct {
 // its tables grow.
 func MustNotScan(t *testing.T, plain *pgxpool.Pool, rec *Recorder, commands []Explained) {
 	t.Helper()
-	empty := Open(t, pgtest.New(t), func(c *pgxpool.Config) {
-		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, postgres.Planning)
-			return err
-		}
-	})
+	empty := Open(t, pgtest.New(t), LikeCommands)
 	for _, c := range commands {
 		if err := c.Run(t.Context()); err != nil {
 			t.Fatalf("%s: %v", c.Name, err)

@@ -1,16 +1,13 @@
 package pgranking_test
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp/pgtest"
-	"elobot/internal/postgres"
 	"elobot/internal/postgres/dbtest"
 	"elobot/internal/postgres/pgranking"
 )
@@ -74,13 +71,7 @@ func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
-	pool := dbtest.Open(t, pgtest.New(t), func(c *pgxpool.Config) {
-		c.ConnConfig.Tracer = &rec
-		c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-			_, err := conn.Exec(ctx, postgres.Planning)
-			return err
-		}
-	})
+	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands, func(c *pgxpool.Config) { c.ConnConfig.Tracer = &rec })
 	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 12000);
