@@ -1,7 +1,7 @@
 package bot
 
 import (
-	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,15 +14,28 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// goldenArchive is a golden file: the texts of one subject in one language, each as a section with its name. People read it from top to
-// bottom.
+// goldenArchive is a golden file: the texts of one subject, each as a section with its name. A text
+// does not contain its final newline. People read the file from top to bottom.
 type goldenArchive struct {
 	path     string
-	sections []txtar.File
+	sections map[string]string
 }
 
-// goldenLock guards all golden files: tests of one language and subject run in parallel.
-var goldenLock sync.Mutex
+// goldens are the golden files, by path: each is read once. The lock guards them all, because tests
+// of one language and subject run in parallel.
+var goldens = struct {
+	sync.Mutex
+	files map[string]goldenArchive
+}{files: map[string]goldenArchive{}}
+
+// openGolden returns a golden file. The caller holds the lock.
+func openGolden(t *testing.T, path string) goldenArchive {
+	t.Helper()
+	if _, ok := goldens.files[path]; !ok {
+		goldens.files[path] = readGolden(t, path)
+	}
+	return goldens.files[path]
+}
 
 // readGolden reads a golden file. A file that does not exist has no sections.
 func readGolden(t *testing.T, path string) goldenArchive {
@@ -31,52 +44,38 @@ func readGolden(t *testing.T, path string) goldenArchive {
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatalf("read golden file: %v", err)
 	}
-	sections := txtar.Parse(content).Files
-	for i := range sections[min(1, len(sections)):] {
-		if sections[i].Name >= sections[i+1].Name {
-			t.Fatalf("%s: section %q is there twice, or not in order", path, sections[i+1].Name)
+	sections, last := map[string]string{}, ""
+	for _, f := range txtar.Parse(content).Files {
+		if f.Name <= last {
+			t.Fatalf("%s: section %q is there twice, or not in order", path, f.Name)
 		}
+		sections[f.Name], last = unescapeMarkers(strings.TrimSuffix(string(f.Data), "\n")), f.Name
 	}
 	return goldenArchive{path, sections}
 }
 
-// section returns the text of a section.
-func (g *goldenArchive) section(name string) (text string, ok bool) {
-	for _, f := range g.sections {
-		if f.Name == name {
-			return unescapeMarkers(string(f.Data)), true
-		}
-	}
-	return "", false
-}
-
-// set replaces a section or adds it in the order of the names. All others stay as they are.
-func (g *goldenArchive) set(name, text string) {
-	at, found := slices.BinarySearchFunc(g.sections, name, func(f txtar.File, name string) int { return cmp.Compare(f.Name, name) })
-	file := txtar.File{Name: name, Data: []byte(escapeMarkers(text))}
-	if found {
-		g.sections[at] = file
-		return
-	}
-	g.sections = slices.Insert(g.sections, at, file)
-}
-
 // write writes the file, or removes it if it has no sections.
-func (g *goldenArchive) write(t *testing.T) {
+func (g goldenArchive) write(t *testing.T) {
 	t.Helper()
+	var archive txtar.Archive
+	for _, name := range slices.Sorted(maps.Keys(g.sections)) {
+		text := escapeMarkers(g.sections[name]) + "\n"
+		archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(text)})
+	}
 	err := os.MkdirAll(filepath.Dir(g.path), 0o755)
 	switch {
 	case err == nil && len(g.sections) == 0:
 		err = os.Remove(g.path)
 	case err == nil:
-		err = os.WriteFile(g.path, txtar.Format(&txtar.Archive{Files: g.sections}), 0o644)
+		err = os.WriteFile(g.path, txtar.Format(&archive), 0o644)
 	}
 	if err != nil {
 		t.Fatalf("write golden file: %v", err)
 	}
 }
 
-// markerLine is a line of a text that txtar would take for the beginning of a section, or one that is escaped.
+// markerLine is a line of a text that txtar would take for the beginning of a section, or one that
+// is escaped.
 var markerLine = regexp.MustCompile(`(?m)^\\*-- .* --$`)
 
 func escapeMarkers(text string) string { return markerLine.ReplaceAllString(text, `\$0`) }
@@ -85,50 +84,51 @@ func unescapeMarkers(text string) string {
 	return markerLine.ReplaceAllStringFunc(text, func(line string) string { return strings.TrimPrefix(line, `\`) })
 }
 
-// compareWithGolden compares a text with a section of a golden file, exactly apart from one final newline. name is the name of the file and
-// that of the section, with a slash between them. With -update it writes the section instead.
-func compareWithGolden(t *testing.T, language, name, got string) {
+// compareWithGolden compares a text with a section of a golden file, exactly apart from one final
+// newline. The folder is that of a language, or notices for what is the same in all of them. name
+// is the name of the file and that of the section, with a slash between them. With -update it
+// writes the section instead.
+func compareWithGolden(t *testing.T, folder, name, got string) {
 	t.Helper()
-	goldenLock.Lock()
-	defer goldenLock.Unlock()
+	goldens.Lock()
+	defer goldens.Unlock()
 	subject, section, _ := strings.Cut(name, "/")
-	file := readGolden(t, filepath.Join("testdata", "golden", language, subject+".txtar"))
-	if *updateGolden {
-		file.set(section, got)
+	file := openGolden(t, filepath.Join("testdata", "golden", folder, subject+".txtar"))
+	got = visible.Replace(strings.TrimSuffix(got, "\n"))
+	want, ok := file.sections[section]
+	if *updateGolden && (!ok || want != got) {
+		file.sections[section] = got
 		file.write(t)
+		return
 	}
-	want, ok := file.section(section)
 	if !ok {
 		t.Fatalf("%s has no section %q; -update writes it", file.path, section)
 	}
-	if diff := gocmp.Diff(strings.TrimSuffix(want, "\n"), strings.TrimSuffix(got, "\n")); diff != "" {
+	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("not as in section %q of %s (-want +got):\n%s", section, file.path, diff)
 	}
 }
 
-// TestGoldenArchive: a section comes back as it was written, whatever it contains, and no other one changes.
+// TestGoldenArchive: a section comes back as it was written, whatever it contains, and no other
+// one changes.
 func TestGoldenArchive(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "subject.txtar")
 	texts := map[string]string{
-		"c": "one\ntwo\n", "a": "-- b --\nnot a section\n", "b": "\\-- c --\n-- c -- not at the end\n", "empty": "\n", "d": "  -- no --\n\n\n",
+		"c": "one\ntwo", "a": "-- b --\nnot a section", "b": "\\-- c --\n-- c -- not at the end",
+		"empty": "", "d": "  -- no --\n\n",
 	}
-	for name, text := range texts {
+	set := func(name, text string) {
 		file := readGolden(t, path)
-		file.set(name, text)
+		file.sections[name] = text
 		file.write(t)
 	}
-	file := readGolden(t, path)
-	file.set("d", "changed\n")
-	file.write(t)
-	texts["d"] = "changed\n"
-	file = readGolden(t, path)
-	for name, want := range texts {
-		if got, ok := file.section(name); !ok || got != want {
-			t.Errorf("section %s is %q, %t; want %q", name, got, ok, want)
-		}
+	for name, text := range texts {
+		set(name, text)
 	}
-	if len(file.sections) != len(texts) || !slices.IsSortedFunc(file.sections, func(a, b txtar.File) int { return cmp.Compare(a.Name, b.Name) }) {
-		t.Errorf("sections: %v", file.sections)
+	texts["d"] = "changed"
+	set("d", "changed")
+	if diff := gocmp.Diff(texts, readGolden(t, path).sections); diff != "" {
+		t.Errorf("sections (-want +got):\n%s", diff)
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
-
 	"elobot/internal/catalog"
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/notice"
+	"elobot/internal/outbox"
 	"elobot/internal/ranking"
 )
 
@@ -23,9 +22,9 @@ var updateGolden = flag.Bool("update", false, "write the golden texts of the tes
 // visible makes the invisible characters visible that the bot puts into texts.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden compares the texts of every notice in every language with testdata/golden. A section has the stored notice, so that a renamed
-// field is noticed, then the HTML, the buttons of a reply, the line of a merged message if it differs from the HTML, and the answer to a
-// button press if the notice can be one.
+// TestGolden compares every notice in every language with testdata/golden. A section of the folder
+// notices has what is the same in all languages: the stored notice, so that a renamed field is
+// noticed, and what its buttons do. A section of a language has what people see.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, language := range catalog.All() {
@@ -45,14 +44,10 @@ func compareGolden(t *testing.T, language catalog.Language) {
 	sender.draw = dot
 	for name, notice := range goldenNotices(t) {
 		t.Run(name, func(t *testing.T) {
-			item := itemOf(t, notice)
-			item.ID, item.ReplyTo = 5, 7
-			out, err := render(item, words{Language: language, tables: true, web: fakeLink, salt: "2"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := visible.Replace(fmt.Sprintf("%s %s\n\n%s", item.Kind, item.Payload, out.shown(notice)))
-			compareWithGolden(t, language.Tag(), name, got)
+			item, out := renderGolden(t, notice, language)
+			_, effects := out.below()
+			compareWithGolden(t, "notices", name, fmt.Sprintf("%s %s\n%s", item.Kind, item.Payload, effects))
+			compareWithGolden(t, language.Tag(), name, out.shown(notice))
 			sent := messageOf(t, group.ID(), notice)
 			sent.Language = language.Tag()
 			for _, sent.Tables = range []bool{false, true} {
@@ -72,36 +67,61 @@ func fakeLink(b ranking.WebBoard) string {
 	return fmt.Sprintf("https://elo.example.org/g/%d/%s/", b.Group, b.Salt)
 }
 
-// shown returns all that people see of a notice.
-func (o outgoing) shown(notice notice.Notice) string {
+// renderGolden renders a notice for the golden files.
+func renderGolden(t *testing.T, n notice.Notice, language catalog.Language) (outbox.Item, outgoing) {
+	t.Helper()
+	item := itemOf(t, n)
+	item.ID, item.ReplyTo = 5, 7
+	out, err := render(item, words{Language: language, tables: true, web: fakeLink, salt: "2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return item, out
+}
+
+// shown returns all that people see of a notice: the HTML, the labels of its buttons, the table,
+// the line of a merged message if it differs from the HTML, and the answer to a button press if the
+// notice can be one, and it differs from the first line of the HTML.
+func (o outgoing) shown(n notice.Notice) string {
 	text := o.html + "\n"
-	for _, row := range o.buttons {
-		line := ""
-		for _, b := range row {
-			line += " [" + b.text + "] " + b.data
-			if b.copy != "" {
-				line += "copies " + b.copy
-			}
-			if b.web != "" {
-				line += "opens " + b.web
-			}
-		}
-		text += "\n" + strings.TrimSpace(line) + "\n"
+	if labels, _ := o.below(); labels != "" {
+		text += "buttons: " + labels + "\n"
 	}
 	if o.table != "" {
-		text += "\ntable: " + o.table + "\n"
+		text += "table: " + o.table + "\n"
 	}
 	if o.line != "" && o.line != o.html {
-		text += "\nline: " + o.line + "\n"
+		text += "line: " + o.line + "\n"
 	}
-	if comesOfAPress(notice) {
-		text += "\ncallback answer: " + o.callbackAnswer() + "\n"
+	first, _, _ := strings.Cut(o.html, "\n")
+	if answer := o.callbackAnswer(); comesOfAPress(n) && answer != first {
+		text += "callback answer: " + answer + "\n"
 	}
 	return text
 }
 
-// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each golden text belongs to one. With -update, the others are
-// removed.
+// below returns the labels of the buttons below a message, and what the buttons do.
+func (o outgoing) below() (labels, effects string) {
+	for _, row := range o.buttons {
+		for _, b := range row {
+			effect := b.data
+			if b.copy != "" {
+				effect += "copies " + b.copy
+			}
+			if b.web != "" {
+				effect += "opens " + b.web
+			}
+			labels += " [" + b.text + "]"
+			effects += " [" + effect + "]"
+		}
+		labels += " /"
+		effects += " /"
+	}
+	return strings.Trim(labels, " /"), strings.Trim(effects, " /")
+}
+
+// TestGoldenFilesAreComplete: each kind of notice has golden texts, and each golden text belongs to
+// one. With -update, the others are removed.
 func TestGoldenFilesAreComplete(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -113,33 +133,38 @@ func TestGoldenFilesAreComplete(t *testing.T) {
 		t.Errorf("kinds without a golden file: %q", kinds)
 	}
 	several := goldenSeveral(t)
-	goldenLock.Lock()
-	defer goldenLock.Unlock()
+	known := map[string]bool{} // by folder, file and name of the section
+	for _, language := range catalog.All() {
+		for name := range notices {
+			known["notices/"+name], known[language.Tag()+"/"+name] = true, true
+		}
+		for name := range goldenWithNames {
+			known[language.Tag()+"/names/"+name] = true
+		}
+		for name := range several {
+			known[language.Tag()+"/several/"+name] = true
+		}
+	}
 	files, err := filepath.Glob(filepath.Join("testdata", "golden", "*", "*"))
 	if err != nil {
 		t.Fatalf("list golden files: %v", err)
 	}
+	goldens.Lock()
+	defer goldens.Unlock()
 	for _, path := range files {
-		file := readGolden(t, path)
-		subject := strings.TrimSuffix(filepath.Base(path), ".txtar")
-		isOrphan := func(f txtar.File) bool {
-			_, known := notices[subject+"/"+f.Name]
-			switch subject {
-			case "names":
-				_, known = goldenWithNames[f.Name]
-			case "several":
-				_, known = several[f.Name]
+		file := openGolden(t, path)
+		folder, subject := filepath.Split(strings.TrimSuffix(path, ".txtar"))
+		for section := range file.sections {
+			switch {
+			case known[filepath.Base(folder)+"/"+subject+"/"+section]:
+			case *updateGolden:
+				delete(file.sections, section)
+			default:
+				t.Errorf("section %q of %s belongs to no notice", section, path)
 			}
-			return !known
 		}
 		if *updateGolden {
-			file.sections = slices.DeleteFunc(file.sections, isOrphan)
 			file.write(t)
-		}
-		for _, f := range file.sections {
-			if isOrphan(f) {
-				t.Errorf("section %q of %s belongs to no notice", f.Name, path)
-			}
 		}
 	}
 }

@@ -25,15 +25,9 @@ var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
-	w.tables, w.web, w.salt = true, fakeLink, "2"
 	var golden strings.Builder
 	for _, notice := range goldenNotices(t) {
-		item := itemOf(t, notice)
-		item.ReplyTo = 7
-		out, err := render(item, w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, out := renderGolden(t, notice, w.Language)
 		golden.WriteString(out.shown(notice))
 	}
 	for _, m := range goldenSeveral(t) {

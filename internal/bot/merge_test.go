@@ -3,7 +3,6 @@ package bot
 import (
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -112,7 +111,7 @@ func TestMergeGolden(t *testing.T) {
 			t.Run(language.Tag()+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				out, covered := merge(m, w)
-				got := visible.Replace(fmt.Sprintf("covered %d of %d\n\n%s\n", covered, len(m.Items), out.html))
+				got := fmt.Sprintf("covered %d of %d\n%s\n", covered, len(m.Items), out.html)
 				compareWithGolden(t, w.Tag(), "several/"+name, got)
 				if len(out.buttons) > 0 || out.replyTo != 0 {
 					t.Errorf("it has buttons or is a reply: %+v", out)
@@ -126,15 +125,6 @@ func TestMergeGolden(t *testing.T) {
 					t.Errorf("message %+v", sent)
 				}
 			})
-		}
-	}
-	files, err := filepath.Glob(filepath.Join("testdata", "several", "*", "*"))
-	if err != nil {
-		t.Fatalf("list golden files: %v", err)
-	}
-	for _, file := range files {
-		if _, ok := golden[strings.TrimSuffix(filepath.Base(file), ".golden")]; !ok {
-			t.Errorf("%s belongs to no message", file)
 		}
 	}
 }
