@@ -148,7 +148,7 @@ var mutants = []mutant{
 	{
 		name: "rules of the match not read", file: "internal/postgres/pgranking/history.go",
 		before: "Matches: r.ProvisionalMatches}, Margin: r.Margin,", after: "Matches: r.ProvisionalMatches}, Margin: false,",
-		packages: "./internal/ranking", tests: "^TestAnyMatches$",
+		packages: "./internal/ranking", tests: "^TestAnySeasons$",
 	},
 	{
 		name: "setting overwritten", file: "internal/postgres/pgranking/settings.go",

@@ -2,6 +2,7 @@ package ranking_test
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,36 +20,45 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestAnySeasons does what TestAnyLadders does while seasons begin and end, by themselves or because an admin says so. Results arrive late,
-// when their season is over. At last it compares the tables of the seasons.
+// TestAnySeasons sends random commands to a group. At first it has one ladder, then several and
+// topics, and then seasons that begin and end automatically or because an admin says so; results
+// arrive late, when their season is over. After each command it compares all ratings with the
+// reference calculation for the matches that count, and at last also the tables of the seasons.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	const window = 100 * 365 * 24 * time.Hour
-	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: -1, UndoWindow: window})
+	countChanges(t, g)
 	var groups atomic.Int64
 	rapid.Check(t, func(rt *rapid.T) {
-		s := newSociety(t, rt, g, groups.Add(1))
-		s.window = window
-		c := s.newGroup()
+		c := newSociety(t, rt, g, groups.Add(1)).newGroup()
+		commands := map[string]func(*rapid.T){
+			"":       func(*rapid.T) { c.compare() },
+			"record": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny, "fix": c.fixAny,
+			"show up": c.showUsername, "rules": c.changeRules,
+		}
+		rt.Repeat(commands)
+
 		c.mustChange(ranking.ChangeLadder{Change: ranking.AddLadder, First: "chess", Name: "table tennis"}, 0, "")
-		long := rapid.SampledFrom([]string{ranking.Manual, ranking.Monthly, ranking.Monthly, ranking.Quarterly})
+		maps.Copy(commands, map[string]func(*rapid.T){
+			"record more": c.recordAny, "move": c.moveAny, "move again": c.moveAny, "replace": c.replaceAny,
+			"join": c.joinAny, "leave": c.leaveAny, "ladder": c.changeLadders,
+		})
+		rt.Repeat(commands)
+
 		for _, c.place.named = range c.ladders {
-			c.choose(ranking.SettingSeasons, long.Draw(rt, "seasons"), 0)
+			seasons := rapid.SampledFrom([]string{ranking.Manual, ranking.Monthly, ranking.Monthly, ranking.Quarterly})
+			c.choose(ranking.SettingSeasons, seasons.Draw(rt, "seasons"), 0)
 			c.choose("halfway", rapid.SampledFrom([]string{ranking.On, ranking.Off}).Draw(rt, "halfway"), 0)
 			c.choose(ranking.SettingPlace, rapid.SampledFrom([]string{"1", "5"}).Draw(rt, "place"), 0)
 		}
 		c.goHome()
-		for range 5 {
-			c.recordAny(rt)
-		}
-		rt.Repeat(map[string]func(*rapid.T){
-			"":       func(*rapid.T) { c.compare() },
-			"record": c.recordAny, "record more": c.recordAny, "record much": c.recordAny, "undo": c.undoAny, "restore": c.restoreAny,
-			"fix": c.fixAny, "move": c.moveAny, "replace": c.replaceAny, "show up": c.showUsername, "show up too": c.showUsername, "join": c.joinAny, "leave": c.leaveAny,
-			"rules": c.changeRules, "ladder": c.changeLadders,
+		maps.Copy(commands, map[string]func(*rapid.T){
+			"record much": c.recordAny, "show up too": c.showUsername,
 			"season": c.startSeason, "wait": c.wait, "wait more": c.wait, "timers": c.fireTimers, "zone": c.changeZone,
 		})
+		for range 2 { // because there are so many commands
+			rt.Repeat(commands)
+		}
 		c.compareMatches()
 		c.compareTables()
 		if found := verify(t, g.store); len(found) > 0 {
