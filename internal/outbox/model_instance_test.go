@@ -323,53 +323,53 @@ func (i *instance) moved(ctx context.Context, from, to int64) error {
 		return errUnavailable
 	}
 	i.w.counts.add("a chat was moved")
-	i.w.db.move(from, to)
+	i.w.db.move(ChatID(-from), to)
 	return nil
 }
 
 // acquire returns the lease if it is free, nil otherwise.
-func (db *database) acquire(i *instance) *heldLease {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if i.isKilled() || time.Now().Before(db.expires) {
+func (m *memory) acquire(i *instance) *heldLease {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i.isKilled() || time.Now().Before(m.leased) {
 		return nil
 	}
 	switch {
-	case db.epoch == 0:
-	case db.expires.IsZero():
-		db.counts.add("a handover by release")
+	case m.epoch == 0:
+	case m.leased.IsZero():
+		m.counts.add("a handover by release")
 	default:
-		db.counts.add("a handover by expiry")
+		m.counts.add("a handover by expiry")
 	}
-	db.epoch++
-	db.expires = time.Now().Add(i.w.ttl)
-	db.model.Leads(db.epoch)
-	return &heldLease{instance: i, epoch: db.epoch, expires: db.expires}
+	m.epoch++
+	m.leased = time.Now().Add(i.w.ttl)
+	m.model.Leads(m.epoch)
+	return &heldLease{instance: i, epoch: m.epoch, expires: m.leased}
 }
 
 // renew renews a lease, and reports whether it is still held.
-func (db *database) renew(r *heldLease) bool {
+func (m *memory) renew(r *heldLease) bool {
 	r.waitThaw()
-	db.mu.Lock()
-	defer db.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.isKilled() || time.Now().Before(r.isolatedUntil):
 		return true
-	case r.epoch != db.epoch || !time.Now().Before(db.expires):
+	case r.epoch != m.epoch || !time.Now().Before(m.leased):
 		return false
 	}
 	r.expires = time.Now().Add(r.w.ttl)
-	db.expires = r.expires
+	m.leased = r.expires
 	return true
 }
 
 // release releases a lease.
-func (db *database) release(r *heldLease) {
-	db.mu.Lock()
-	defer db.mu.Unlock()
-	if r.epoch == db.epoch {
-		db.expires = time.Time{}
+func (m *memory) release(r *heldLease) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.epoch == m.epoch {
+		m.leased = time.Time{}
 	}
 }

@@ -32,7 +32,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	if overlaps {
 		w.counts.add("a frozen process sent after its lease")
 	}
-	r := w.model.Begins(lease.epoch, modelLane(m.Lane), w.db.rowsOf(m, covered), overlaps)
+	r := w.model.Begins(lease.epoch, modelLane(m.Lane), rowsOf(m, covered), overlaps)
 	var once sync.Once
 	ends := func(class FailureKind) { once.Do(func() { w.model.Ends(r, queuemodel.Answer(class), f.wait) }) }
 	cut := func() { w.model.Cut(r) }

@@ -15,7 +15,7 @@ import (
 type world struct {
 	scenario
 	model  *queuemodel.Model
-	db     *database
+	db     *memory
 	hosts  []*host
 	counts tally
 
@@ -57,13 +57,13 @@ func newWorld(s scenario) *world {
 		scenario: s, model: queuemodel.New(s.rules(), time.Now), requests: make(map[int64]int),
 		addresses: make(map[ChatID]int64),
 	}
-	w.db = newDatabase(w.model, &w.counts)
-	w.db.parksFor = 30 * time.Second
-	if s.alone { // without polls, nothing there would be found
-		w.db.parksFor = farFuture
+	w.db = newMemory()
+	w.db.model, w.db.counts, w.db.epoch = w.model, &w.counts, 0
+	if !s.alone { // an instance polls for what waits there
+		w.db.parksFor = 30 * time.Second
 	}
-	for c, a := range w.db.chats {
-		w.addresses[c] = a.to
+	for c := range ChatID(6) {
+		w.db.private[c], w.addresses[c] = c <= 2, -int64(c)
 	}
 	for range s.hosts {
 		h := &host{}
@@ -126,7 +126,7 @@ func (w *world) fate(m Message) fate {
 	if time.Now().Before(w.until) {
 		return fate{class: w.outage, lasts: 90 * time.Millisecond, arrives: 50, wait: time.Second}
 	}
-	fates := w.db.fatesOf(m.Row.ID)
+	fates := w.db.row(m.Row.ID).script.fates
 	f := fates[min(w.requests[m.Row.ID], len(fates)-1)]
 	if w.requests[m.Row.ID]++; w.requests[m.Row.ID] >= len(fates) {
 		f.lasts = min(f.lasts, w.settings.SendTimeout*9/10)
@@ -176,7 +176,7 @@ func (w *world) apply(e event) {
 		w.put(e)
 		return
 	case unparkAll:
-		w.wake(w.db.unpark()...)
+		w.wake(w.db.unparkAll()...)
 		w.reportNewIDs()
 		w.put(e)
 		return
@@ -206,7 +206,7 @@ func (w *world) apply(e event) {
 func (w *world) put(e event) {
 	var lanes []Lane
 	for _, a := range e.adds {
-		w.db.put(a)
+		w.db.script(a)
 		lanes = append(lanes, a.lane())
 	}
 	if e.wake {
@@ -292,7 +292,7 @@ func (w *world) reportNewIDs() {
 		addresses := maps.Clone(w.addresses)
 		w.mu.Unlock()
 		for c, to := range addresses {
-			w.db.move(-int64(c), to)
+			w.db.move(c, to)
 		}
 	}
 }
@@ -304,7 +304,7 @@ func (w *world) drain() {
 		_ = sleep(context.Background(), interval)
 		w.reportNewIDs()
 		if w.alone {
-			w.wake(w.db.unpark()...)
+			w.wake(w.db.unparkAll()...)
 		}
 		if w.db.open() == 0 {
 			return

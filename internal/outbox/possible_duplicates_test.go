@@ -171,6 +171,9 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	defer m.mu.Unlock()
 	r := m.rows[len(m.rows)-1]
 	r.state, r.batch, r.Attempts, r.PossibleDuplicates = rowSending, r.ID, copies, copies-1
+	for range copies {
+		m.begin(r.lane())
+	}
 }
 
 // TestRepeatedRequestFitsTheLease: a repeated request may take longer. It begins only if it ends

@@ -6,22 +6,25 @@ import (
 	"time"
 
 	"elobot/internal/notice"
+	"elobot/internal/outbox/queuemodel"
 )
 
-type rowState string
+type rowState = queuemodel.State
 
 const (
-	rowPlanned   rowState = "planned"
-	rowSending   rowState = "sending"
-	rowSent      rowState = "sent"
-	rowDead      rowState = "dead"
-	rowExpired   rowState = "expired"
-	rowUncertain rowState = "uncertain"
+	rowPlanned            = queuemodel.Waits
+	rowSending            = queuemodel.Sending
+	rowSent               = queuemodel.Sent
+	rowDead               = queuemodel.Dead
+	rowExpired            = queuemodel.Expired
+	rowUncertain          = queuemodel.Uncertain
 	rowDeferred  rowState = "deferred"
 )
 
 type row struct {
 	Item
+	script    addition // of a scenario
+	object    string   // what the item is about; empty: target and known say it
 	chat      ChatID
 	action    Action
 	purpose   notice.Purpose
@@ -31,8 +34,6 @@ type row struct {
 	created   time.Time
 	expires   time.Time // zero for never
 	notBefore time.Time
-	takenAt   time.Time
-	finished  time.Time
 
 	state     rowState
 	batch     int64 // first row of the message that covers it, 0 while it waits
@@ -43,6 +44,8 @@ type row struct {
 func (r *row) open() bool { return r.state == rowPlanned || r.state == rowSending }
 
 func (r *row) lane() Lane { return laneOf(r.chat, r.action) }
+
+func byID(a, b *row) int { return cmp.Compare(a.ID, b.ID) }
 
 // laneOf returns the lane of the rows with this action.
 func laneOf(chat ChatID, action Action) Lane {
@@ -55,7 +58,7 @@ func (m *memory) add(chats ...ChatID) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, c := range chats {
-		m.addRow(row{chat: c})
+		m.addRow(&row{chat: c})
 	}
 	return int64(len(m.rows))
 }
@@ -64,19 +67,19 @@ func (m *memory) add(chats ...ChatID) int64 {
 func (m *memory) put(r row) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.addRow(r)
+	m.addRow(&r)
 	return int64(len(m.rows))
 }
 
-func (m *memory) addRow(r row) {
+func (m *memory) addRow(r *row) {
 	r.ID, r.state = int64(len(m.rows)+1), rowPlanned
 	if r.created.IsZero() {
 		r.created = time.Now()
 	}
 	r.Kind = cmp.Or(r.Kind, "test")
 	r.action, r.purpose = cmp.Or(r.action, Send), cmp.Or(r.purpose, notice.Outcome)
-	m.rows = append(m.rows, &r)
-	m.lanes[r.lane()] = append(m.lanes[r.lane()], &r)
+	m.rows = append(m.rows, r)
+	m.lanes[r.lane()] = append(m.lanes[r.lane()], r)
 }
 
 func (m *memory) unpark(chat ChatID) {
@@ -88,14 +91,14 @@ func (m *memory) unpark(chat ChatID) {
 func (m *memory) isParked(chat ChatID) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.parked[chat]
+	return m.blocked(Lane{Chat: chat})
 }
 
 // freeze stores a pause of a chat, as another instance would.
 func (m *memory) freeze(chat ChatID, pause time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.frozen[chat] = time.Now().Add(pause)
+	m.frozen[chat] = chatPause{until: time.Now().Add(pause)}
 }
 
 // thaw ends the pause of a chat.
