@@ -1,5 +1,6 @@
-// Command composetest simulates Telegram for run.sh: it listens on the address of its argument, prints the bot's settings as lines of a
-// .env file, says each line of its input in a group as Alice, and prints what the bot says there.
+// Command composetest simulates Telegram for run.sh: it listens on the address of its argument,
+// prints the bot's settings as lines of a .env file, says each line of its input in a group as
+// Alice, and prints what the bot says there.
 package main
 
 import (

@@ -53,7 +53,8 @@ func goldenMoveHints() map[string]notice.Notice {
 	}
 }
 
-// TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons below it are about the same one.
+// TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons
+// below it are about the same one.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()
 	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)

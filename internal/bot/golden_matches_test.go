@@ -91,7 +91,8 @@ func goldenOdds() map[string]notice.Notice {
 	}
 }
 
-// TestTheLongestMatchListFits: ten matches of the longest names fit into a message, and so do the odds of twenty players.
+// TestTheLongestMatchListFits: ten matches of the longest names fit into a message, and so do the
+// odds of twenty players.
 func TestTheLongestMatchListFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchListFits)

@@ -29,7 +29,8 @@ var scripts = []struct{ script, name, shown string }{
 	{"markup", "<b>&", "&lt;b&gt;&amp;"},
 }
 
-// goldenWithNames are the golden notices that are rendered with the names of scripts: one of each kind that has names in it.
+// goldenWithNames are the golden notices that are rendered with the names of scripts: one of each
+// kind that has names in it.
 var goldenWithNames = map[string]string{
 	"match_recorded":  "match/upset_and_notes",
 	"results_summary": "results_summary/one",
@@ -74,7 +75,8 @@ var goldenWithNames = map[string]string{
 	"all_time":        "season/all_time",
 }
 
-// rename gives all names in a notice, and other words of people, the next name each. It returns how many there were.
+// rename gives all names in a notice, and other words of people, the next name each. It returns how
+// many there were.
 func rename(notice reflect.Value, next func() string) (count int) {
 	switch notice.Kind() {
 	case reflect.Pointer:
@@ -122,7 +124,8 @@ func rename(notice reflect.Value, next func() string) (count int) {
 	return count
 }
 
-// renamed returns a copy of a notice whose first name is that of a script, and the next ones those of the scripts that follow.
+// renamed returns a copy of a notice whose first name is that of a script, and the next ones those
+// of the scripts that follow.
 func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, count int) {
 	t.Helper()
 	content := reflect.New(reflect.TypeOf(n))

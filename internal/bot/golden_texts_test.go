@@ -16,12 +16,13 @@ import (
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
-// shownElsewhere are the texts that are in no golden file: those of menus, which TestTheMenus looks at, most months, and those of the web
-// board, which has tests of its own.
+// shownElsewhere are the texts that are in no golden file: those of menus, which TestTheMenus looks
+// at, most months, and those of the web board, which has tests of its own.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
-// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its forms. If they do not show it, it is not
-// used any more, or nobody has looked at it in the other languages.
+// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its
+// forms. If they do not show it, it is not used any more, or nobody has looked at it in the other
+// languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -68,7 +69,8 @@ func TestEveryTextIsGolden(t *testing.T) {
 	check("", texts)
 }
 
-// TestCallbackAnswersAreWhole: what a press is answered with is not cut in any language. Only long names are cut.
+// TestCallbackAnswersAreWhole: what a press is answered with is not cut in any language. Only long
+// names are cut.
 func TestCallbackAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {

@@ -101,7 +101,8 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden compares merged messages in every language with testdata/golden/<language>/several.txtar.
+// TestMergeGolden compares merged messages in every language with
+// testdata/golden/<language>/several.txtar.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
@@ -129,7 +130,8 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestAddresseesAreNamedOnce: the name of the person whom an answer is for is at its beginning, in every language.
+// TestAddresseesAreNamedOnce: the name of the person whom an answer is for is at its beginning, in
+// every language.
 func TestAddresseesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {

@@ -19,7 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reply is a response of the server. The tests decode it themselves, to be independent of the package.
+// reply is a response of the server. The tests decode it themselves, to be independent of the
+// package.
 type reply struct {
 	Status      int             `json:"-"`
 	OK          bool            `json:"ok"`

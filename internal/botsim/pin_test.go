@@ -48,7 +48,8 @@ func TestPinChatMessage(t *testing.T) {
 	}
 }
 
-// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no matter who pinned it or when.
+// TestNewestPinnedMessageIsShown: of several pinned messages getChat returns the one sent last, no
+// matter who pinned it or when.
 func TestNewestPinnedMessageIsShown(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
@@ -108,7 +109,8 @@ func TestTheRightToPin(t *testing.T) {
 	})
 }
 
-// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and its links are in them.
+// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and its links
+// are in them.
 func TestPinnedRichMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

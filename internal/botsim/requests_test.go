@@ -14,7 +14,8 @@ import (
 	"testing"
 )
 
-// encodings are the ways to send parameters. Forms hold strings as they are, and anything else as JSON.
+// encodings are the ways to send parameters. Forms hold strings as they are, and anything else as
+// JSON.
 var encodings = map[string]func(t *testing.T, params fields) (kind string, body io.Reader){
 	"JSON": func(t *testing.T, params fields) (string, io.Reader) {
 		return "application/json", bytes.NewReader(encode(t, params))

@@ -49,7 +49,8 @@ func (a arrival) chat() any {
 	return nil
 }
 
-// hook is the bot's side of a webhook. Each request waits until the test responds. Of a chat there is only one at a time.
+// hook is the bot's side of a webhook. Each request waits until the test responds. Of a chat there
+// is only one at a time.
 type hook struct {
 	url      string
 	arrivals chan arrival

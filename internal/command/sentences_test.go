@@ -152,17 +152,20 @@ func checkSentencesPage(t *testing.T, table, hardest string) {
 	const file = "../../docs/dev/sentences.md"
 	page := `# What people type
 
-The parser reads results in six languages. This page says what becomes of the sentences in internal/sentences, each tried with first names and
-with usernames. ` + "`go test ./internal/command -run TestSentences -update`" + ` writes it.
+The parser reads results in six languages. This page says what becomes of the sentences in
+internal/sentences, each tried with first names and with usernames.
+` + "`go test ./internal/command -run TestSentences -update`" + ` writes it.
 
-*Recorded* sentences have the true winner. *Asked* ones are answered with a question whose buttons include the truth. *Refused* ones have a word
-that the bot does not know, and its answer names it. *Wrong* would be a false winner, or a question without the truth, and *lossy* the offer of a
-command that says something else.
+*Recorded* sentences have the true winner. *Asked* ones are answered with a question whose buttons
+include the truth. *Refused* ones have a word that the bot does not know, and its answer names it.
+*Wrong* would be a false winner, or a question without the truth, and *lossy* the offer of a command
+that says something else.
 
 | language | templates | sentences | recorded | asked | refused | wrong | lossy |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ` + table + `
-The ten sentences of each language that readers found hardest, with first names; in their meaning, {W} is the winner and {L} the loser:
+The ten sentences of each language that readers found hardest, with first names; in their meaning,
+{W} is the winner and {L} the loser:
 ` + hardest
 	if *updateSentences {
 		if err := os.WriteFile(file, []byte(page), 0o600); err != nil {

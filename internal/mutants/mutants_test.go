@@ -83,7 +83,8 @@ func TestMutantsDie(t *testing.T) {
 // failed finds a test that failed, or that was running when the process ended.
 var failed = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |panic: test timed out|FAIL\s+elobot/)(\S*)`)
 
-// overlay applies the mutant to a copy of its file, and returns the path of the overlay file for the go command.
+// overlay applies the mutant to a copy of its file, and returns the path of the overlay file for
+// the go command.
 func (m mutant) overlay(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(m.file)))
@@ -113,8 +114,8 @@ func (m mutant) overlay(t *testing.T) string {
 	return list
 }
 
-// run runs the go command in the root of the repository. The overlay is in the environment, so that it also applies to programs that tests
-// build.
+// run runs the go command in the root of the repository. The overlay is in the environment, so that
+// it also applies to programs that tests build.
 func run(ctx context.Context, overlay string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root

@@ -532,8 +532,8 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: a person who is known only from mentions disappears likewise, even if a message
-// showed their account, but stays once they have sent a command to the group.
+// TestGhostAccounts: a person who is known only from mentions disappears likewise, even if a
+// message showed their account, but stays once they have sent a command to the group.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username

@@ -6,8 +6,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestBorrow runs tests that change a borrowed database in many ways. The next test must get a database in its original state, and the same
-// one if only rows were written.
+// TestBorrow runs tests that change a borrowed database in many ways. The next test must get a
+// database in its original state, and the same one if only rows were written.
 //
 //nolint:paralleltest,tparallel // the subtests depend on their order, and no other test may borrow
 func TestBorrow(t *testing.T) {

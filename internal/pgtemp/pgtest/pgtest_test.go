@@ -14,7 +14,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain checks that the shared server needs no goroutine, so that packages with leak detection can use it.
+// TestMain checks that the shared server needs no goroutine, so that packages with leak detection
+// can use it.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(Main{M: m}) }
 
 func must(t *testing.T, err error) {
@@ -43,7 +44,8 @@ func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 	return values
 }
 
-// TestDatabases: databases are migrated or empty, independent, and dropped after the test even if a connection is open.
+// TestDatabases: databases are migrated or empty, independent, and dropped after the test even if a
+// connection is open.
 func TestDatabases(t *testing.T) {
 	t.Parallel()
 	const tables = `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`
@@ -81,7 +83,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	old, recent := databaseName(now.Add(-staleAge-time.Hour), id), databaseName(now.Add(time.Hour-staleAge), id)
 	busy, own := databaseName(now.Add(-2*staleAge), id), namePrefix+"own_"+id
 	all := []string{old, recent, busy, own}
-	// Hold the lock as long as there are stale databases: another test that makes its template would drop them too.
+	// Hold the lock as long as there are stale databases: another test that makes its template
+	// would drop them too.
 	holder, err := pgx.Connect(t.Context(), server)
 	must(t, err)
 	defer holder.Close(context.Background()) //nolint:errcheck // the lock ends with it
@@ -103,7 +106,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseIsAFailure runs another test in its own process. It must fail with a sentence that says why.
+// TestNoDatabaseIsAFailure runs another test in its own process. It must fail with a sentence that
+// says why.
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()
 	for sentence, environment := range map[string][]string{

@@ -32,8 +32,8 @@ const (
 	lastVariable = "ELOBOT_PGTEST_LAST"
 )
 
-// run simulates a run of go test: a shell that starts test processes, one for each line of its input. At the end of the input it kills them
-// and itself.
+// run simulates a run of go test: a shell that starts test processes, one for each line of its
+// input. At the end of the input it kills them and itself.
 type run struct {
 	t      *testing.T
 	shell  *exec.Cmd
@@ -70,7 +70,8 @@ func (r *run) kill() {
 	_ = r.shell.Wait() // it returns the signal as an error
 }
 
-// begin starts two test processes at once, and waits until they share a server. It returns nil if this machine has no PostgreSQL programs.
+// begin starts two test processes at once, and waits until they share a server. It returns nil if
+// this machine has no PostgreSQL programs.
 func (r *run) begin() (users []user) {
 	r.t.Helper()
 	const n = 2
@@ -120,7 +121,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun: while the server has a user, it survives the end of the run and of the process that started its owner.
+// TestOneServerPerRun: while the server has a user, it survives the end of the run and of the
+// process that started its owner.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")

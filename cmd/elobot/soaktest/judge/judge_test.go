@@ -21,11 +21,13 @@ func undo(message, number int) judge.Command {
 	return judge.Command{Chat: chat, Message: message, Undo: number}
 }
 
-// plain is the number of results in the other chat of a history, which are all recorded and answered normally.
+// plain is the number of results in the other chat of a history, which are all recorded and
+// answered normally.
 const plain = 6
 
-// history returns a history without violations: a result, one that is undone later, one that was refused, the undo, and one more result;
-// the last two are answered in one message. Another chat has plain results. There is a fault of the database all the time.
+// history returns a history without violations: a result, one that is undone later, one that was
+// refused, the undo, and one more result; the last two are answered in one message. Another chat
+// has plain results. There is a fault of the database all the time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
@@ -94,7 +96,8 @@ func copyOf(h *judge.History, message int) {
 	}
 }
 
-// TestPromisesThatAreBroken: the judge finds each kind of broken promise, and none where all are kept.
+// TestPromisesThatAreBroken: the judge finds each kind of broken promise, and none where all are
+// kept.
 func TestPromisesThatAreBroken(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
