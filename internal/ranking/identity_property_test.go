@@ -20,20 +20,20 @@ import (
 
 var otherClub = ranking.Chat{ID: -200, Kind: ranking.Supergroup, Title: "Other Club"}
 
-// playedMatch is a match of the model: the players by account or, for unclaimed ones, by username.
+// playedMatch is a match of the model. Its players are accounts or, if unclaimed, usernames.
 type playedMatch struct {
 	A, B   string
 	Undone bool
 }
 
-// peopleOfGroup is the model of who is who in a group. Usernames are in lower case.
+// peopleOfGroup models who is who in a group. Usernames are in lower case.
 type peopleOfGroup struct {
-	seen      map[string]string // username → account that was last seen with it
+	seen      map[string]string // username → the account last seen with it
 	unclaimed map[string]bool
 	matches   []playedMatch
 }
 
-// identities is the model of who is who, written from the rules and not from the code.
+// identities models who is who, written from the rules and not from the code.
 type identities struct {
 	known  map[string]bool // accounts
 	groups map[ranking.ExternalChatID]*peopleOfGroup
@@ -49,7 +49,8 @@ func newIdentities() *identities {
 
 func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
-// see shows an account with a username in a group. A person who is not needed stays unknown, unless they claim a player.
+// see shows an account with a username in a group. A person who is not needed stays unknown, unless
+// they claim a player.
 func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
@@ -83,7 +84,7 @@ func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed b
 	}
 }
 
-// mentioned returns whom a username means in a group.
+// mentioned returns the player meant by a username in a group.
 func (m *identities) mentioned(chat ranking.ExternalChatID, username string) string {
 	g, username := m.groups[chat], strings.ToLower(username)
 	if account := g.seen[username]; account != "" {
@@ -93,7 +94,7 @@ func (m *identities) mentioned(chat ranking.ExternalChatID, username string) str
 	return username
 }
 
-// identityGame plays the same steps with the service and in the model.
+// identityGame takes the same steps with the service and in the model.
 type identityGame struct {
 	*game
 	*identities
@@ -109,7 +110,7 @@ func (g *identityGame) send(chat ranking.Chat, sender command.Person, command fu
 	}
 }
 
-// match has the sender report a win over somebody who is mentioned.
+// match has the sender report a win over a mentioned person.
 func (g *identityGame) match(chat ranking.Chat, sender command.Person, username string) {
 	g.tb.Helper()
 	g.send(chat, sender, func(ctx context.Context, o ranking.Origin) error {
@@ -120,7 +121,7 @@ func (g *identityGame) match(chat ranking.Chat, sender command.Person, username 
 	of.matches = append(of.matches, playedMatch{A: accountOf(sender), B: g.mentioned(chat.ID, username)})
 }
 
-// show lets the group see somebody who needs no player.
+// show lets the group see a person without the need for a player.
 func (g *identityGame) show(chat ranking.Chat, who command.Person, how string) {
 	g.tb.Helper()
 	g.send(chat, carol, func(ctx context.Context, o ranking.Origin) error {
@@ -155,7 +156,7 @@ func (g *identityGame) check(t *testing.T) {
 		var want []playedMatch
 		var counted []plainladder.Match
 		for _, m := range of.matches {
-			if m.Undone { // the one that was merged is still a player of it
+			if m.Undone { // the merged one is still a player of it
 				for _, player := range []*string{&m.A, &m.B} {
 					if !isAccount(*player) {
 						*player = "merged into " + other(m, *player)
@@ -194,8 +195,9 @@ func other(m playedMatch, player string) string {
 	return m.A
 }
 
-// TestSameUsernameInAllOrders: two people have the same username in two groups, one after the other, and both groups have mentioned it.
-// Whatever comes first, each group has its own people.
+// TestSameUsernameInAllOrders: if two people have the same username in two groups, one after the
+// other, and both groups have mentioned it, each group has its own people, in whatever order that
+// happens.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe
@@ -213,7 +215,7 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 		for _, step := range order {
 			steps[step](g)
 		}
-		g.match(club, zoeAsBob, "alice") // she shows up here with the username as well
+		g.match(club, zoeAsBob, "alice") // she appears here with the username, too
 		g.match(club, alice, "bob")
 		g.match(otherClub, alice, "bob")
 		g.check(t)
@@ -223,7 +225,8 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 	}
 }
 
-// TestAnyoneWithAnyUsername has a few people with changing usernames play, ask and be seen in two groups.
+// TestAnyoneWithAnyUsername: if a few people with changing usernames play, ask and are seen in two
+// groups, players, matches and ratings agree with the model.
 func TestAnyoneWithAnyUsername(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -242,7 +245,7 @@ func TestAnyoneWithAnyUsername(t *testing.T) {
 			switch {
 			case how != "plays":
 				g.show(chat, who, how)
-			case !strings.EqualFold(mention, who.Username): // otherwise it is refused
+			case !strings.EqualFold(mention, who.Username): // otherwise refused
 				g.match(chat, who, mention)
 			}
 		}

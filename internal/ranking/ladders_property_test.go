@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// countChanges lets the database refuse a change of a match that does not count it: amendments rely on that count alone.
+// countChanges makes the database refuse a change of a match that does not increase its number of
+// changes, because amendments rely on that number alone.
 func countChanges(t *testing.T, g *game) {
 	t.Helper()
 	dbtest.Exec(t, g.pool, `
@@ -26,11 +27,11 @@ func countChanges(t *testing.T, g *game) {
 		EXECUTE FUNCTION not_counted()`)
 }
 
-// place is where a command is sent, and what it says about the ladder that it means.
+// place is where a command is sent, and how it refers to its ladder.
 type place struct {
-	thread  int64        // the topic, 0 for none
-	named   *modelLadder // its first words name it, nil for none
-	replied *modelMatch  // it replies to the report of this match, nil for none
+	thread  int64        // 0 for none
+	named   *modelLadder // named by the first words, nil for none
+	replied *modelMatch  // match whose report is replied to, nil for none
 }
 
 // words returns the words that name the ladder.
@@ -46,7 +47,7 @@ func (p place) in(o *ranking.Origin) {
 	}
 }
 
-// applies returns the ladder that a command means that names none and amends no match.
+// applies returns the ladder of a command that amends no match.
 func (c *modelGroup) applies() *modelLadder {
 	switch p := c.place; {
 	case p.named != nil:
@@ -59,7 +60,7 @@ func (c *modelGroup) applies() *modelLadder {
 	return c.standard
 }
 
-// goAnywhere has the next commands sent anywhere.
+// goAnywhere sends the next commands from any place.
 func (c *modelGroup) goAnywhere(rt *rapid.T) {
 	if len(c.ladders) == 1 {
 		return
@@ -79,7 +80,7 @@ func (c *modelGroup) anyLadder(rt *rapid.T, label string) *modelLadder {
 	return c.ladders[rapid.IntRange(0, len(c.ladders)-1).Draw(rt, label)]
 }
 
-// readLadders reads the ids of the ladders that are new.
+// readLadders reads the ids of new ladders.
 func (c *modelGroup) readLadders() {
 	for i, id := range rows[struct{ ID int64 }](c.t, c.game, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
@@ -115,7 +116,7 @@ func (c *modelGroup) moveAny(rt *rapid.T) {
 	}
 }
 
-// replaceAny edits the message of a match so that others have played it, and accepts what that offers.
+// replaceAny edits the message of a match to name other players, and accepts the offer.
 func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {
@@ -173,7 +174,7 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 			*to = append(*to, c.person(p.who, p.byAccount))
 		}
 	}
-	if m.undone { // somebody who is shown was another one of its players
+	if m.undone { // its other player could be a person whom the edit shows
 		return
 	}
 	c.place.thread = rapid.SampledFrom([]int64{0, 8, 9}).Draw(rt, "topic")
@@ -231,7 +232,7 @@ func (c *modelGroup) leaveAny(*rapid.T) {
 	}
 }
 
-// ladderNames are names of ladders, some of which begin with others.
+// ladderNames are names of ladders, some of which begin with another one.
 var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel doubles"}
 
 // changeLadders has an admin change the ladders of the group.
@@ -253,7 +254,8 @@ func (c *modelGroup) changeLadders(rt *rapid.T) {
 	c.mustChange(change, thread, was)
 }
 
-// mustChange has an admin change a ladder in a topic. was is the name of the one that is renamed, empty for the one that applies there.
+// mustChange has an admin change a ladder in a topic. was is the name of the ladder to rename,
+// empty for the one that applies there.
 func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was string) {
 	c.place.thread = thread
 	defer c.goHome()

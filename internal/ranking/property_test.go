@@ -20,18 +20,18 @@ import (
 
 // model is the expected state of people who play in groups.
 type model struct {
-	sent int // commands
+	sent int // number of commands sent
 	*game
 	t          *testing.T
 	rt         *rapid.T
 	id         int64
 	people     []command.Person // without usernames; see username
-	named      map[int]bool     // whose account shows its username
+	named      map[int]bool     // people whose account shows its username
 	unclaimed  map[int]*entity
 	known      map[int]*entity
 	groups     []*modelGroup
-	entryCount int           // number of entries into seasons so far
-	waited     time.Duration // without a command
+	entryCount int           // entries into seasons so far
+	waited     time.Duration // time without commands
 }
 
 func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
@@ -48,7 +48,7 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 // defaultRules are the rules of a new ladder.
 var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32}}
 
-// newGroup creates a group, which the first person has joined.
+// newGroup creates a group that the first person has joined.
 func (s *model) newGroup() *modelGroup {
 	only := newModelLadder("")
 	c := &modelGroup{
@@ -70,12 +70,12 @@ type modelGroup struct {
 	*model
 	chat     ranking.ExternalChatID
 	matches  []*modelMatch  // of all ladders
-	ladders  []*modelLadder // the oldest first
-	standard *modelLadder   // applies where no other one does
+	ladders  []*modelLadder // oldest first
+	standard *modelLadder   // the ladder where no other one applies
 	topics   map[int64]*modelLadder
-	left     map[*entity]time.Time // who has left the group, and when
+	left     map[*entity]time.Time // players who left, with the time
 	commands int
-	place    place // of the commands from now on
+	place    place // of the next commands
 	zone     *time.Location
 }
 
@@ -85,10 +85,10 @@ type modelLadder struct {
 	name     string
 	archived bool
 	rules    ranking.Rules
-	seasons  []*modelSeason // the last one goes on
+	seasons  []*modelSeason // the last one is the current one
 }
 
-// entry is how a player entered a season: their position in the order of entries, and their start rating.
+// entry is how a player entered a season: position in the order of entries, and start rating.
 type entry struct{ order, start int }
 
 // entity is a player in the model: a person who was seen, or an unclaimed username.
@@ -99,7 +99,7 @@ type entity struct {
 
 type modelMatch struct {
 	key        string
-	message    string // the key of the message that reported it
+	message    string // key of the message that reported it
 	ladder     *modelLadder
 	season     *modelSeason
 	sides      [2][]*entity
@@ -108,11 +108,13 @@ type modelMatch struct {
 	playedAt   time.Time
 	rules      ladder.RatingRules
 	undone     bool
-	undoneBy   int       // who undid it; meaningless if merged
-	undoneAt   time.Time // when the command for that was sent
-	merged     bool      // a merge undid it
+	undoneBy   int       // the person who undid it; meaningless if merged
+	undoneAt   time.Time // when its command was sent
+	merged     bool      // undone by a merge
 	samePerson bool      // two of its players became one
-	turned     bool      // the card shows side B first: the winner, or the last one if the match is a draw
+	// turned reports whether the card shows side B first, which is the winner or, after a draw, the
+	// last winner.
+	turned bool
 }
 
 func (s *model) username(i int) string { return fmt.Sprintf("u%d_%d", s.id, i) }
@@ -126,8 +128,8 @@ func (s *model) account(i int) command.Person {
 	return p
 }
 
-// showAccount updates the model for an account that a command shows: it claims the unclaimed player with its username. Without one it adds
-// no player.
+// showAccount updates the model for an account that a command shows: it claims the unclaimed player
+// with its username. If there is none, it adds no player.
 func (s *model) showAccount(i int) {
 	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {
@@ -144,7 +146,7 @@ func (s *model) showAccount(i int) {
 	s.known[i] = ghost
 }
 
-// seen returns the entity of a person whose account a command shows and who is needed for the command.
+// seen returns the entity of a person whose account a command shows and needs.
 func (s *model) seen(i int) *entity {
 	s.showAccount(i)
 	if s.known[i] == nil {
@@ -191,7 +193,7 @@ func (c *modelGroup) merge(from, into *entity) {
 
 func (m *modelMatch) players() []*entity { return slices.Concat(m.sides[0], m.sides[1]) }
 
-// mentioned returns the entity to which a username refers.
+// mentioned returns the entity meant by a username.
 func (s *model) mentioned(i int) *entity {
 	if e := s.known[i]; e != nil && s.named[i] {
 		return e
@@ -223,11 +225,12 @@ func (c *modelGroup) command(sender command.Person, send func(ranking.Origin) er
 	return c.answer(c.t, o.Key, "reply_to = 7")
 }
 
-// send sends a command. If its first words name a ladder, it looks first what is left of them.
+// send sends a command. If its first words name a ladder, it first checks how the rest is
+// understood.
 func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	if l := c.place.named; l != nil {
 		first := o
-		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // so that it counts for no limit
+		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // counts for no limit
 		if a := c.asked(c.t, first); a.Ladder.ID != ladder.ID(l.id) || a.Origin.Said.Ladder != c.place.words() || a.Origin.Said.Args != "and more" {
 			c.rt.Fatalf("command %d says %+v in ladder %d, want that it names ladder %d", c.commands, a.Origin.Said, a.Ladder.ID, l.id)
 		}
@@ -247,9 +250,9 @@ func (c *modelGroup) origin(sender command.Person) ranking.Origin {
 	return o
 }
 
-// now returns when the next command is sent.
+// now returns the time of the next command.
 func (s *model) now() time.Time {
-	slow := time.Duration(s.sent+1) * 4 * time.Second // enough to stay below the question limit
+	slow := time.Duration(s.sent+1) * 4 * time.Second // stays below the question limit
 	return from(nil, "").SentAt.Add(s.waited + slow)
 }
 
@@ -273,7 +276,7 @@ func (c *modelGroup) anyScores() []ladder.Score {
 	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
-// recordAny records results of one message.
+// recordAny records the results of one message.
 func (c *modelGroup) recordAny(rt *rapid.T) {
 	c.goAnywhere(rt)
 	defer c.goHome()
@@ -343,7 +346,8 @@ func (c *modelGroup) recordAny(rt *rapid.T) {
 	}
 }
 
-// person is somebody in a report: an account that the message shows, or a username that it mentions.
+// person is a person in a report: an account that the message shows, or a username that it
+// mentions.
 func (s *model) person(who int, byAccount bool) command.Person {
 	if byAccount {
 		return s.account(who)
@@ -351,7 +355,7 @@ func (s *model) person(who int, byAccount bool) command.Person {
 	return command.Person{Username: s.username(who)}
 }
 
-// entityOf returns the player whom a report that takes effect means.
+// entityOf returns the player meant by a report that takes effect.
 func (s *model) entityOf(who int, byAccount bool) *entity {
 	if byAccount {
 		return s.seen(who)
@@ -359,7 +363,7 @@ func (s *model) entityOf(who int, byAccount bool) *entity {
 	return s.mentioned(who)
 }
 
-// refusal returns why a result is not recorded; without a code if it is.
+// refusal returns why a result is not recorded, without a code if it is.
 func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
 	switch {
 	case l.archived:
@@ -382,7 +386,8 @@ func indexes(n int) []int {
 
 func admin(context.Context) (bool, error) { return true, nil }
 
-// amendAny has an admin amend a random match. It returns the match, or nil if it does not count or exist.
+// amendAny has an admin amend a random match. It returns the match, nil if it does not count or
+// does not exist.
 func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
 	sender := c.anyPerson("sender")
@@ -395,13 +400,13 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		c.checkRefusal(notice, ranking.Refusal{Code: ranking.NoSuchMatch, Number: number})
 	case c.matches[number-1].undone:
 		refusal, _ := notice.(ranking.Refusal)
-		refusal.Minutes = 0 // whether it can be restored
+		refusal.Minutes = 0 // depends on whether it can be restored
 		c.checkRefusal(refusal, ranking.Refusal{Code: ranking.UndoneAlready, Number: number})
 	case isRefusal(notice):
 		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
-		c.matches[number-1].undoneBy = sender // if it is undone now
+		c.matches[number-1].undoneBy = sender // for the case that this is an undo
 		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0
@@ -437,12 +442,12 @@ func (c *modelGroup) undoAny(rt *rapid.T) {
 	m.undone, m.undoneAt = true, sent.SentAt
 }
 
-// undoWindow is how long players may amend a match, and how long an undo can be taken back.
+// undoWindow is how long players may amend a match, and how long an undo can be reverted.
 const undoWindow = 24 * time.Hour
 
-// restoreAny has an admin or somebody else restore an undone match, or any other one.
+// restoreAny has an admin or another person restore any match, undone or not.
 func (c *modelGroup) restoreAny(rt *rapid.T) {
-	numbers := []int{0, 1, len(c.matches) + 1} // 0 is the last one that the sender undid
+	numbers := []int{0, 1, len(c.matches) + 1} // 0 for the last one that the sender undid
 	for i, m := range c.matches {
 		if m.undone {
 			numbers = append(numbers, i+1, i+1)
@@ -463,7 +468,7 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 	if number == 0 {
 		want := ranking.Refusal{Code: ranking.NothingToRestore, Minutes: minutes}
 		if number = c.lastUndoneBy(sender); number == 0 {
-			if last := c.lastOf(sender, since); last > 0 { // perhaps it is restored already
+			if last := c.lastOf(sender, since); last > 0 { // it may be restored already
 				want = ranking.Refusal{Code: ranking.NotUndone, Number: last}
 			}
 		}
@@ -562,7 +567,7 @@ func (c *modelGroup) showUsername(*rapid.T) {
 	c.command(c.account(i), func(o ranking.Origin) error { return c.ShowRanking(c.t.Context(), o) })
 }
 
-// changeRules has an admin choose a rule, or gives the ladder rules that no button offers.
+// changeRules has an admin choose a rule, or stores rules that no button offers.
 func (c *modelGroup) changeRules(rt *rapid.T) {
 	if rapid.Bool().Draw(rt, "by button") {
 		var rules []ranking.Setting
@@ -596,12 +601,12 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 
 var provisionals = []ladder.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
 
-// choose has a person choose the value of a rule.
+// choose has a person choose a value of a rule.
 func (c *modelGroup) choose(name, value string, sender int) {
 	c.showAccount(sender)
 	o := c.origin(c.account(sender))
 	o.Button, o.Pressed = o.Key, 55
-	if c.place.named == nil { // a button is about the ladder that it was made for
+	if c.place.named == nil { // a button belongs to the ladder that it was made for
 		o.Ladder = ladder.ID(c.applies().id)
 	}
 	set := choice(name, value)
@@ -628,7 +633,7 @@ func (c *modelGroup) choose(name, value string, sender int) {
 	}
 }
 
-// total returns the sets that each side won, or the score if there are no sets.
+// total returns the sets won by each side, or the score if there are no sets.
 func total(scores []ladder.Score) (a, b int) {
 	if len(scores) == 1 {
 		return scores[0].A, scores[0].B
@@ -660,7 +665,7 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the seasons with what a plain calculation makes of their matches that count.
+// compare compares the seasons with a plain calculation from their counting matches.
 func (c *modelGroup) compare() {
 	c.compareSeasons()
 	for _, l := range c.ladders {
@@ -685,7 +690,7 @@ func (c *modelGroup) compare() {
 	}
 }
 
-// play plays the matches of a season that count.
+// play plays the counting matches of a season.
 func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 	starts := make(map[string]int)
 	for e, entry := range s.entries {
@@ -707,7 +712,7 @@ func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 	return plainladder.Play(starts, counted)
 }
 
-// absent returns who is in a season and has left the group.
+// absent returns the players of a season who left the group, according to the model.
 func (c *modelGroup) absent(s *modelSeason) (left []string) {
 	for e := range s.entries {
 		if _, gone := c.left[e]; gone {
@@ -740,7 +745,7 @@ func (c *modelGroup) storedUpsets(s *modelSeason) map[int]int {
 	return all
 }
 
-// storedLeft returns who is in a season and has left the group.
+// storedLeft returns the players of a season who left the group, as stored.
 func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	all := texts(c.t, c.game, `
 		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, s.id)
@@ -748,8 +753,8 @@ func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	return all
 }
 
-// compareMatches checks that each match is in its season and ladder, and that the history has one current entry for each player of each
-// match that counts, and no others.
+// compareMatches checks that each match is in its season and ladder, and that the history has
+// exactly one current entry per player of each counting match.
 func (c *modelGroup) compareMatches() {
 	type match struct {
 		Number         int

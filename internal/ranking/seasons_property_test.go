@@ -20,10 +20,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestAnySeasons sends random commands to a group. At first it has one ladder, then several and
-// topics, and then seasons that begin and end automatically or because an admin says so; results
-// arrive late, when their season is over. After each command it compares all ratings with the
-// reference calculation for the matches that count, and at last also the tables of the seasons.
+// TestAnySeasons: after any sequence of commands, the ratings equal the reference calculation from
+// the counting matches, and in the end the tables of the seasons agree too. The group first has one
+// ladder, then several and topics, and then seasons that end by themselves or by an admin's
+// command. Results arrive late, when their season is over.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -67,7 +67,8 @@ func TestAnySeasons(t *testing.T) {
 	})
 }
 
-// maxSeasons is the number of seasons of a ladder from which on nobody starts another one. Some more may begin by themselves.
+// maxSeasons is the number of seasons at which admins start no further one in a ladder. Some more
+// may begin by themselves.
 const maxSeasons = 3
 
 // modelSeason is the expected state of a season.
@@ -75,10 +76,10 @@ type modelSeason struct {
 	id           int64
 	number       int
 	name         string
-	starts, ends time.Time // as in ranking.Season
-	waits        bool      // a timer tells its end
-	placeMatches int       // of a season that is over
-	halfway      bool      // those of a season that is over begin the next one half-way
+	starts, ends time.Time // like in ranking.Season
+	waits        bool      // a timer will announce its end
+	placeMatches int       // once it is over
+	halfway      bool      // once it is over: its players start the next one halfway
 	entries      map[*entity]entry
 }
 
@@ -87,10 +88,10 @@ func newModelLadder(name string) *modelLadder {
 	return &modelLadder{name: name, rules: defaultRules, seasons: []*modelSeason{first}}
 }
 
-// season returns the one that goes on.
+// season returns the current season.
 func (l *modelLadder) season() *modelSeason { return l.seasons[len(l.seasons)-1] }
 
-// seasonAt returns the season of a match that was reported then.
+// seasonAt returns the season of a match reported at the given time.
 func (l *modelLadder) seasonAt(at time.Time) *modelSeason {
 	of := l.seasons[0]
 	for _, s := range l.seasons {
@@ -101,7 +102,7 @@ func (l *modelLadder) seasonAt(at time.Time) *modelSeason {
 	return of
 }
 
-// endOfSeason returns when the month or the quarter ends in which a time is.
+// endOfSeason returns the end of the month or quarter that contains at.
 func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	months := l.rules.SeasonMonths
 	if months == 0 {
@@ -115,8 +116,8 @@ func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	return end
 }
 
-// reach has a time come in a ladder. At the end of the season, everybody begins the next one, but a season without a match goes on. It
-// returns whether the season has ended.
+// reach moves a ladder to a time. At the end of the season all players begin the next one, but a
+// season without matches continues. It reports whether the season has ended.
 func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 	s := l.season()
 	switch {
@@ -126,7 +127,7 @@ func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 		s.ends = c.endOfSeason(l, at.Add(48*time.Hour))
 		return false
 	}
-	s.waits = at.Before(s.ends.Add(time.Minute)) // it may be told later
+	s.waits = at.Before(s.ends.Add(time.Minute)) // its end may be announced later
 	c.newSeason(l, s.ends, at, "")
 	return true
 }
@@ -150,7 +151,7 @@ func (c *modelGroup) newSeason(l *modelLadder, starts, now time.Time, name strin
 	l.seasons = append(l.seasons, next)
 }
 
-// inOrder returns who is in the season, in the order in which they entered it.
+// inOrder returns the players of the season in the order in which they entered it.
 func (s *modelSeason) inOrder() []*entity {
 	var all []*entity
 	for e := range s.entries {
@@ -160,7 +161,7 @@ func (s *modelSeason) inOrder() []*entity {
 	return all
 }
 
-// playedIn returns who has played in a season.
+// playedIn returns the players with a match in a season.
 func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	played := make(map[*entity]bool)
 	for _, m := range c.matches {
@@ -173,7 +174,8 @@ func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	return played
 }
 
-// anyDate returns when the next message about a ladder was sent: now or, if it is late, close to the end of a season.
+// anyDate returns the date of the next message about a ladder: now or, for a late one, close to the
+// end of a season.
 func (c *modelGroup) anyDate(rt *rapid.T, l *modelLadder) time.Time {
 	dates := []time.Time{c.now()}
 	for _, s := range l.seasons {
@@ -237,7 +239,7 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 	c.newSeason(l, o.SentAt, o.SentAt, name)
 }
 
-// changeZone has an admin choose a time zone. In these, each day has one midnight.
+// changeZone has an admin choose one of some time zones in which each day has exactly one midnight.
 func (c *modelGroup) changeZone(rt *rapid.T) {
 	zone := rapid.SampledFrom([]string{ranking.UTC, "Europe/Berlin", "America/New_York", "Asia/Tokyo"}).Draw(rt, "zone")
 	sender := c.anyPerson("admin")
@@ -266,7 +268,7 @@ func (c *modelGroup) changeZone(rt *rapid.T) {
 	}
 }
 
-// wait lets time pass, not so much that many seasons begin.
+// wait lets time pass, but not enough for many seasons to begin.
 func (c *modelGroup) wait(rt *rapid.T) {
 	days := rapid.SampledFrom([]int{1, 10, 30, 60}).Draw(rt, "days")
 	for _, l := range c.ladders {
@@ -277,7 +279,7 @@ func (c *modelGroup) wait(rt *rapid.T) {
 	}
 }
 
-// fireTimers fires the timers of seasons that are due.
+// fireTimers fires the due timers of seasons.
 func (c *modelGroup) fireTimers(*rapid.T) {
 	now := c.now()
 	due, err := c.DueTimers(c.t.Context(), ranking.Timer{}, 10_000)
@@ -300,7 +302,7 @@ func (c *modelGroup) fireTimers(*rapid.T) {
 	}
 }
 
-// compareSeasons compares the seasons, and reads the ids of those that are new.
+// compareSeasons compares the seasons, and reads the ids of new ones.
 func (c *modelGroup) compareSeasons() {
 	type season struct {
 		ID, Ladder   int64
@@ -331,7 +333,7 @@ func (c *modelGroup) compareSeasons() {
 	}
 }
 
-// compareTables compares the tables of the seasons, and what people have achieved in all of them.
+// compareTables compares the tables of the seasons, and the all-time achievements.
 func (c *modelGroup) compareTables() {
 	store, who := pgstats.NewStore(c.pool, c.pool), make(map[ladder.PlayerID]string)
 	for _, p := range rows[struct {
@@ -358,7 +360,7 @@ func (c *modelGroup) compareTables() {
 				season.Standings = append(season.Standings, played.Standings[c.nameOf(e)])
 			}
 			seasons = append(seasons, season)
-			begun := make(map[string]int) // half-way
+			begun := make(map[string]int) // start ratings of halfway starts
 			if season.Over && s.halfway {
 				for e, entry := range l.seasons[i+1].entries {
 					begun[c.nameOf(e)] = entry.start
