@@ -14,15 +14,15 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// goldenArchive is a golden file: the texts of one subject, each as a section with its name. A text
-// does not contain its final newline. People read the file from top to bottom.
+// goldenArchive is a golden file: the texts of one subject, each in a named section. A text does
+// not contain its final newline. The file is meant to be read from top to bottom.
 type goldenArchive struct {
 	path     string
 	sections map[string]string
 }
 
-// goldens are the golden files, by path: each is read once. The lock guards them all, because tests
-// of one language and subject run in parallel.
+// goldens holds the golden files by path, so each is read once. The lock guards them all, because
+// the tests of a language and a subject run in parallel.
 var goldens = struct {
 	sync.Mutex
 	files map[string]goldenArchive
@@ -37,7 +37,7 @@ func openGolden(t *testing.T, path string) goldenArchive {
 	return goldens.files[path]
 }
 
-// readGolden reads a golden file. A file that does not exist has no sections.
+// readGolden reads a golden file. A missing file has no sections.
 func readGolden(t *testing.T, path string) goldenArchive {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -74,8 +74,8 @@ func (g goldenArchive) write(t *testing.T) {
 	}
 }
 
-// markerLine is a line of a text that txtar would take for the beginning of a section, or one that
-// is escaped.
+// markerLine matches a line of a text that txtar would take for the start of a section, or an
+// escaped one.
 var markerLine = regexp.MustCompile(`(?m)^\\*-- .* --$`)
 
 func escapeMarkers(text string) string { return markerLine.ReplaceAllString(text, `\$0`) }
@@ -85,9 +85,8 @@ func unescapeMarkers(text string) string {
 }
 
 // compareWithGolden compares a text with a section of a golden file, exactly apart from one final
-// newline. The folder is that of a language, or notices for what is the same in all of them. name
-// is the name of the file and that of the section, with a slash between them. With -update it
-// writes the section instead.
+// newline. The folder is a language, or notices for what all languages share. name is the names of
+// the file and the section, with a slash between them. With -update, it writes the section instead.
 func compareWithGolden(t *testing.T, folder, name, got string) {
 	t.Helper()
 	goldens.Lock()
@@ -109,8 +108,8 @@ func compareWithGolden(t *testing.T, folder, name, got string) {
 	}
 }
 
-// TestGoldenArchive: a section comes back as it was written, whatever it contains, and no other
-// one changes.
+// TestGoldenArchive: a section reads back as written, whatever it contains, and no other section
+// changes.
 func TestGoldenArchive(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "subject.txtar")

@@ -53,8 +53,8 @@ func goldenMoveHints() map[string]notice.Notice {
 	}
 }
 
-// TestNoticesOfALadder: in a group with several ladders, a notice names its own, and the buttons
-// below it are about the same one.
+// TestNoticesOfALadder: in a group with several ladders, a notice names its ladder, and its buttons
+// are about the same one.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()
 	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)
@@ -93,7 +93,7 @@ func TestNoticesOfALadder(t *testing.T) {
 	}
 }
 
-// inPadel returns the payload of a notice about a ladder.
+// inPadel returns the payload of a notice, as one about the ladder padel.
 func inPadel(t *testing.T, payload []byte) []byte {
 	t.Helper()
 	fields := make(map[string]any)
@@ -108,7 +108,7 @@ func inPadel(t *testing.T, payload []byte) []byte {
 	return payload
 }
 
-// TestCommandsInALadder: the commands that a text about a ladder offers name that ladder.
+// TestCommandsInALadder: commands offered in a text about a ladder name that ladder.
 func TestCommandsInALadder(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -136,8 +136,7 @@ func TestCommandsInALadder(t *testing.T) {
 	}
 }
 
-// TestNamesAreNotSaidTwice: where the ranking is called what its group is called, a title says the
-// name once.
+// TestNamesAreNotSaidTwice: if a ladder has the name of its group, a title gives the name once.
 func TestNamesAreNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -152,8 +151,8 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 	}
 }
 
-// TestRankingHasTwoNotes: below a ranking stand at most two facts, of which one says who is left
-// out.
+// TestRankingHasTwoNotes: below a ranking there are at most two notes, one of which tells who is
+// left out.
 func TestRankingHasTwoNotes(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenRankings() {

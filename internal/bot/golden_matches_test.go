@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// matchRows returns matches of two days, in which all that can become of a match has become of one.
+// matchRows returns matches of two days, with an example of everything that can happen to a match.
 func matchRows() []stats.MatchRow {
 	name := func(names ...string) (all []ranking.Name) {
 		for _, n := range names {
@@ -91,7 +91,7 @@ func goldenOdds() map[string]notice.Notice {
 	}
 }
 
-// TestTheLongestMatchListFits: ten matches of the longest names fit into a message, and so do the
+// TestTheLongestMatchListFits: ten matches with the longest names fit into a message, and so do the
 // odds of twenty players.
 func TestTheLongestMatchListFits(t *testing.T) {
 	t.Parallel()

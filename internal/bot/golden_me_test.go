@@ -9,10 +9,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// onDay returns when a match of November 2026 was played.
+// onDay returns a time on a day of November 2026.
 func onDay(day int) time.Time { return time.Date(2026, time.November, day, 18, 30, 0, 0, time.UTC) }
 
-// against returns a match from the view of a player.
+// against returns a match from a player's point of view.
 func against(number, day, own, other, change int, names ...string) stats.PlayedMatch {
 	m := stats.PlayedMatch{
 		MatchRef: stats.MatchRef{Number: number, At: onDay(day)}, Score: [2]int{own, other}, Change: change,
@@ -23,7 +23,7 @@ func against(number, day, own, other, change int, names ...string) stats.PlayedM
 	return m
 }
 
-// everything is the page of a player of whom everything is known.
+// everything is the fullest page of a player.
 func everything() stats.PlayerStanding {
 	alice := called("Alice")
 	alice.Player = 1

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// scripts are names as people have them, and one that would be markup, and how they are shown in
-// HTML where there is enough room.
+// scripts are names in several scripts, and one that looks like markup, with the HTML that shows
+// them where there is enough room.
 var scripts = []struct{ script, name, shown string }{
 	{"Latin", "Zoë Łukasz-Müller", "Zoë Łukasz-Müller"},
 	{"Cyrillic", "Ольга Їжакевич", "Ольга Їжакевич"},
@@ -29,8 +29,8 @@ var scripts = []struct{ script, name, shown string }{
 	{"markup", "<b>&", "&lt;b&gt;&amp;"},
 }
 
-// goldenWithNames are the golden notices that are rendered with the names of scripts: one of each
-// kind that has names in it.
+// goldenWithNames are the golden notices to render with the names of scripts: one of each kind that
+// contains names.
 var goldenWithNames = map[string]string{
 	"match_recorded":  "match/upset_and_notes",
 	"results_summary": "results_summary/one",
@@ -75,8 +75,8 @@ var goldenWithNames = map[string]string{
 	"all_time":        "season/all_time",
 }
 
-// rename gives all names in a notice, and other words of people, the next name each. It returns how
-// many there were.
+// rename replaces each name in a notice, and other words from people, by the next name. It returns
+// how many there were.
 func rename(notice reflect.Value, next func() string) (count int) {
 	switch notice.Kind() {
 	case reflect.Pointer:
@@ -124,8 +124,7 @@ func rename(notice reflect.Value, next func() string) (count int) {
 	return count
 }
 
-// renamed returns a copy of a notice whose first name is that of a script, and the next ones those
-// of the scripts that follow.
+// renamed returns a copy of a notice with names from scripts, beginning with the given one.
 func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, count int) {
 	t.Helper()
 	content := reflect.New(reflect.TypeOf(n))
@@ -139,7 +138,7 @@ func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, co
 	return content.Elem().Interface().(notice.Notice), count
 }
 
-// numbered replaces the names in a notice whose first name is that of a script: {1} is the first.
+// numbered replaces the names in a notice by their numbers; {1} is the given script's.
 func numbered(script int) *strings.Replacer {
 	var pairs []string
 	for i := range scripts {
@@ -148,8 +147,8 @@ func numbered(script int) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
-// difference returns the lines of a text that are different in another one, or the whole text if
-// the other one has more lines, or fewer.
+// difference returns the lines of a text that differ from another one, or the whole text if the
+// numbers of lines differ.
 func difference(text, other string) string {
 	lines, others := slices.Collect(strings.Lines(text)), slices.Collect(strings.Lines(other))
 	if len(lines) != len(others) {
@@ -164,10 +163,10 @@ func difference(text, other string) string {
 	return different
 }
 
-// TestGoldenNames compares the notices with names of several scripts with
-// testdata/golden/<language>/names.txtar, and looks for the names in the messages as members see
-// them. A section has the text with numbers instead of the names, and the lines that are different
-// with other scripts, because a name is too long there, or escaped.
+// TestGoldenNames: notices with names in several scripts read as in
+// testdata/golden/<language>/names.txtar, and members see these names in the messages. A section
+// has the text with numbers instead of names, and the lines that differ for other scripts, because
+// a name there is too long or escaped.
 func TestGoldenNames(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -210,7 +209,7 @@ func TestGoldenNames(t *testing.T) {
 						m := deliver(testContext(t), t, sim, sender, group, sent)
 						shown := fmt.Sprint(m.Text, m.Buttons)
 						if kind == "chart" && !chart.Labels([]string{s.name})[0].Lettered {
-							continue // the picture shows it
+							continue // the picture has the name
 						}
 						if first := string([]rune(s.name)[:min(4, len([]rune(s.name)))]); !strings.Contains(shown, first) {
 							t.Errorf("%s in %s: %q is not in %q", name, language.Tag(), first, shown)

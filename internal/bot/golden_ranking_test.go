@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// rankingRows are the first rows of a ranking.
+// rankingRows returns the first n rows of a ranking.
 func rankingRows(n int) []stats.Row {
 	var all []stats.Row
 	for i := range n {
@@ -21,7 +21,7 @@ func rankingRows(n int) []stats.Row {
 	return all
 }
 
-// newcomers are rows of players without a place.
+// newcomers returns rows of players without a place.
 func newcomers() []stats.Row {
 	return []stats.Row{
 		{Name: called("Nora"), Elo: 1532, Won: 2}, {Name: called("Nico"), Elo: 1516, Won: 3, Lost: 1}, {Name: called("Noah"), Elo: 1484, Lost: 1},
@@ -29,7 +29,7 @@ func newcomers() []stats.Row {
 }
 
 func goldenRankings() map[string]notice.Notice {
-	unplaced := newcomers() // but the first two
+	unplaced := newcomers() // except for the first two
 	unplaced[0].Lost, unplaced[1].Lost = 5, 5
 	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9, Mine: true}
 	tied := rankingRows(4)
@@ -41,7 +41,7 @@ func goldenRankings() map[string]notice.Notice {
 		rows[at].Mine = true
 		return rows
 	}
-	decided := rankingRows(6) // nobody draws
+	decided := rankingRows(6) // without draws
 	for i := range decided {
 		decided[i].Drawn, decided[i].Moved = 0, []int{2, -1, 0, 12, 0, -3}[i]
 	}

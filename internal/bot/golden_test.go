@@ -19,12 +19,12 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden texts of the tests that run instead of comparing with them")
 
-// visible makes the invisible characters visible that the bot puts into texts.
+// visible makes the invisible characters that the bot adds to texts visible.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
 
-// TestGolden compares every notice in every language with testdata/golden. A section of the folder
-// notices has what is the same in all languages: the stored notice, so that a renamed field is
-// noticed, and what its buttons do. A section of a language has what people see.
+// TestGolden: every notice reads as in testdata/golden, in every language. A section in the folder
+// notices has what all languages share: the stored notice, which reveals renamed fields, and the
+// effects of its buttons. A section of a language has what people see.
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, language := range catalog.All() {
@@ -79,9 +79,9 @@ func renderGolden(t *testing.T, n notice.Notice, language catalog.Language) (out
 	return item, out
 }
 
-// shown returns all that people see of a notice: the HTML, the labels of its buttons, the table,
-// the line of a merged message if it differs from the HTML, and the answer to a button press if the
-// notice can be one, and it differs from the first line of the HTML.
+// shown returns everything that people see of a notice: the HTML, the labels of its buttons, the
+// table, the line in a merged message if it differs from the HTML, and the callback answer if there
+// can be one and it differs from the first line of the HTML.
 func (o outgoing) shown(n notice.Notice) string {
 	text := o.html + "\n"
 	if labels, _ := o.below(); labels != "" {
@@ -100,7 +100,7 @@ func (o outgoing) shown(n notice.Notice) string {
 	return text
 }
 
-// below returns the labels of the buttons below a message, and what the buttons do.
+// below returns the labels of the buttons below a message, and their effects.
 func (o outgoing) below() (labels, effects string) {
 	for _, row := range o.buttons {
 		for _, b := range row {
@@ -121,7 +121,7 @@ func (o outgoing) below() (labels, effects string) {
 }
 
 // TestGoldenFilesAreComplete: each kind of notice has golden texts, and each golden text belongs to
-// one. With -update, the others are removed.
+// a kind. -update removes the others.
 func TestGoldenFilesAreComplete(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -133,7 +133,7 @@ func TestGoldenFilesAreComplete(t *testing.T) {
 		t.Errorf("kinds without a golden file: %q", kinds)
 	}
 	several := goldenSeveral(t)
-	known := map[string]bool{} // by folder, file and name of the section
+	known := map[string]bool{} // by folder, file and section
 	for _, language := range catalog.All() {
 		for name := range notices {
 			known["notices/"+name], known[language.Tag()+"/"+name] = true, true
@@ -315,7 +315,7 @@ var groupCommands = []string{
 // hostile is a name with everything that could break a text.
 const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
 
-// details are the quoted words, by fault.
+// details are the quoted words by fault.
 var details = map[command.Reason]string{
 	command.ReasonTooManyPeople:   "@carol",
 	command.ReasonSamePerson:      "@alice",
@@ -384,7 +384,8 @@ func goldenMatches() map[string]notice.Notice {
 			m.Sides = [2]ranking.Side{double(alice, bob, 3, 8), double(carol, called("Dave"), 1, -8)}
 			celebrating(ladder.UpsetOfMonth, 120, alice, bob)(m)
 		}),
-		"upset_and_notes": with(func(m *ranking.MatchRecorded) { // with all names that a card can have
+		// The card has all names that a card can have.
+		"upset_and_notes": with(func(m *ranking.MatchRecorded) {
 			m.NewPlayers, m.ReportedBy = []ranking.Name{bob}, &ranking.Reporter{Name: &carol}
 			celebrating(ladder.UpsetOfMonth, 120, alice)(m)
 		}),
@@ -399,7 +400,7 @@ func goldenMatches() map[string]notice.Notice {
 	}
 }
 
-// celebrating returns a change that makes a card celebrate.
+// celebrating returns a change that adds a celebration to a card.
 func celebrating(kind ladder.CelebrationKind, number int, players ...ranking.Name) func(*ranking.MatchRecorded) {
 	return func(m *ranking.MatchRecorded) {
 		m.Celebration = &ranking.Celebration{Kind: kind, Players: players, Number: number}

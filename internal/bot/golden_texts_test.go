@@ -16,13 +16,12 @@ import (
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
-// shownElsewhere are the texts that are in no golden file: those of menus, which TestTheMenus looks
-// at, most months, and those of the web board, which has tests of its own.
+// shownElsewhere matches texts that belong in no golden file: those of menus, which TestTheMenus
+// covers, most months, and those of the web board, which has its own tests.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
-// TestEveryTextIsGolden: the golden files show each text of the catalog in at least one of its
-// forms. If they do not show it, it is not used any more, or nobody has looked at it in the other
-// languages.
+// TestEveryTextIsGolden: the golden files contain each text of the catalog in at least one of its
+// forms. A text that they lack is either unused or was never reviewed in the other languages.
 func TestEveryTextIsGolden(t *testing.T) {
 	t.Parallel()
 	w := wordsFor("en")
@@ -69,8 +68,7 @@ func TestEveryTextIsGolden(t *testing.T) {
 	check("", texts)
 }
 
-// TestCallbackAnswersAreWhole: what a press is answered with is not cut in any language. Only long
-// names are cut.
+// TestCallbackAnswersAreWhole: no callback answer is cut in any language, except for long names.
 func TestCallbackAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	for name, notice := range goldenNotices(t) {

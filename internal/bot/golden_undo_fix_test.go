@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// comesOfAPress is true if a notice can answer a button press.
+// comesOfAPress reports whether a notice can answer a button press.
 func comesOfAPress(n notice.Notice) bool {
 	switch n.(type) {
 	case ranking.MatchUndone, ranking.MatchRestored, ranking.SettingChanged, ranking.Refusal, CommandFailed:
@@ -39,7 +39,7 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre compares wrongForms with the errors of the parsers.
+// TestWrongFormsAreThoseThatThereAre: wrongForms lists exactly the errors of the parsers.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{
@@ -88,7 +88,8 @@ func goldenTeamsAndSets() map[string]notice.Notice {
 	for _, n := range append(slices.Clone(ten), otherTen...) {
 		newcomers = append(newcomers, called(n))
 	}
-	ownK := [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen[:2]...)} // with provisional K-factors
+	// Some players have provisional K-factors.
+	ownK := [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen[:2]...)}
 	ownK[0].Players[1].After += 16
 	ownK[0].Players[7].After += 8
 	ownK[1].Players[0].After -= 16
@@ -154,7 +155,7 @@ func goldenAmendedCards() map[string]notice.Notice {
 	}
 }
 
-// moved has the rating changes of Alice and Bob when a win of Alice is undone.
+// moved returns the rating changes of Alice and Bob when a win of Alice is undone.
 func moved(others int) ranking.Moved {
 	return ranking.Moved{Others: others, Ratings: []ranking.RatingChange{
 		{Name: called("Alice"), Before: 1500, After: 1484}, {Name: called("Bob"), Before: 1490, After: 1506},

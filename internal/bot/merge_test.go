@@ -17,7 +17,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// results returns the cards of so many matches, numbered from this one.
+// results returns the cards of count matches, numbered from first.
 func results(first, count int, names ...string) []notice.Notice {
 	var all []notice.Notice
 	for i := range count {
@@ -29,7 +29,7 @@ func results(first, count int, names ...string) []notice.Notice {
 	return all
 }
 
-// to sets the addressees of the items of a message, in turn.
+// to sets the addressees of a message's items, in turn.
 func to(m outbox.Message, addressees ...string) outbox.Message {
 	for i, name := range addressees {
 		m.Items[i].Addressee = name
@@ -101,8 +101,8 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	}
 }
 
-// TestMergeGolden compares merged messages in every language with
-// testdata/golden/<language>/several.txtar.
+// TestMergeGolden: merged messages read as in testdata/golden/<language>/several.txtar, in every
+// language.
 func TestMergeGolden(t *testing.T) {
 	t.Parallel()
 	golden := goldenSeveral(t)
@@ -130,8 +130,8 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestAddresseesAreNamedOnce: the name of the person whom an answer is for is at its beginning, in
-// every language.
+// TestAddresseesAreNamedOnce: in every language, an answer starts with the name of the person that
+// it is for.
 func TestAddresseesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {
@@ -163,7 +163,7 @@ func TestLines(t *testing.T) {
 	}
 	for _, language := range catalog.All() {
 		w := words{Language: language}
-		room := maxListed - 200 // the addressee takes room, too
+		room := maxListed - 200 // leaves room for the addressee
 		for name, n := range notices {
 			out, err := render(itemOf(t, n), w)
 			if err != nil {
@@ -178,7 +178,8 @@ func TestLines(t *testing.T) {
 			if units := utf16Length(plain(out.line)); units > room {
 				t.Errorf("the line of %s in %s has %d units", name, w.Tag(), units)
 			}
-			// what a button copies is in the line too, and /undo is what a card's button does
+			// The line also contains what a button copies, and /undo does the same as a card's
+			// button.
 			needs := func(b button) bool { return b.copy == "" && notice.KindOf(n).Name != "match_recorded" }
 			if out.line != "" && slices.ContainsFunc(slices.Concat(out.buttons...), needs) {
 				t.Errorf("%s has a button that a line cannot have", name)
@@ -187,7 +188,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// drawNotice draws a notice; its text contains ids that no other notice has.
+// drawNotice draws a notice whose text contains ids that no other notice has.
 func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	n := called(name(t))
 	switch rapid.SampledFrom([]string{"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed"}).Draw(t, "kind") {
@@ -211,7 +212,7 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	}
 }
 
-// TestMergedMessagesFit merges random notices with all kinds of names.
+// TestMergedMessagesFit: random notices with all kinds of names fit when they are merged.
 func TestMergedMessagesFit(t *testing.T) {
 	t.Parallel()
 	worst := rapid.OneOf(rapid.Custom(drawName), rapid.SampledFrom(longestNames))
@@ -232,7 +233,8 @@ func TestMergedMessagesFit(t *testing.T) {
 		if units := utf16Length(plain(out.html)); units > 4096 {
 			rt.Fatalf("%d units", units)
 		}
-		if marks := strings.Count(out.html, "</"); marks > 100 { // Telegram ignores more than 100 entities
+		// Telegram ignores more than 100 entities.
+		if marks := strings.Count(out.html, "</"); marks > 100 {
 			rt.Fatalf("%d marks", marks)
 		}
 		first := mustRender(t, notices[0])
@@ -245,7 +247,8 @@ func TestMergedMessagesFit(t *testing.T) {
 	})
 }
 
-// TestNamesStayTextInLines is TestNamesStayText for merged messages and their addressees.
+// TestNamesStayTextInLines: the same as TestNamesStayText holds for merged messages and their
+// addressees.
 func TestNamesStayTextInLines(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
