@@ -70,14 +70,15 @@ func (m *memory) finish(r Result) {
 			taken = append(taken, row)
 		}
 	}
-	if len(taken) == 0 { // persisted before
+	if len(taken) == 0 { // persisted earlier
 		return
 	}
-	asked := len(taken) // of these, the request was made for the first ones
+	asked := len(taken) // the request covered the first of them
 	if r.Message.Action == Send {
 		asked = min(asked, r.coveredItems())
 	}
-	f, state, ending := r.Failure, rowPlanned, asked // the first ones get this state, the others wait
+	// The first rows get this state, the others wait.
+	f, state, ending := r.Failure, rowPlanned, asked
 	switch {
 	case f == nil:
 		if r.Message.KnownFingerprint != "" && r.Message.KnownFingerprint == r.Fingerprint {
@@ -146,7 +147,7 @@ func (m *memory) finishChat(r Result) {
 	}
 }
 
-// show notes the message that the chat shows now.
+// show stores the message that the chat now shows.
 func (m *memory) show(r Result, rows []*row) {
 	for _, row := range rows {
 		row.messageID = r.MessageID
@@ -171,19 +172,19 @@ func (m *memory) show(r Result, rows []*row) {
 	}
 }
 
-// isOver reports whether a row is not to be sent any more.
+// isOver reports whether a row must not be sent any more.
 func (m *memory) isOver(r *row) bool {
 	return !r.expires.IsZero() && !r.expires.After(time.Now()) || m.isOutdated(r)
 }
 
-// isOutdated reports whether a row is a page and a newer page of the same message waits.
+// isOutdated reports whether a newer page of the same message waits.
 func (m *memory) isOutdated(r *row) bool {
 	return r.action == Page && r.object != "" && slices.ContainsFunc(m.rows[r.ID:], func(newer *row) bool {
 		return newer.object == r.object && newer.open()
 	})
 }
 
-// forgetContent forgets the content of the message that a row is about, because it is unknown now.
+// forgetContent forgets the content of a row's message, because it is now unknown.
 func (m *memory) forgetContent(r *row) {
 	if t := m.shown[r.object]; t != nil && r.action != Send && r.batch != 0 {
 		t.fingerprint = ""
@@ -240,7 +241,7 @@ func (m *memory) begin(l Lane) {
 	}
 }
 
-// merge returns how many rows one message covers.
+// merge returns how many rows a message covers.
 func (m *memory) merge(open []*row, most int) int {
 	n, head := 1, open[0]
 	together := func(r *row) bool {
@@ -257,7 +258,7 @@ func (m *memory) merge(open []*row, most int) int {
 	return n
 }
 
-// message returns the message for rows.
+// message returns the message that covers the rows.
 func (m *memory) message(l Lane, rows []*row) *Message {
 	head := rows[0]
 	message := &Message{

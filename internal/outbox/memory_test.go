@@ -14,35 +14,36 @@ import (
 
 var errUnavailable = errors.New("the database is unavailable")
 
-// memory is a correct Store in memory. The hooks run first and may fail or hang.
+// memory is a correct Store in memory. Its hooks run first and may fail or hang.
 type memory struct {
 	onWaiting   func(ctx context.Context) error
 	onRecent    func(ctx context.Context) error
 	onSurvey    func(ctx context.Context) error
 	onSummarize func(lanes []Lane) error
 	onAdvance   func(ctx context.Context, results []Result, lanes []Lane) error
-	// afterAdvance runs when everything is persisted; its error means that the answer was lost
+	// afterAdvance runs once everything is persisted. Its error means that the answer was lost.
 	afterAdvance func(turns []Turn) error
 
-	model    *queuemodel.Model // is notified of all changes; nil for none
+	model    *queuemodel.Model // learns of all changes; nil for none
 	counts   *tally
-	parksFor time.Duration // how long a chat is parked after a refusal
+	parksFor time.Duration // pause of a chat after a refusal
 
-	mu          sync.Mutex
-	epoch       int64           // of the dispatcher that may write
-	leased      time.Time       // until when nobody else may; zero: its lease was released
-	rows        []*row          // in the order of their ids
-	lanes       map[Lane][]*row // open rows, and some that have ended
-	frozen      map[ChatID]chatPause
-	parked      map[ChatID]time.Time // until when nothing is sent, for chats that refused the last request
+	mu     sync.Mutex
+	epoch  int64           // of the dispatcher that may write
+	leased time.Time       // end of the lease, zero if it was released
+	rows   []*row          // by id
+	lanes  map[Lane][]*row // open rows, and some that have ended
+	frozen map[ChatID]chatPause
+	// parked is the end of the pause of chats that refused the last request.
+	parked      map[ChatID]time.Time
 	private     map[ChatID]bool
-	moved       map[ChatID]int64         // the messenger's id of a chat that has migrated
+	moved       map[ChatID]int64         // new messenger ids of migrated chats
 	shown       map[string]*shownMessage // by object
-	requests    []*takenRequest          // all but the answers to buttons
+	requests    []*takenRequest          // all except callback answers
 	lastRequest map[Lane]*takenRequest
 }
 
-// chatPause is when a chat is frozen.
+// chatPause is the pause of a frozen chat.
 type chatPause struct {
 	until time.Time
 	epoch int64 // of the dispatcher that persisted it
@@ -58,7 +59,7 @@ type shownMessage struct {
 // takenRequest is a request, from the take of its rows until its result is persisted.
 type takenRequest struct {
 	chat  ChatID
-	ended time.Time // zero: not known to have ended
+	ended time.Time // zero if unknown
 }
 
 func newMemory() *memory {
@@ -77,12 +78,12 @@ func (m *memory) tell(change func(*queuemodel.Model)) {
 	}
 }
 
-// blocked reports whether nothing is sent in a lane because its chat is parked.
+// blocked reports whether a lane is blocked because its chat is parked.
 func (m *memory) blocked(l Lane) bool {
 	return l.Kind != CallbackAnswers && m.parked[l.Chat].After(time.Now())
 }
 
-// wait returns how long a lane may not send because of its chat or its first row.
+// wait returns how long a lane must wait because of its chat or its first row.
 func (m *memory) wait(head *row) time.Duration {
 	until := head.notBefore
 	if frozen := m.frozen[head.chat].until; head.action != CallbackAnswer && frozen.After(until) {
@@ -167,7 +168,7 @@ func (m *memory) Resume(ctx context.Context, epoch int64) error {
 	return ctx.Err()
 }
 
-// kindSummary is the kind of rows that stand for several.
+// kindSummary is the kind of a row that stands for several.
 const kindSummary = "summary"
 
 func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
@@ -199,8 +200,8 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	return s, ctx.Err()
 }
 
-// Summarize ends what is over. If too much waits, all other messages that certainly did not arrive
-// become one, the first of them, and so do older summaries.
+// Summarize ends rows that are over. If too many wait in a lane, all others that certainly did not
+// arrive are merged into the first of them, and so are older summaries.
 func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	if m.onSummarize != nil {
 		if err := m.onSummarize(lanes); err != nil {

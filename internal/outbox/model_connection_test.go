@@ -10,7 +10,7 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// modelLane returns the lane as the model identifies it.
+// modelLane returns the lane in the form used by the model.
 func modelLane(l Lane) queuemodel.Lane {
 	return queuemodel.Lane{Chat: int64(l.Chat), Kind: queuemodel.LaneKind(l.Kind)}
 }
@@ -46,8 +46,8 @@ func (m *memory) script(a addition) {
 	})
 }
 
-// replace puts a page into the place of one of the same message that was never taken, and reports
-// whether there was one.
+// replace puts a page in the place of an untaken one of the same message, and reports whether there
+// was one.
 func (m *memory) replace(r *row) bool {
 	for _, older := range m.openIn(r.lane()) {
 		if older.object == r.object && older.state == rowPlanned && older.Attempts == 0 {
@@ -60,7 +60,7 @@ func (m *memory) replace(r *row) bool {
 	return false
 }
 
-// editTarget returns the object of an edit, "" if the chat has none.
+// editTarget returns the object of an edit, empty if the chat has none.
 func (m *memory) editTarget(a addition) string {
 	var objects []string
 	for _, r := range m.rows {
@@ -114,7 +114,7 @@ func (m *memory) fits(message Message, capacity int) int {
 
 var errLost = errors.New("the answer was lost")
 
-// connection is the store as seen by one instance.
+// connection is the store as an instance sees it.
 type connection struct {
 	*instance
 }
@@ -136,7 +136,7 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
-// refused notes if the store has refused the epoch of a call.
+// refused notes a refusal of the epoch by the store, and returns the error.
 func (c connection) refused(epoch int64, err error) error {
 	if errors.Is(err, ErrLeaseLost) {
 		c.w.counts.add("the lease was lost")

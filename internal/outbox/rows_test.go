@@ -24,7 +24,7 @@ const (
 type row struct {
 	Item
 	script    addition // of a scenario
-	object    string   // what the item is about; empty: target and known say it
+	object    string   // subject of the item; if empty, target and known tell it
 	chat      ChatID
 	action    Action
 	purpose   notice.Purpose
