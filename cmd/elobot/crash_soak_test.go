@@ -36,26 +36,26 @@ type crash struct {
 	pool       *pgxpool.Pool
 	groups     []*botsim.Chat
 	truths     []*oracle
-	cards      [][]string // by group: the expected cards
-	messageIDs [][]int    // by group: the ids of the messages that they answer
-	keys       []string   // of all commands, in the order of their updates
+	cards      [][]string // expected cards by group
+	messageIDs [][]int    // ids of the answered messages by group
+	keys       []string   // of all commands, in update order
 	people     []botsim.User
 
-	posted atomic.Int64 // number of all updates
-	shown  atomic.Int64 // number of updates that are confirmed or were delivered to the running bot
+	posted atomic.Int64 // all updates
+	shown  atomic.Int64 // updates that are confirmed or were delivered to the running bot
 
-	// the state after the last kill, to tell what has changed since
+	// The state after the last kill, to tell what has changed since.
 	handled map[string]bool
-	arrived map[int64]int // by notice: number of copies that arrived
+	arrived map[int64]int // copies that arrived, by notice
 
 	lives int
-	// number of kills in each window
+	// Kills per window.
 	beforeCommit, beforeAcknowledgment, beforeMark int
 }
 
-// TestKilledAgainAndAgain kills the bot at random moments while results come in. Every result must
-// be recorded once and answered in order, and the bot must have counted each second copy of an
-// answer as a possible duplicate.
+// TestKilledAgainAndAgain: the bot is killed at random moments while results come in. Every result
+// is recorded once and answered in order, and each second copy of an answer was counted as a
+// possible duplicate.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	c := startCrash(t, crashGroups)
@@ -91,7 +91,7 @@ func seeded(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// startCrash prepares the fixture with that many groups, whose members have all joined.
+// startCrash prepares the fixture with the given number of groups, whose members have all joined.
 func startCrash(t *testing.T, groups int) *crash {
 	t.Helper()
 	c := &crash{t: t, random: seeded(t), sim: startTelegram(t), arrived: make(map[int64]int)}
@@ -118,12 +118,12 @@ func (c *crash) watchPoll(call botsim.Call) {
 	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
 }
 
-// joinAll makes everybody join every group, so that no card mentions new players.
+// joinAll makes all people join every group, so that no card mentions new players.
 func (c *crash) joinAll() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for i, group := range c.groups {
 		for _, p := range c.people {
-			// spread over time, because of the limit of questions per minute
+			// Spread over time, because of the limit on questions per minute.
 			at := time.Now().Add(-time.Duration(i) * time.Minute / 10)
 			c.post(key(group.Post(botsim.Post{From: p, Text: "/join", Date: at})))
 			c.cards[i], c.messageIDs[i] = append(c.cards[i], ""), append(c.messageIDs[i], 0)
@@ -132,15 +132,15 @@ func (c *crash) joinAll() {
 	}
 	bot.kill()
 	c.awaitSilence()
-	// the oracle knows nothing of celebrations
+	// The oracle does not know celebrations.
 	if _, err := c.pool.Exec(testContext(c.t), `UPDATE chats SET celebrations = false`); err != nil {
 		c.t.Fatal(err)
 	}
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// killsInARow is the number of kills after which the outbox is emptied once: a notice with more
-// possible duplicates would be given up as uncertain.
+// killsInARow is the number of kills before the outbox is emptied once. A notice with more possible
+// duplicates would be given up as uncertain.
 const killsInARow = 4
 
 // sendAll runs a bot until everything is sent, and kills it.
@@ -186,7 +186,7 @@ func (c *crash) runAndKill(command func()) {
 		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
 	}
 	command()
-	// kill it anyway if the moment does not come
+	// Kill it anyway if the moment does not come.
 	last := time.AfterFunc(3*time.Second, kill)
 	defer last.Stop()
 	<-dead
@@ -200,7 +200,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 	case 0: // any time
 		timer := time.AfterFunc(time.Duration(c.random.IntN(250))*time.Millisecond, kill)
 		return func() { timer.Stop() }
-	case 1: // a request has taken effect, but its answer has not arrived
+	case 1: // a request has taken effect, but the response has not arrived
 		var sent atomic.Int64
 		methods := []string{"sendMessage", "editMessageText", "answerCallbackQuery"}
 		return c.sim.AfterEffect(func(call botsim.Call) {
@@ -208,7 +208,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 				kill()
 			}
 		})
-	case 2: // all delivered updates have been handled, and the bot is about to confirm them
+	case 2: // all delivered updates were handled, and the bot is about to confirm them
 		var polls atomic.Int64
 		return c.sim.OnCall(func(call botsim.Call) {
 			if call.Method == "getUpdates" && call.Params["offset"] != "" && polls.Add(1) == int64(1+after%2) {
@@ -216,7 +216,7 @@ func (c *crash) aim(kill func()) (remove func()) {
 				kill()
 			}
 		})
-	default: // updates have just been delivered
+	default: // updates were just delivered
 		var polls atomic.Int64
 		return c.sim.AfterEffect(func(call botsim.Call) {
 			if call.Method == "getUpdates" && c.sim.Pending() > 0 && polls.Add(1) == 1 {
@@ -264,7 +264,7 @@ func (c *crash) awaitSilence() {
 	})
 }
 
-// classify counts the windows that the last kill hit. Only changes since the kill before count.
+// classify counts the windows that the last kill hit. Only changes since the previous kill count.
 func (c *crash) classify() {
 	c.awaitSilence()
 	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
@@ -281,7 +281,7 @@ func (c *crash) classify() {
 	}
 }
 
-// unmarked returns whether a message has arrived since the last call whose notice is still marked
+// unmarked reports whether a message has arrived since the last call whose notice is still marked
 // as sending.
 func (c *crash) unmarked() bool {
 	type sending struct {
@@ -304,7 +304,7 @@ func (c *crash) unmarked() bool {
 	return found
 }
 
-// checkAll starts the bot, and checks everything.
+// checkAll starts the bot and checks everything.
 func (c *crash) checkAll() {
 	launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	c.check()
@@ -331,9 +331,9 @@ func (c *crash) check() {
 }
 
 // checkGroup compares the first copies of the cards with the expected ones, and returns the number
-// of other copies.
+// of further copies.
 func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
-	next := len(c.people) // after the answers to /join
+	next := len(c.people) // behind the answers to /join
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
 		if strings.Contains(m.Text, "welcome") || strings.Contains(m.Text, "already in") {

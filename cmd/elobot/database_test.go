@@ -9,8 +9,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once, and
-// not with an error.
+// TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once,
+// without an error.
 func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -27,8 +27,8 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestWebhookWaitsForTheDatabase: until the database has answered, a bot with a webhook neither
-// listens where Telegram delivers, for it could not keep what it is given, nor calls Telegram.
+// TestWebhookWaitsForTheDatabase: until the database answers, a bot with a webhook neither calls
+// Telegram nor listens for its deliveries, which it could not keep.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -59,7 +59,7 @@ func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	eventually(t, "the bot sets its webhook", func() bool { return len(sim.CallsOf("setWebhook")) > 0 })
 }
 
-// freeAddress returns a local address that no process listens at.
+// freeAddress returns a local address that no process listens on.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,8 +68,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestTransactionPoolingIsRefused: behind a pooler in transaction mode the bot ends at the start,
-// with one sentence that says what it needs.
+// TestTransactionPoolingIsRefused: behind a pooler in transaction mode, the bot ends during its
+// start, with one sentence about what it needs.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -15,12 +15,12 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// patient is a bot's surroundings that a doctor examines.
+// patient is the surroundings of a bot, for the doctor to examine.
 type patient struct {
 	*botFixture
 }
 
-// examine runs the doctor and checks its exit code and that its output has the lines.
+// examine runs the doctor, and checks its exit code and that its output has these lines.
 func (p patient) examine(when string, code int, env []string, want ...string) {
 	p.t.Helper()
 	doctor := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "doctor")
@@ -45,8 +45,8 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 	}
 }
 
-// TestDoctor: the doctor finds nothing in a healthy bot, and says what to do about everything that
-// can be broken.
+// TestDoctor: the doctor finds nothing wrong with a healthy bot, and gives a remedy for everything
+// that can break.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -88,8 +88,8 @@ func (p patient) atTelegram() {
 	}
 }
 
-// throughProxies uses the simulator as a proxy, and as a server with an address that is none of the
-// loopback interface: requests to those never use a proxy.
+// throughProxies uses the simulator as a proxy, and also as a server with a non-loopback address,
+// because requests to the loopback interface never use a proxy.
 func (p patient) throughProxies() {
 	p.t.Helper()
 	address, err := url.Parse(p.sim.URL())
@@ -136,7 +136,7 @@ func (p patient) inTheDatabase() {
 		INSERT INTO groups (former_chat_id, last_match_number) SELECT id, 3 FROM chat`)
 	p.examine("with a group without a chat", 0, nil, `✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
 
-	// a role that may read, but not write
+	// This role may read but not write.
 	role := fmt.Sprintf("reader_%d", time.Now().UnixNano())
 	p.exec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'hush'`)
 	p.exec(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ` + role)
@@ -152,7 +152,7 @@ func (p patient) inTheDatabase() {
 	p.exec(`DROP ROLE ` + role)
 }
 
-// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither makes a database nor
+// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither creates a database nor
 // misses one.
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
@@ -170,8 +170,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends although the database stops answering at any step,
-// and reports nothing if it is broken off.
+// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering at any step,
+// and reports nothing if it is interrupted.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -21,7 +21,7 @@ var faultFor = flag.Duration("fault.for", 15*time.Second, "how long each fault o
 type outage struct {
 	t     *testing.T
 	sim   *botsim.Server
-	pool  *pgxpool.Pool // past the proxy
+	pool  *pgxpool.Pool // not through the proxy
 	proxy *dbtest.Proxy
 	env   []string
 	bot   *process
@@ -29,12 +29,12 @@ type outage struct {
 
 func (o *outage) start() { o.bot = launch(o.t, o.env, "run") }
 
-// reject makes Telegram refuse all calls, or those of a method, and returns what ends that.
+// reject makes Telegram refuse all calls, or those of one method. The returned function ends that.
 func (o *outage) reject(status int, description, method string) (end func()) {
 	return o.sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: status, Description: description, Method: method})
 }
 
-// outages are faults that pass by themselves. Each returns what ends it.
+// outages are faults that pass by themselves. Each returns the function that ends it.
 var outages = map[string]func(o *outage) (end func()){
 	"refused sessions": func(o *outage) func() {
 		o.proxy.Refuse("28P01", "28000", "XX000", "3D000")
@@ -58,8 +58,8 @@ var outages = map[string]func(o *outage) (end func()){
 	"not found":    func(o *outage) func() { return o.reject(http.StatusNotFound, "Not Found", "") },
 }
 
-// TestFaultsPass reports 500 results in ten groups during each fault. Then everything is told
-// within two minutes: nothing was given up, and nothing is lost or told twice.
+// TestFaultsPass: within two minutes after each fault, all of 500 results in ten groups are
+// answered. None is given up, lost or answered twice.
 func TestFaultsPass(t *testing.T) {
 	t.Parallel()
 	const groups, results = 10, 50

@@ -11,7 +11,7 @@ import (
 )
 
 // TestHealthChecks: an instance is ready while the database answers and has this release's schema.
-// The process stays healthy whatever happens to the database.
+// It is alive whatever happens to the database.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -79,13 +79,13 @@ func TestHealthChecks(t *testing.T) {
 	health(1, "elobot: no answer: ")
 }
 
-// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive, and says what it
+// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive and names what it
 // waits for.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		unreachable string // a setting
-		stalled     bool   // the database
+		unreachable string // setting with an unreachable address
+		stalled     bool   // whether the database is stalled
 		want        string
 	}{
 		"Telegram does not answer":     {"TELEGRAM_API_URL=http://127.0.0.1:1", false, "Telegram"},

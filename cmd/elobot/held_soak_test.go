@@ -14,14 +14,14 @@ import (
 )
 
 // TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results
-// come in there, and 200 of them in other groups. All are answered, in order within their group.
-// The other groups are not delayed as long as Telegram delivers their updates: it delivers the
-// first 100 unconfirmed ones, and a waiting update keeps those behind it unconfirmed.
+// come in there and in other groups. All are answered, in order within their group. The other
+// groups are not delayed as long as Telegram delivers their updates: it delivers the first 100
+// unconfirmed ones, and a waiting update keeps those behind it unconfirmed.
 func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		every time.Duration // interval between the results of the other groups
-		soon  int           // how many of these are answered without delay
+		every time.Duration // interval between results of the other groups
+		soon  int           // number of these answered without delay
 	}{
 		"paced":       {290 * time.Millisecond, 200},
 		"all at once": {0, 99},
@@ -96,7 +96,7 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 }
 
 // answeredAfter returns how long the messages of a group waited for their answers. sent has the
-// times of the messages by key; others are skipped.
+// times of the messages by key; other messages are skipped.
 func answeredAfter(sim *botsim.Server, group *botsim.Chat, sent map[string]time.Time) (waits []time.Duration) {
 	calls := sim.CallsOf("sendMessage")
 	for _, m := range group.BotMessages() {
@@ -124,9 +124,9 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 	return alice, groups
 }
 
-// TestDatabaseStallsLikeAnAttempt: the database is stalled for a little longer than the timeout of
-// an attempt to handle an update. Updates in hand get a new attempt with the full timeout
-// afterwards, and everything is recorded.
+// TestDatabaseStallsLikeAnAttempt: if the database stalls a little longer than the timeout of an
+// attempt at an update, updates in hand get a new attempt with the full timeout, and everything is
+// recorded.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()
 	const stall = 9300 * time.Millisecond
@@ -164,9 +164,9 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	checkNoDeadLetters(t, pool)
 }
 
-// TestChatsHeldForLong: another session locks the rows of some chats for longer than the timeout of
-// an attempt, so that not even an apology can be written there. Other chats are not affected.
-// Afterwards everything is answered, in order.
+// TestChatsHeldForLong: if another session locks the rows of some chats longer than the timeout of
+// an attempt, not even an apology can be written there. Other chats are not affected, and
+// afterwards everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()
 	const held = 11 * time.Second
@@ -205,13 +205,13 @@ func TestChatsHeldForLong(t *testing.T) {
 	verifyClean(t, url)
 }
 
-// TestDatabaseStallsLongerThanTheLease: the database is stalled while requests are under way, for
-// longer than the lease and than the dispatcher's timeout, and there is no other instance to take
-// over. The bot persists the results of the requests when the database is back, and sends nothing
-// twice.
+// TestDatabaseStallsLongerThanTheLease: if the database stalls during requests, longer than the
+// lease and the dispatcher's timeout, and no other instance takes over, the bot persists the
+// results when the database is back, and sends nothing twice.
 func TestDatabaseStallsLongerThanTheLease(t *testing.T) {
 	t.Parallel()
-	const groups, stall = 5, 12 * time.Second // a lease lasts for 10 s; with a shorter one, requests on a busy machine would be cut off
+	// A lease lasts for 10 s. With a shorter one, requests on a busy machine would be cut off.
+	const groups, stall = 5, 12 * time.Second
 	sim := startTelegram(t)
 	url, pool := database(t)
 	proxy := dbtest.NewProxy(t, url)

@@ -15,10 +15,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults reports random results in all forms in which a result can be written, and
-// compares every card and every rating with the oracle.
+// testManyResults: for random results, in all forms in which a result can be written, every card
+// and every rating equals the oracle's.
 func testManyResults(t *testing.T, b *botFixture) {
-	random := rand.New(rand.NewPCG(1, 0)) // the same ones every time
+	random := rand.New(rand.NewPCG(1, 0)) // the same ones each time
 	var people []botsim.User
 	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {
 		people = append(people, b.sim.User(name))
@@ -26,7 +26,7 @@ func testManyResults(t *testing.T, b *botFixture) {
 	people = append(people, b.sim.User("Bob 2")) // without a username
 	group := b.sim.Group("Chess", people...)
 	b.join(group, people...) // so that no card mentions new players
-	// the oracle knows nothing of celebrations
+	// The oracle does not know celebrations.
 	b.exec(`UPDATE chats SET celebrations = false WHERE telegram_chat_id = $1`, group.ID())
 	truth := newOracle()
 	var cards []string
@@ -35,7 +35,7 @@ func testManyResults(t *testing.T, b *botFixture) {
 		cards = append(cards, playRandomly(random, group, people, truth))
 	}
 	answers := awaitAnswers(t, group, len(people)+matches)[len(people):]
-	ratings := make(map[string]int) // as the cards say
+	ratings := make(map[string]int) // according to the cards
 	for _, p := range people {
 		ratings[p.FirstName] = 1500
 	}
@@ -74,7 +74,7 @@ func testManyResults(t *testing.T, b *botFixture) {
 // changed matches the line of a card with the change of a rating.
 var changed = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
 
-// follow updates the ratings by a card. Their sum must not change.
+// follow updates the ratings from a card. Their sum must not change.
 func follow(ratings map[string]int, card string) error {
 	lines := changed.FindAllStringSubmatch(card, -1)
 	if len(lines) != 2 {
@@ -111,7 +111,7 @@ func total(ratings map[string]int) int {
 	return sum
 }
 
-// playRandomly reports a random result in a random form and returns the expected card.
+// playRandomly reports a random result in a random form, and returns the expected card.
 func playRandomly(random *rand.Rand, group *botsim.Chat, people []botsim.User, truth *oracle) string {
 	order := random.Perm(len(people))
 	a, b, reporter := people[order[0]], people[order[1]], people[order[2]]
@@ -164,8 +164,8 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 	}
 }
 
-// ranking returns the lines of the ranking: those of each rating together, sorted. Newcomers come
-// after the others, unless fewer than three players have a place.
+// ranking returns the lines of the ranking, grouped by rating and sorted within a group. Newcomers
+// come last, unless fewer than three players have a place.
 func (o *oracle) ranking() (lines [][]string) {
 	isNew := func(name string) bool { return o.Standings[name].Played < 3 }
 	names := slices.Collect(maps.Keys(o.Standings))

@@ -11,9 +11,9 @@ import (
 
 var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("[^"]*"|\S+)`)
 
-// TestRefusedSessions: for a while the server refuses all new sessions, as while a password is
-// being changed, a pooler has no session left, or a database is being replaced. Results wait, and
-// are handled afterwards; none is given up. The log says each thing about it once a minute.
+// TestRefusedSessions: if the server refuses all new sessions for a while, as during a change of
+// password, with an exhausted pooler, or while a database is replaced, results wait and are then
+// handled; none is given up. The log says each thing about it once a minute.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -18,15 +18,15 @@ import (
 
 const (
 	pressRounds  = 10
-	pressGroups  = 20 // in a round
+	pressGroups  = 20 // per round
 	pressActions = 300
 )
 
-// TestSeasonsBeginAtThePress interleaves presses, results, outages of the database, stops and kills
-// at random, in 200 groups that each start a season. Each result counts in the season in which it
-// was sent, but for those of the very second of the press. By webhook, Telegram gives no order
-// between presses and messages; what counts in the earlier season then is named: when the season
-// starts, or else by its card.
+// TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
+// outages, stops and kills. A result counts in the season in which it was sent, except within the
+// second of the press. By webhook, Telegram gives no order between presses and messages, so later
+// results may count in the earlier season; the message about the new season or the card then says
+// so.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {
@@ -58,7 +58,7 @@ func TestSeasonsBeginAtThePress(t *testing.T) {
 type presses struct {
 	*botFixture
 	random *rand.Rand
-	door   *balancer // of the webhook; nil: one bot polls
+	door   *balancer // in front of the webhook; nil if one bot polls
 	hosts  []*pressHost
 
 	results, either, named, outages, stops, kills int
@@ -75,9 +75,9 @@ type pressGroup struct {
 	*botsim.Chat
 	admin       botsim.User
 	asked       botsim.Message
-	first, last time.Time // the second of the press; the clock may move on during it
+	first, last time.Time // the second of the press, in which the clock may move on
 	sent        []botsim.Message
-	later       []int // which results were sent after the press
+	later       []int // indices of results sent after the press
 }
 
 func (p *presses) launch(i int) {
@@ -120,7 +120,7 @@ func (p *presses) round(round int) {
 			p.disturb()
 		}
 	}
-	for _, g := range groups { // at the end of what was fetched
+	for _, g := range groups { // after everything fetched so far
 		p.pressIn(g)
 	}
 	for i, h := range p.hosts {
@@ -132,8 +132,8 @@ func (p *presses) round(round int) {
 	}
 }
 
-// letTimePass lets some time pass. By webhook nothing tells the bots of Telegram's clock in
-// time, so that may not jump.
+// letTimePass lets some time pass. By webhook, nothing tells the bots of Telegram's clock in time,
+// so that clock must not jump.
 func (p *presses) letTimePass() {
 	if p.door == nil {
 		p.later.Add(int64(1 + p.random.IntN(2)))
@@ -190,14 +190,14 @@ func (p *presses) heal(i int, h *pressHost) {
 	}
 }
 
-// check compares in which season each result counts with when it was sent.
+// check compares the season of each result with the time when the result was sent.
 func (p *presses) check(g *pressGroup) {
 	p.t.Helper()
 	type result struct {
 		Key    string
 		Number int
 		Season int
-		Said   bool // its card names the season
+		Said   bool // whether its card names the season
 	}
 	stored := make(map[string]result)
 	for _, r := range collect(p.t, p.pool, pgx.RowToStructByPos[result], `
@@ -213,7 +213,8 @@ func (p *presses) check(g *pressGroup) {
 		before = append(before, all...)
 	}
 	first := g.first
-	if p.door != nil { // the dates of its answers tell Telegram's clock to the second
+	// The dates of its answers tell Telegram's clock only to the second.
+	if p.door != nil {
 		first = first.Add(-time.Second)
 	}
 	for i, m := range g.sent {

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// withHosts returns an address with the hosts of others, in that order.
+// withHosts returns an address with these other hosts, in their order.
 func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -23,8 +23,8 @@ func withHosts(t *testing.T, address string, others ...string) string {
 	return u.String()
 }
 
-// TestSilentHost: of three hosts, the first one is frozen from the start, and the second one
-// freezes while the bot works there. The bot starts, and continues with the third one.
+// TestSilentHost: if the first of three hosts is frozen from the start and the second one freezes
+// while the bot uses it, the bot starts and continues with the third one.
 func TestSilentHost(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

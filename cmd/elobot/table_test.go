@@ -14,8 +14,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// table is a group in which results are reported, undone and corrected, by commands and buttons. It
-// also holds the expected matches and answers.
+// table is a group in which results are reported, undone and corrected, by commands and buttons,
+// with the expected matches and answers.
 type table struct {
 	t               *testing.T
 	sim             *botsim.Server
@@ -24,25 +24,26 @@ type table struct {
 	matches         []*reported
 	answers         []wantedAnswer // in the expected order
 	callbackAnswers map[string]string
-	keys            []string // of all commands except /join, in the order of their updates
+	keys            []string // of all commands except /join, in update order
 	undone          int
 	fixed           int
 }
 
 // reported is the expected state of a match.
 type reported struct {
-	posted   botsim.Message
-	a, b     botsim.User
-	score    [2]int
-	was      [2]int // the score before the last correction
-	fixed    bool
-	turned   bool // the card names b first: the winner, or after a draw the last one
+	posted botsim.Message
+	a, b   botsim.User
+	score  [2]int
+	was    [2]int // score before the last correction
+	fixed  bool
+	// turned reports whether the card names b first, as the winner or, after a draw, as the last
+	// winner.
+	turned   bool
 	undoneBy string
-	changes  int // how often it was undone or fixed
+	changes  int // number of undos, restores and fixes
 }
 
-// wantedAnswer is an expected answer: the message that it replies to, and the beginning of its
-// text.
+// wantedAnswer is an expected answer: the message that it replies to, and the start of its text.
 type wantedAnswer struct {
 	replyTo int
 	text    string
@@ -63,7 +64,7 @@ func (b *table) match(sender, opponent botsim.User, own, other int) {
 	m := &reported{a: sender, b: opponent, score: [2]int{own, other}, turned: other > own}
 	m.posted = b.say(sender, fmt.Sprintf("/match %s %d:%d", mention(opponent), own, other))
 	b.matches = append(b.matches, m)
-	b.expect(m.posted.ID, "") // how the card reads depends on when it is sent
+	b.expect(m.posted.ID, "") // its text depends on the time of sending
 }
 
 func (b *table) undo(sender botsim.User, number int) {
@@ -75,8 +76,8 @@ func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
 
-// press presses the button of a match's card, even if the button is gone. It returns false if there
-// is no card yet.
+// press presses the button of a match's card, even if the button is gone. It reports whether there
+// was a card yet.
 func (b *table) press(sender botsim.User, number int) bool {
 	card, ok := b.card(number)
 	if !ok {
@@ -92,14 +93,15 @@ func (b *table) press(sender botsim.User, number int) bool {
 	return true
 }
 
-// undoData returns the data of the button that undoes a match as it is.
+// undoData returns the data of the button that undoes a match in its current state.
 func (b *table) undoData(number int) string {
 	m := b.matches[number-1]
 	hash := sha256.Sum256(fmt.Appendf(nil, "m:%d:%d", m.posted.ChatID, m.posted.ID))
 	return fmt.Sprintf("1u:%d:%d:%s", number, m.changes, base64.RawURLEncoding.EncodeToString(hash[:6]))
 }
 
-// card returns the card of a match. Of several copies it returns the last one, which the bot knows.
+// card returns the card of a match. Of several copies, it returns the last one, which is the one
+// known to the bot.
 func (b *table) card(number int) (botsim.Message, bool) {
 	all := b.group.BotMessages()
 	slices.Reverse(all)
@@ -115,7 +117,7 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns why a person cannot undo a match, or "".
+// refuse returns why a person cannot undo a match, empty if they can.
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)
@@ -123,7 +125,8 @@ func (b *table) refuse(number int, sender botsim.User) string {
 	switch m := b.matches[number-1]; {
 	case m.undoneBy != "":
 		return fmt.Sprintf("Match #%d is already undone", number)
-	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice": // alice has created the groups
+	// Alice created the groups.
+	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice":
 		return fmt.Sprintf("Only those who played or reported match #%d", number)
 	}
 	return ""
@@ -176,7 +179,7 @@ func (m *reported) head() string {
 	return fmt.Sprintf(verb, a, b, score[0], score[1])
 }
 
-// check compares the messages and the stored data of the group with what is expected.
+// check compares the messages and the stored data of the group with the expected ones.
 func (b *table) check() {
 	b.t.Helper()
 	b.checkAnswers()
@@ -191,7 +194,7 @@ func (b *table) check() {
 	b.checkStored(truth)
 }
 
-// checkCallbackAnswers compares the answers to pressed buttons. Expired ones are never sent.
+// checkCallbackAnswers checks the answers to pressed buttons. Expired ones are never sent.
 func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
 	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`)
@@ -277,7 +280,7 @@ func (b *table) checkCard(number int, m *reported) {
 	}
 }
 
-// checkStored compares the matches and the standings in the database with what was reported.
+// checkStored compares the stored matches and standings with the reported results.
 func (b *table) checkStored(truth *oracle) {
 	b.t.Helper()
 	type stored struct {

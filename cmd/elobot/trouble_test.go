@@ -12,7 +12,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// troubles is the fixture of results that are reported while the database has problems.
+// troubles is the fixture of results reported while the database has problems.
 type troubles struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -30,7 +30,7 @@ func (d *troubles) report(n int) {
 	}
 }
 
-// waits breaks the database, and checks that results wait then.
+// waits breaks the database, and checks that results then wait.
 func (d *troubles) waits(what string, do func()) {
 	d.t.Helper()
 	waited := func() int { return strings.Count(d.bot.output.String(), "database unavailable, updates have to wait") }
@@ -43,7 +43,7 @@ func (d *troubles) waits(what string, do func()) {
 	}
 }
 
-// goesOn waits until all results are answered, and nothing is left to do.
+// goesOn waits until all results are answered and nothing is left to do.
 func (d *troubles) goesOn() {
 	d.t.Helper()
 	d.report(3)
@@ -55,14 +55,14 @@ func (d *troubles) goesOn() {
 	})
 }
 
-// TestDatabaseTroubles: the database is read-only for a while, and sessions that begin then stay
-// read-only. Then it crashes and comes back. Then it stalls while the bot is stopped. Results that
-// are reported during a fault wait, the bot recovers by itself, and nothing is lost or duplicated.
+// TestDatabaseTroubles: the database turns read-only for a while, and sessions begun then stay
+// read-only. Then it crashes and comes back. Then it stalls while the bot is stopped. Results wait
+// during each fault, the bot recovers by itself, and nothing is lost or duplicated.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	url, pool := database(t)
-	operator, err := pool.Acquire(t.Context()) // in a session that began before
+	operator, err := pool.Acquire(t.Context()) // in a session from before the faults
 	must(t, err)
 	defer operator.Release()
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))
