@@ -36,7 +36,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	if t.skipRequest(ctx, &r) {
 		return r
 	}
-	t.log.DebugContext(ctx, "sending notice", attributes(m), "result", "sending")
+	t.log.LogAttrs(ctx, slog.LevelDebug, "sending notice", attributes(m), slog.String("result", "sending"))
 	made := requests{term: t, lane: l, message: m, timeout: m.timeout(t.settings)}
 	crashpoint.At(crashpoint.Requesting)
 	receipt, err := t.request(ctx, &made)
@@ -111,9 +111,9 @@ func (t *term) logOutcome(r result, now time.Time) {
 	case r.Failure != nil:
 		logFailure(t.log.With(all), r.Result)
 	case r.Skipped:
-		t.log.Debug("content already shown, nothing to send", all, "result", "skipped")
+		t.log.Debug("content already shown, nothing to send", all, slog.String("result", "skipped"))
 	default:
-		t.log.Debug("notice sent", all, "message_id", r.MessageID, "covered", r.coveredItems(), "result", "sent")
+		t.log.Debug("notice sent", all, slog.Int64("message_id", r.MessageID), slog.Int("covered", r.coveredItems()), slog.String("result", "sent"))
 	}
 }
 
