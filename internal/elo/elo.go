@@ -50,18 +50,20 @@ func Expected(a, b float64) float64 {
 }
 
 // ExpectedOf returns the expected score of side a against side b. The rating of a side is the
-// average of its members.
+// average of its members' ratings.
 func ExpectedOf(a, b []int) float64 { return Expected(average(a), average(b)) }
 
-// MaxMarginFactor is the limit of MarginFactor. It is reached at a difference of five.
+// MaxMarginFactor is the largest margin factor, reached at a difference of five.
 const MaxMarginFactor = 2
 
 // MarginFactor returns the factor G, from 1 to MaxMarginFactor, by which the margin of victory
-// multiplies K. a and b are the score of the match: points, goals or sets. G is the goal difference
-// index of the World Football Elo Ratings (https://eloratings.net/about), which has no limit:
+// multiplies K. a and b are the two sides' points, goals or sets. G is the goal difference index of
+// the World Football Elo Ratings (https://eloratings.net/about), limited to MaxMarginFactor:
 //
-//	difference   0 or 1   2     3      4       N ≥ 3
-//	G            1        1.5   1.75   1.875   (11+N)/8
+//	difference   0 or 1   2     3      4       5 or more
+//	G            1        1.5   1.75   1.875   2
+//
+// Without the limit, G would be (11+N)/8 for a difference N of 3 or more.
 func MarginFactor(a, b int) float64 {
 	switch difference := max(a-b, b-a); difference {
 	case 0, 1:
@@ -73,24 +75,27 @@ func MarginFactor(a, b int) float64 {
 	}
 }
 
-// Change returns the rating change of a member of side a when a scores s against side b. k is the
-// member's K, times G if the margin of victory counts; it must be positive. Neither side may be
-// empty. The rating of a side is the average of its members.
+// Change returns the rating change of one member of side a when a scores s against side b. k is the
+// K-factor of that member, times G if the margin of victory counts; it must be positive. Neither
+// side may be empty. The rating of a side is the average of its members' ratings.
 //
 // For the same k, the change of a member of b is the opposite of the change of a member of a. After
-// a win or a loss, it is at least 1. It is limited to what every member of the match can gain or
-// lose, so that all ratings stay between Min and Max. If all members have the same K and the sides
-// are of equal size, the sum of their ratings therefore stays the same.
+// a win or a loss, the change is at least one point in either direction, unless the range of
+// ratings leaves no room: no change exceeds what every member of the match can gain or lose, so all
+// ratings stay between Min and Max. If all members have the same K and the sides are of equal size,
+// the sum of their ratings stays the same.
 func Change(k float64, a, b []int, s Score) int {
-	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded alike.
+	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded in the
+	// same way.
 	if s == Loss || s == Draw && average(a) > average(b) {
 		return -gain(k, b, a, Win-s)
 	}
 	return gain(k, a, b, s)
 }
 
-// gain returns how many points each gainer wins and each loser loses when the gainers score s. It
-// is not negative if the gainers score at least as expected.
+// gain returns how many points a member with the factor k wins on the side of the gainers, or loses
+// on the side of the losers, when the gainers score s. The result is not negative if the gainers
+// score at least as much as expected.
 func gain(k float64, gainers, losers []int, s Score) int {
 	points := int(math.Round(k * (float64(s) - ExpectedOf(gainers, losers))))
 	if s == Win {

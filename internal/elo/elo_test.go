@@ -17,8 +17,9 @@ func TestMain(m *testing.M) {
 
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	// The first three are calculated by hand from the formula. The others come from the table of
-	// the World Football Elo Ratings (https://eloratings.net/about), which gives three digits.
+	// The first three values are calculated by hand from the formula. The others come from the
+	// table of the World Football Elo Ratings (https://eloratings.net/about), which gives three
+	// digits.
 	for _, tc := range []struct {
 		a, b, want, within float64
 	}{
@@ -72,8 +73,9 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestChangeProperties: a change is antisymmetric, follows the result, grows with K without
-// exceeding it, keeps ratings in range, and sums to zero if equally large sides share one K.
+// TestChangeProperties checks that the change is antisymmetric, goes to the winner, does not shrink
+// or change its sign with a larger K, is never larger than K, keeps ratings in range, and sums to
+// zero if sides of equal size share one K.
 func TestChangeProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -125,7 +127,7 @@ func TestChangeProperties(t *testing.T) {
 	})
 }
 
-// winners returns the first of two sides if it wins, otherwise the second.
+// winners returns a if s is a win for a, otherwise b.
 func winners(a, b []int, s elo.Score) []int {
 	if s == elo.Win {
 		return a
@@ -135,8 +137,8 @@ func winners(a, b []int, s elo.Score) []int {
 
 func TestMarginFactor(t *testing.T) {
 	t.Parallel()
-	// The values of https://eloratings.net/about: half more for two goals, 3/4 for three, 1/8 for
-	// each more.
+	// The values of https://eloratings.net/about up to the limit of 2: half more for a difference
+	// of two, three quarters more for three, and an eighth more for each further goal.
 	want := []float64{1, 1, 1.5, 1.75, 1.875, 2, 2, 2}
 	for difference, factor := range want {
 		for _, least := range []int{0, 3} {
