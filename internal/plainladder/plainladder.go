@@ -1,5 +1,6 @@
-// Package plainladder plays a whole ladder from its start, in the plainest way. Tests compare the
-// bot's ladders with it, so it shares no code with them. Only tests import it.
+// Package plainladder recalculates a whole ladder from its first match, as plainly as possible.
+// Tests compare the bot's ladders with the result, so the package shares no code with the bot. Only
+// tests and the soak test's judge import it.
 package plainladder
 
 import (
@@ -7,7 +8,7 @@ import (
 	"time"
 )
 
-// Match is a match that counts, with the names of its players.
+// Match is a match that counts. Players are identified by name.
 type Match struct {
 	Number         int
 	A, B           []string
@@ -16,16 +17,17 @@ type Match struct {
 	Rules
 }
 
-// Rules are the rules that rate a match.
+// Rules determine how a match changes ratings. The zero value means K 32 for all matches, whatever
+// the margin of victory.
 type Rules struct {
-	K            int // 0 for 32
+	K            int // 0 means 32
 	ProvisionalK int
-	// A player's first ProvisionalMatches matches count with ProvisionalK.
+	// ProvisionalK replaces K in a player's first ProvisionalMatches matches.
 	ProvisionalMatches int
 	Margin             bool
 }
 
-// Standing is the result of all matches of a player.
+// Standing is a player's rating and counters after all of the player's matches.
 type Standing struct {
 	Who                                                string
 	Elo, Start, Best, Played, Won, Drawn, Lost, Streak int
@@ -35,7 +37,8 @@ type Standing struct {
 // Standings are the standings of all players of a ladder, by name.
 type Standings map[string]Standing
 
-// Entry is how a match changes a standing. Best, Streak and Longest are from before the match.
+// Entry records how a match changed one player's standing. Best, Streak and Longest are the values
+// from before the match.
 type Entry struct {
 	Number                         int
 	Who                            string
@@ -43,11 +46,11 @@ type Entry struct {
 	Longest                        int
 }
 
-// Ladder is the result of all matches of a ladder.
+// Ladder is the state of a ladder after all of its matches.
 type Ladder struct {
 	Standings  Standings
-	Entries    []Entry              // in each match, the players of side A come first
-	Upsets     map[int]int          // by match number, for matches with an upset
+	Entries    []Entry              // within a match, side A comes first
+	Upsets     map[int]int          // rating difference by match number
 	LastPlayed map[string]time.Time // by player
 }
 
@@ -86,7 +89,7 @@ func (l *Ladder) Play(m Match) {
 	if m.ScoreA != m.ScoreB {
 		score = float64(max(0, min(1, m.ScoreA-m.ScoreB)))
 	}
-	winner := 0 // the side that gains
+	winner := 0 // the index of the side that gains
 	surplus := score - 1/(1+math.Pow(10, (average[1]-average[0])/400))
 	if surplus < 0 {
 		winner, surplus = 1, -surplus
@@ -94,7 +97,7 @@ func (l *Ladder) Play(m Match) {
 	if upset := int(math.Round(average[1-winner] - average[winner])); m.ScoreA != m.ScoreB && upset >= leastUpset {
 		l.Upsets[m.Number] = upset
 	}
-	room := 10_000 // what every member can gain or lose
+	room := 10_000 // the most that every member can gain or lose
 	for _, who := range sides[winner] {
 		room = min(room, 10_000-l.Standings[who].Elo)
 	}
@@ -133,8 +136,9 @@ func (r Rules) kOf(played int) int {
 	return r.K
 }
 
-// goalIndex is the index of eloratings.net, limited to 2: half more for two goals, three quarters
-// more for three, and an eighth more for each further goal.
+// goalIndex returns the goal difference index of eloratings.net, limited to 2: half more for a
+// difference of two goals, three quarters more for three, and an eighth more for each further goal.
+// It returns 1 if the margin of victory does not count.
 func (m Match) goalIndex() float64 {
 	goals := max(m.ScoreA-m.ScoreB, m.ScoreB-m.ScoreA)
 	if !m.Margin || goals < 2 {

@@ -2,7 +2,8 @@ package plainladder
 
 import "testing"
 
-// TestPoints compares what the first of two players gains with values calculated by hand.
+// TestPoints compares the points that two players gain or lose in a match with values calculated by
+// hand.
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ first, second, own, other, want int }{

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Begin returns the rating with which a player begins the season after one that they ended with the
-// given standing: the start rating, or halfway back to it.
+// Begin returns the rating with which a player begins a season. before is the player's standing at
+// the end of the previous season. The player begins with the start rating or, if halfway is true
+// and the player played in that season, halfway between the start rating and the previous one.
 func Begin(before Standing, start int, halfway bool) int {
 	if !halfway || before.Played == 0 {
 		return start
@@ -15,23 +16,24 @@ func Begin(before Standing, start int, halfway bool) int {
 	return start + int(math.Trunc(float64(before.Elo-start)/2))
 }
 
-// Season is a current season or one that is over.
+// Season is the input for a season's table and for the careers of its players.
 type Season struct {
 	Number       int
 	Over         bool
-	PlaceMatches int        // number of matches needed for a place
+	PlaceMatches int        // number of matches that a player needs for a place
 	Standings    []Standing // in the order in which the players entered
 	Left         []string   // players who left the group; the table of a current season omits them
 	Upsets       map[int]int
 }
 
-// TableRow is a player in the table of a season.
+// TableRow is a player's row in the table of a season.
 type TableRow struct {
 	Who                          string
-	Place, Elo, Won, Drawn, Lost int // Place is 0 for none
+	Place, Elo, Won, Drawn, Lost int // Place is 0 for a player without a place
 }
 
-// Best is the largest value of a kind, and the player who has it.
+// Best is the highest value that a player reached in a season, and the player who did. The zero
+// value means that no player is shown for it.
 type Best struct {
 	Who   string
 	Value int
@@ -41,19 +43,20 @@ type Best struct {
 type Table struct {
 	Rows           []TableRow // players with places first
 	Medals         bool
-	Played, Streak Best // in a tie, the player with the highest rating; zero for none
-	Upset, By      int  // the number of the match, and the rating difference
+	Played, Streak Best // matches and wins in a row; in a tie, the highest-rated player
+	Upset, By      int  // number and rating difference of the largest upset; 0 for none
 }
 
 const (
-	// leastMedals is how many players must have played for medals. It is also how many must have
-	// played enough before places require that.
+	// leastMedals is the number of players who must have played before there are medals. It is also
+	// the number of players who must have played PlaceMatches matches before a place requires that
+	// many.
 	leastMedals = 3
-	// leastStreak is the smallest number of wins in a row to show.
+	// leastStreak is the shortest run of wins to show.
 	leastStreak = 2
 )
 
-// Table returns the table.
+// Table calculates the table of the season.
 func (s Season) Table() (t Table) {
 	var played []Standing
 	for _, p := range s.Standings {
@@ -97,13 +100,14 @@ func (s Season) Table() (t Table) {
 	return t
 }
 
-// Career is what a player has achieved in all seasons.
+// Career is a player's achievements over all seasons. Best is the player's highest rating, and
+// BestIn is the number of the first season in which the player reached it.
 type Career struct {
 	Who                                             string
 	Titles, Seasons, Won, Drawn, Lost, Best, BestIn int
 }
 
-// Careers returns the careers of all who have played.
+// Careers returns the careers of all players who have played a match in seasons, by name.
 func Careers(seasons []Season) map[string]Career {
 	all := make(map[string]Career)
 	for _, s := range seasons {
