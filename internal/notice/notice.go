@@ -1,5 +1,5 @@
-// Package notice registers the kinds of notices. A notice is a fact to notify a chat of, before it
-// is put into words.
+// Package notice registers the kinds of notices. A notice is a fact of which the bot notifies a
+// chat, before the fact is put into words.
 package notice
 
 import (
@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Notice is a value of a registered type. It is stored as JSON until it is sent. Fields may be
-// added, but no field may change its name or meaning.
+// Notice is a value of a registered type. It is stored as JSON until it is sent. Releases may add
+// fields, but must not change a field's name or meaning.
 type Notice any
 
 // Purpose is the reason to send a notice.
@@ -19,12 +19,13 @@ type Purpose string
 
 const (
 	Outcome      Purpose = "outcome"      // the effect of a command, or why it had none
-	Answer       Purpose = "answer"       // the answer to a question, which can be asked again
-	Notification Purpose = "notification" // something without a request
+	Answer       Purpose = "answer"       // the answer to a question; the sender can ask again
+	Notification Purpose = "notification" // not the answer to a command
 )
 
-// Lifetime returns how long after the command a notice is worth sending. It is 24 hours, as long as
-// Telegram keeps the command, but only 10 minutes for the answer to a question.
+// Lifetime returns for how long after the command a notice is worth sending: 10 minutes for the
+// answer to a question, and 24 hours for all other notices. Telegram keeps an unfetched update for
+// 24 hours, too.
 func (p Purpose) Lifetime() time.Duration {
 	if p == Answer {
 		return 10 * time.Minute
@@ -32,27 +33,28 @@ func (p Purpose) Lifetime() time.Duration {
 	return 24 * time.Hour
 }
 
-// Kind is what all notices of a type have in common.
+// Kind describes all notices of a type.
 type Kind struct {
-	Name    string  // in the store
-	Purpose Purpose // unless the notice itself is Fleeting
-	// Alone reports whether the notice is always a message of its own, because it has buttons or
-	// needs more than a line. Other notices are merged with those waiting in the same chat.
+	Name    string  // as stored with the notice
+	Purpose Purpose // Answer instead for a notice that is Fleeting
+	// Alone reports whether the notice is always sent as a separate message, because it has buttons
+	// or needs more than one line. All other notices are merged with those that wait in the same
+	// chat.
 	Alone   bool
 	Refuses bool // the notice says why a command did nothing
 }
 
-// Fleeting is a notice that may have only the value of an answer, although others of its kind have
-// another purpose.
+// Fleeting is implemented by notices that may be worth no more than the answer to a question,
+// whatever the Purpose of their kind.
 type Fleeting interface{ Fleeting() bool }
 
 var (
 	kinds = map[reflect.Type]Kind{}
-	types = map[string]reflect.Type{} // by the names of their kinds
+	types = map[string]reflect.Type{} // by Kind.Name
 )
 
-// Register registers a type of notices while a package is initialized. It panics if the type or the
-// name is registered already.
+// Register registers N as a type of notice. It is called while packages are initialized. It panics
+// if the type or the name is registered already.
 func Register[N any](k Kind) Kind {
 	t := reflect.TypeFor[N]()
 	if registered, ok := kinds[t]; ok {
@@ -65,7 +67,8 @@ func Register[N any](k Kind) Kind {
 	return k
 }
 
-// KindOf returns the kind of a notice. It panics if the type is not registered.
+// KindOf returns the kind of a notice. For a Fleeting notice whose Fleeting method returns true,
+// the Purpose is Answer. KindOf panics if the type is not registered.
 func KindOf(n Notice) Kind {
 	k, ok := kinds[reflect.TypeOf(n)]
 	if !ok {
@@ -77,7 +80,7 @@ func KindOf(n Notice) Kind {
 	return k
 }
 
-// Type returns the type of the notices of a kind, nil if no such kind is registered.
+// Type returns the type of notice that is registered under the name kind, nil if there is none.
 func Type(kind string) reflect.Type { return types[kind] }
 
 // Names returns the names of all registered kinds, in no particular order.
