@@ -37,7 +37,8 @@ const (
 	// databaseTimeout is how long a start waits for the database: long enough if both start
 	// together, short enough for an operator who waits for the error.
 	databaseTimeout = 20 * time.Second
-	// requestTimeout limits each request to Telegram at the start.
+	// requestTimeout limits each attempt of a step that asks Telegram something, at the start or in
+	// a command other than run.
 	requestTimeout = 10 * time.Second
 )
 
@@ -47,7 +48,8 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
 	ready := new(readiness)
 	ready.await("the database")
-	// Before anything that can wait: a health check must not take the process for dead.
+	// Listen before anything that can wait, so that a health check does not take the process for
+	// dead.
 	servers, err := c.listen(ctx, ready, log)
 	defer servers.close()
 	if err != nil {
@@ -66,7 +68,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 				return err
 			}
 			defer func() {
-				stop() // it may be restarting
+				stop() // the server may be restarting
 				stopServer(ctx, own.Stop)
 			}()
 			parts.Go(func() error { return keepOwn(ctx, own, log) })
@@ -124,7 +126,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // only now: until then the work notifies the other instances
+		defer stopNotifying() // only now, because until then the work notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		if !b.polls {
 			working.Go(func() error { return servers.public.Run(ctx) })
@@ -159,8 +161,8 @@ type instance struct {
 	board      *web.Board // the pages of all groups; served if there is a public address
 	admins     *telegram.AdminCache
 	incoming   incoming
-	// pollPipeline handles the updates that the leader polls; it writes only while this instance
-	// has the lease. webhookPipeline handles the updates of the webhook, on every instance.
+	// pollPipeline handles the updates that the leader polls; its writes need the lease.
+	// webhookPipeline handles the updates of the webhook, on every instance.
 	pollPipeline, webhookPipeline pipeline
 	polls                         bool
 	log                           *slog.Logger
@@ -228,7 +230,7 @@ func (b *instance) newPipeline(lease *postgres.Lease, questions *stats.Service, 
 	return pipeline{service, intake.NewWorker(router.Handle, letters, attempts, store.Blame, b.client.Now, b.log)}
 }
 
-// committed wakes the dispatcher for a lane: this instance's, or else the leader's.
+// committed wakes the dispatcher for a lane: this instance's if it leads, otherwise the leader's.
 func (b *instance) committed(l outbox.Lane) {
 	if !b.dispatcher.Wake(l) {
 		b.notifier.Wake(l)
@@ -307,8 +309,8 @@ func fetchSelf(ctx context.Context, client *telegram.Client, token *token) (self
 	return self, nil
 }
 
-// publishMenus publishes the menus of commands in all languages, with one request for each. The bot
-// also works without them, so a failure is only logged.
+// publishMenus publishes the command menus in all languages, with one request each. The bot also
+// works without them, so a failure is only logged.
 func publishMenus(ctx context.Context, client *telegram.Client, log *slog.Logger) {
 	timed, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

@@ -12,12 +12,13 @@ import (
 )
 
 const (
-	// boardGather is the longest time to collect active chats before their boards are looked up
-	// together.
+	// boardGather is the longest time for which active chats are collected before their boards are
+	// looked up together.
 	boardGather = 250 * time.Millisecond
-	// boardsEvery is how often all boards are updated: places also change with time.
+	// boardsEvery is how often all boards are updated, because places also change without a match,
+	// as time passes.
 	boardsEvery = time.Hour
-	// boardRetry is the pause after a failure.
+	// boardRetry is the pause after the store has failed.
 	boardRetry = time.Second
 	// boardTimeout limits each call of the store.
 	boardTimeout = 5 * time.Second
@@ -32,11 +33,11 @@ type boardStore interface {
 }
 
 // boards keeps the boards of all chats up to date. It queues an update whenever something happens
-// in a chat, but at most one per interval. The interval counts from when the update was queued, and
-// again from when it was sent, because an update may wait for long.
+// in a chat, but for each chat at most one per interval. The interval starts when the update is
+// queued, and again when it is sent, because an update may wait a long time.
 //
-// What an update shows is read when it is sent. So if one is lost with the process, the next leader
-// makes up for it: it begins with all boards.
+// What an update shows is read when it is sent. The touched chats are lost when the process ends,
+// but the next leader makes up for that: it starts by updating all boards.
 type boards struct {
 	store    boardStore
 	interval time.Duration
@@ -47,7 +48,7 @@ type boards struct {
 	touched map[outbox.ChatID]struct{}
 	updated map[outbox.ChatID]time.Time // when the last update of the board was queued or sent
 
-	retry time.Time // earliest next call of the store after a failed one; used by run alone
+	retry time.Time // earliest next call of the store after a failed one; only run uses it
 }
 
 func newBoards(store boardStore, interval time.Duration, wake func(...outbox.Lane), log *slog.Logger) *boards {
@@ -74,7 +75,7 @@ func (b *boards) noteUpdate(chat outbox.ChatID) {
 func (b *boards) run(ctx context.Context) {
 	tick := time.NewTicker(min(boardGather, b.interval))
 	defer tick.Stop()
-	var all time.Time // when all boards are due
+	var all time.Time // when all boards are due next
 	for ctx.Err() == nil {
 		switch now := time.Now(); {
 		case now.Before(b.retry):
@@ -90,8 +91,8 @@ func (b *boards) run(ctx context.Context) {
 	}
 }
 
-// queueTouched queues updates for the touched chats whose interval is over. If that fails, they
-// stay touched.
+// queueTouched queues updates for the touched chats whose interval is over. If that fails, the
+// chats stay touched.
 func (b *boards) queueTouched(ctx context.Context) {
 	now := time.Now()
 	var due []outbox.ChatID
@@ -115,8 +116,8 @@ func (b *boards) queueTouched(ctx context.Context) {
 	}
 }
 
-// queue calls queue, wakes the lanes of the chats that it returns, and reports whether it
-// succeeded.
+// queue calls the given function, wakes the lanes of the chats that it returns, and reports whether
+// the call succeeded.
 func (b *boards) queue(ctx context.Context, queue func(context.Context) ([]outbox.ChatID, error)) bool {
 	storeCtx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// fakeBoards has boards in all chats except number 2. It records when updates are queued, and fails
-// for two seconds.
+// fakeBoards has boards in all chats except number 2. It records when updates are queued. From
+// failsAt on, it fails for two seconds.
 type fakeBoards struct {
 	since  time.Time
 	queued []queuedBoards
@@ -29,7 +29,7 @@ func (f *fakeBoards) err() error {
 	return nil
 }
 
-// queuedBoards are the chats of one call of the store; empty for all chats.
+// queuedBoards records a call of the store. Chats is empty for a call of QueueAllBoards.
 type queuedBoards struct {
 	At    time.Duration
 	Chats []outbox.ChatID
@@ -50,7 +50,7 @@ func (f *fakeBoards) QueueAllBoards(context.Context) ([]outbox.ChatID, error) {
 	return []outbox.ChatID{1, 3}, f.err()
 }
 
-// TestWhenBoardsAreUpdated: all boards are updated at the start and every hour, and a chat's boards
+// TestWhenBoardsAreUpdated: all boards are updated at the start and every hour, and a chat's board
 // when something happens there, at most once per interval since the last update was queued or sent.
 // Failed updates are repeated.
 func TestWhenBoardsAreUpdated(t *testing.T) {
@@ -81,7 +81,7 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 		at(4*time.Second, touch(1, 2)) // 2 has no board, so no interval has begun
 		at(20*time.Second, touch(3))
 		at(22*time.Second, touch(3))
-		at(29*time.Second, func() { b.noteUpdate(3) }) // the one of 20 s is sent late
+		at(29*time.Second, func() { b.noteUpdate(3) }) // the update of 20 s is sent late
 		at(failsAt, touch(1))
 		at(time.Hour+time.Minute, stop)
 		<-done

@@ -30,7 +30,8 @@ type Config struct {
 	AskUnusual  string `env:"ASK_UNUSUAL" placeholder:"on|off" help:"Whether to ask about results that are probably a mistake: the same one reported twice, a new username that is nearly a known one, or a correction that changes the winner: on or off (default: on)."`
 	ServingConfig
 	SendingConfig `group:"Sending"`
-	// Sources are where the settings come from. Resolve lists their faults with its own.
+	// Sources are the file and the environment that the settings come from. Resolve adds their
+	// faults to its own.
 	Sources Sources `kong:"-"`
 
 	// Resolve sets these.
@@ -61,11 +62,11 @@ func (e *ConfigError) Error() string {
 	return "the configuration is not valid, nothing was started:\n  - " + strings.Join(e.Faults, "\n  - ")
 }
 
-// tokenForm is laxer than the tokens of Telegram, which have 35 characters after the colon.
+// tokenForm accepts more than real tokens, which have 35 characters after the colon.
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
-// Resolve fills in the defaults. It returns a *ConfigError with all faults, which never quote a
-// token or a password.
+// Resolve fills in the defaults. It returns a *ConfigError with all faults. The faults never quote
+// a token or a password.
 func (c *Config) Resolve() error {
 	c.LogLevel = cmp.Or(c.LogLevel, "info")
 	c.LogFormat = cmp.Or(c.LogFormat, "text")
@@ -137,8 +138,8 @@ func (c DatabaseConfig) Faults() []string {
 	return nil
 }
 
-// readAddress reads a web address without a query, user or password. For any other it returns nil:
-// what comes before an @ may be part of a password.
+// readAddress parses a web address without a query, user or password. It returns nil for any other
+// address, because what comes before an @ may be part of a password.
 func readAddress(address string) *url.URL {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(address, "?#@") {
@@ -147,8 +148,8 @@ func readAddress(address string) *url.URL {
 	return u
 }
 
-// isProxy reports whether net/http can use address as a proxy. It may be a host and a port without
-// a scheme.
+// isProxy reports whether net/http can use address as a proxy. The address may be a host and a port
+// without a scheme.
 func isProxy(address string) bool {
 	full := address
 	if !strings.Contains(address, "://") {
@@ -175,7 +176,7 @@ func (c *Config) Logger() *slog.Logger {
 }
 
 // WithClient calls do with a Telegram client of the bot. It returns a *ConfigError if the
-// configuration has faults, or if the caller passes more of them.
+// configuration has faults, or if more, the caller's own list of faults, is not empty.
 func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
 	if faults := append(c.Resolve(), more...); len(faults) > 0 {
 		return &ConfigError{faults}

@@ -28,19 +28,20 @@ import (
 )
 
 const (
-	// doctorPatience limits each step of an examination.
+	// doctorPatience limits each step of examining the database.
 	doctorPatience = 5 * time.Second
-	// longBacklog is how long a notice may wait that could be sent at once.
+	// longBacklog is the longest normal wait of a notice that nothing holds back.
 	longBacklog = 5 * time.Minute
 	// oldestPostgres is the oldest major version of PostgreSQL that the bot supports.
 	oldestPostgres = 15
-	// clockTolerance is how far two clocks may differ.
+	// clockTolerance is how far another clock may differ from this machine's.
 	clockTolerance = 30 * time.Second
 	// deliveryTrouble is how recent a failed delivery to the webhook must be to matter.
 	deliveryTrouble = time.Hour
 )
 
-// Finding is the result of examining one thing: all is well, or what is wrong and what to do.
+// Finding is the result of examining one thing. Its text states a fact if all is well, or else what
+// is wrong and what to do.
 type Finding struct {
 	About string
 	OK    bool
@@ -110,7 +111,7 @@ func (d *doctor) settings() {
 	}
 }
 
-// timeZones reports if the machine's zone files in dir are newer than this release's.
+// timeZones adds a finding if the zone files in dir, the machine's, are newer than this release's.
 func (d *doctor) timeZones(dir string) {
 	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
 		text, err := os.ReadFile(filepath.Join(dir, name))
@@ -264,8 +265,8 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 	return nil
 }
 
-// patiently limits one step of the examination of the database, which may accept connections and
-// then not answer.
+// patiently limits the time of one step of examining the database, which may accept connections but
+// not answer.
 func patiently[T any](ctx context.Context, step func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
@@ -283,7 +284,7 @@ func absolute(path string) string {
 	return path
 }
 
-// server reports what does not depend on the bot's tables.
+// server reports on the server, the connection to it, and the role's rights.
 func (d *doctor) server(f postgres.ServerFacts, name string) {
 	d.clocks = append(d.clocks, aheadClock{"database", time.Until(f.Now)})
 	switch {

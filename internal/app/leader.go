@@ -16,12 +16,14 @@ import (
 )
 
 const (
-	// standbyInterval is how often an instance on standby tries to take over.
+	// standbyInterval is the longest time between attempts to acquire the lease, and between
+	// attempts to renew it while renewals fail.
 	standbyInterval = 500 * time.Millisecond
-	// leaseTimeout limits each statement about the lease, so that a hanging connection does not
-	// cost the lease.
+	// leaseTimeout limits a renewal, so that a hanging connection does not make the leader lose the
+	// lease. It also limits claiming the database and checking its schema.
 	leaseTimeout = 2 * time.Second
-	// acquireWarning is how often the log repeats that the lease cannot be acquired.
+	// acquireWarning is the shortest time between two log lines that asking for the lease failed. A
+	// lease that another instance holds is not a failure.
 	acquireWarning = time.Minute
 	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout
 	// for waiting on the last leader's writes, so the database gives up first: otherwise it might
@@ -29,16 +31,16 @@ const (
 	acquireTimeout = 3 * time.Second
 )
 
-// leadership runs the work that exactly one instance may do.
+// leadership runs the work that only one instance at a time may do.
 type leadership struct {
 	lease   *postgres.Lease
 	renewal time.Duration
 	log     *slog.Logger
 }
 
-// lead runs work whenever this instance has the lease, until the context ends or work fails. A lost
-// lease cancels the context of work. When the context ends, lead releases the lease after work has
-// returned.
+// lead runs work whenever this instance has the lease, until the context ends, or work returns for
+// any other reason than a lost lease. Losing the lease cancels work's context. Once work has
+// returned, lead releases the lease.
 func (l leadership) lead(ctx context.Context, work func(context.Context) error) error {
 	for l.acquire(ctx) {
 		err := l.hold(ctx, work)
@@ -57,8 +59,8 @@ func (l leadership) acquire(ctx context.Context) bool {
 	tick := time.NewTicker(min(standbyInterval, l.renewal))
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		// Not canceled with ctx: the database might still grant the lease, and then it would stay
-		// taken.
+		// The attempt is not canceled with ctx, because the database might still grant the lease,
+		// which would then stay taken until it expires.
 		attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), acquireTimeout)
 		acquired, err := l.lease.Acquire(attempt)
 		cancel()
@@ -115,7 +117,8 @@ func (l leadership) renew(ctx context.Context) error {
 			return nil
 		}
 		timeout := leaseTimeout
-		// Leave time for another attempt before it expires.
+		// When the lease is about to expire, an attempt gets until then, but at least the renewal
+		// interval.
 		if left := l.lease.Remaining(); left > 0 {
 			timeout = min(timeout, max(left, l.renewal))
 		}
@@ -142,7 +145,7 @@ func (l leadership) renew(ctx context.Context) error {
 	}
 }
 
-// release releases the lease, so that the next leader need not wait until it expires.
+// release releases the lease, so that the next leader does not have to wait until it expires.
 func (l leadership) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout/2)
 	defer cancel()

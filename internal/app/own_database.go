@@ -13,8 +13,8 @@ import (
 const (
 	// dataDir is the default folder of the bot's own database, in the working directory.
 	dataDir = "elobot-data"
-	// systemDataDir replaces dataDir for root if other users cannot enter the working directory:
-	// PostgreSQL refuses to run as root.
+	// systemDataDir replaces dataDir for root if other users cannot enter the working directory.
+	// PostgreSQL refuses to run as root, so another user has to run it.
 	systemDataDir = "/var/lib/elobot"
 	// noDataDir, as the folder, means that the bot must not keep a database of its own.
 	noDataDir = "off"
@@ -46,8 +46,8 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	return dir, note, nil
 }
 
-// chooseDir chooses between dataDir and systemDataDir. It must not pass over existing data: the bot
-// would silently start from scratch.
+// chooseDir chooses between dataDir and systemDataDir. It must not pass over existing data, or the
+// bot would silently start from scratch.
 //
 // fits reports whether PostgreSQL can use dataDir; hasData and systemHasData report whether dataDir
 // and systemDataDir hold a database.
@@ -66,9 +66,9 @@ func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) 
 	}
 }
 
-// serverOptions returns the options of the bot's own server. Its log is never rotated, so it has
-// only what helps, and no data. JIT is off: a hardened service may not compile code, and no query
-// of the bot runs long enough to gain from it.
+// serverOptions returns the options of the bot's own server. The server's log is never rotated, so
+// the settings keep it short and free of data. JIT is off, because a hardened service may not
+// compile code, and no query of the bot runs long enough to gain from it.
 func serverOptions(dir string, report func(string)) pgtemp.Options {
 	return pgtemp.Options{
 		DataDir: dir, Log: report,
@@ -98,7 +98,7 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	return server, nil
 }
 
-// keepOwn restarts the bot's own server whenever it ends, until the context ends.
+// keepOwn restarts the bot's own server whenever the server ends, until the context ends.
 func keepOwn(ctx context.Context, own *pgtemp.Server, log *slog.Logger) error {
 	return own.Keep(ctx, func(reason error) {
 		log.WarnContext(ctx, "the bot's own database ended, starting it again", "error", reason)

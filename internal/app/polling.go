@@ -14,8 +14,8 @@ import (
 )
 
 // source is the leader's source of updates. Once the lease has expired, it neither begins a poll
-// nor confirms anything: a poll would end the successor's, and confirming is the successor's task.
-// A long poll that has already begun continues.
+// nor confirms anything: a poll would cut off the successor's, and only the successor may confirm
+// updates. A long poll that has already begun continues.
 type source struct {
 	client   *telegram.Client
 	lease    *postgres.Lease
@@ -57,19 +57,22 @@ func (s source) Confirm(ctx context.Context, offset int64) error {
 	return s.client.Confirm(ctx, offset)
 }
 
-// inputStage is one of the two things that must work: messages must arrive, and be handled.
+// inputStage is one of the two stages that a message has to pass. Each can break on its own.
 type inputStage int
 
 const (
+	// arriving is broken while polls fail or must wait for the lease.
 	arriving inputStage = iota
+	// handling is broken while the leader fails to read the due timers, for which it needs the
+	// database like for handling messages.
 	handling
 )
 
-// incoming tracks for how long messages have arrived and been handled without interruption.
+// incoming tracks for how long both stages have worked without interruption.
 type incoming struct {
 	mu     sync.Mutex
 	broken [2]bool   // by stage
-	since  time.Time // when a broken stage last recovered
+	since  time.Time // when a broken stage last recovered; zero if none has
 }
 
 func (i *incoming) note(s inputStage, works bool) {
@@ -81,7 +84,7 @@ func (i *incoming) note(s inputStage, works bool) {
 	i.broken[s] = !works
 }
 
-// steadyFor returns for how long both stages have worked, or 0 if one does not work now.
+// steadyFor returns how long both stages have been working, or 0 if one is broken now.
 func (i *incoming) steadyFor() time.Duration {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 const (
 	// readinessTimeout limits how long a health check waits for the database.
 	readinessTimeout = 2 * time.Second
-	// readinessValid is how long the database's answer is reused, because anyone may ask, any
-	// number of times.
+	// readinessValid is how long the database's answer is reused, so that health checks cannot
+	// flood the database: anyone may send any number of them.
 	readinessValid = time.Second
 )
 
 // readiness answers health checks, even before the instance exists.
 type readiness struct {
-	awaited atomic.Pointer[string]   // what the start waits for; set before the first health check
-	running atomic.Pointer[instance] // nil until it runs
+	awaited atomic.Pointer[string]   // what the start waits for; set before any health check
+	running atomic.Pointer[instance] // nil until the instance runs
 
 	mu    sync.Mutex
 	asked time.Time // when the database was last asked
@@ -32,7 +32,7 @@ type readiness struct {
 
 func (r *readiness) await(what string) { r.awaited.Store(&what) }
 
-// stats returns the stats of the instance, or before it runs, those of an instance on standby.
+// stats returns the instance's stats, or the zero Stats before the instance runs.
 func (r *readiness) stats() outbox.Stats {
 	if b := r.running.Load(); b != nil {
 		return b.dispatcher.Stats()
@@ -40,8 +40,8 @@ func (r *readiness) stats() outbox.Stats {
 	return outbox.Stats{}
 }
 
-// check returns Ready if the instance runs, and the database answers and has the schema of this
-// release. The lease is only reported.
+// check reports an instance as ready if it runs, the database answers, and the schema is that of
+// this release. An instance need not hold the lease to be ready.
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	b := r.running.Load()
 	if b == nil {
@@ -62,7 +62,7 @@ func (r *readiness) database(ctx context.Context, ask func(context.Context) erro
 	if time.Since(r.asked) < readinessValid {
 		return r.err
 	}
-	// The answer is shared, so the request that asks must not cancel it.
+	// Other health checks share the answer, so the end of this one must not cancel the question.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readinessTimeout)
 	defer cancel()
 	r.err = ask(ctx)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDatabaseIsAskedOnce: requests at the same time, and shortly after, share one answer. Time
-// stands still for as long as requests wait for each other.
+// TestDatabaseIsAskedOnce: requests at the same time, and shortly afterward, share one answer. The
+// fake clock stands still while they wait for each other.
 func TestDatabaseIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestDatabaseIsAskedOnce(t *testing.T) {
 	})
 }
 
-// TestSilentDatabase: a request does not wait long for the database, and one that ends early does
-// not leave its own answer to others.
+// TestSilentDatabase: a request does not wait long for a silent database, and the end of one
+// request does not become the answer for others.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// RetryRouter returns a Telegram client, and a router that handles updates like the running bot
-// does. It resolves the configuration, and returns a *ConfigError if that has faults.
+// RetryRouter returns a Telegram client, and a router that handles updates as the running bot does.
+// It resolves the configuration, and returns a *ConfigError if the configuration has faults.
 func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram.Client, *bot.Router, error) {
 	if err := c.Resolve(); err != nil {
 		return nil, nil, err

@@ -16,8 +16,8 @@ import (
 // schemaInterval is how often an instance checks whether a newer release has upgraded the database.
 const schemaInterval = 10 * time.Second
 
-// watchSchema returns postgres.ErrTooNew once a newer release has upgraded the database, and nil
-// when the context ends.
+// watchSchema waits until a newer release has upgraded the database and returns postgres.ErrTooNew,
+// or nil if the context ends first.
 func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	tick := time.NewTicker(schemaInterval)
 	defer tick.Stop()
@@ -36,8 +36,8 @@ func watchSchema(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// guardedLetters stores dead letters only while the schema is known not to be a newer release's:
-// that release may be able to handle the update.
+// guardedLetters stores a dead letter only after checking that no newer release has upgraded the
+// schema, because that release might be able to handle the update.
 type guardedLetters struct {
 	intake.DeadLetters
 	pool *pgxpool.Pool

@@ -59,8 +59,8 @@ type servers struct {
 }
 
 // listen listens at the configured addresses and adds health checks and metrics, which work from
-// the start. With a webhook, the public server does not listen yet: every client that can connect
-// must get an answer.
+// the start. With a webhook, the public server does not listen yet, because every client that can
+// connect must get an answer.
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)
@@ -126,7 +126,8 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	return "http://" + net.JoinHostPort(host, port) + path, nil
 }
 
-// run serves until the context ends. It leaves the public server to serve if that has a webhook.
+// run serves until the context ends. With a webhook it serves only the admin server, because the
+// function serve runs the public one.
 func (s servers) run(ctx context.Context, c *Config) error {
 	serving, ctx := errgroup.WithContext(ctx)
 	serving.Go(func() error { return s.admin.Run(ctx) })

@@ -11,13 +11,15 @@ import (
 )
 
 const (
-	// longestWindow is the longest duration of a rate limit.
+	// longestWindow is the longest duration of a rate limit, and the longest BOARD_INTERVAL.
 	longestWindow = time.Hour
-	// longestRequest limits a request to Telegram, however long the lease is.
+	// longestRequest limits a request that sends, however long the lease is. With a short lease,
+	// the limit is half the lease.
 	longestRequest = 5 * time.Second
 	// shortestRenewal keeps lease renewals from flooding the database.
 	shortestRenewal = 100 * time.Millisecond
-	// shortestBoardInterval is for tests; people read no faster than every few seconds.
+	// shortestBoardInterval is this short only for tests: people cannot follow more than an edit
+	// every few seconds.
 	shortestBoardInterval = 100 * time.Millisecond
 )
 
@@ -75,7 +77,7 @@ func (c *SendingConfig) resolve(r *settingsReader) {
 	c.outbox.SendTimeout = min(c.leaseDuration/2, longestRequest)
 }
 
-// settingsReader parses settings and collects one sentence per fault. The sentences never quote the
+// settingsReader parses settings and collects one sentence per fault. The sentences never quote a
 // value, which may be a secret that was pasted there by mistake.
 type settingsReader struct {
 	faults []string
@@ -111,7 +113,8 @@ func duration(value string) time.Duration {
 	return d
 }
 
-// windows returns rate limits such as 20/1m,5/5s, and nil for off.
+// windows parses rate limits such as 20/1m,5/5s. It returns nil for off, and for any other value
+// notes a fault and returns nil.
 func (r *settingsReader) windows(name, value string) []outbox.Window {
 	if value == "off" {
 		return nil

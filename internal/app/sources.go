@@ -20,7 +20,8 @@ import (
 )
 
 // Sources are where settings come from besides flags: a file of NAME=value lines, if it exists, and
-// the environment, which overrides the file. The parser of flags resolves them from here.
+// the environment, which overrides the file. Kong asks Sources for the value of each flag that is
+// not given.
 type Sources struct {
 	path    string
 	values  map[string]string // from the file
@@ -40,7 +41,8 @@ type lineName struct {
 	dollar bool // programs that read the file differ in how they read the value
 }
 
-// otherPrograms matches names that resemble a setting by chance: well-known programs use them.
+// otherPrograms matches names that resemble a setting only by chance, because well-known programs
+// use them.
 var otherPrograms = regexp.MustCompile(`^(` + strings.Join([]string{
 	`PORTS|PORT[0-9]`, // Marathon sets these for each program that it starts
 	`DATABASE_URI`,    // programs made with Flask and SQLAlchemy
@@ -94,7 +96,7 @@ func (s *Sources) read(content string) {
 		}
 	}
 	var err error
-	// All lines together, because a value may refer to others.
+	// Parse all lines together, because a value may refer to others.
 	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n"))
 	if err != nil || len(unreadable) > 0 {
 		s.faults = append(s.faults, fmt.Sprintf("%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
@@ -176,8 +178,8 @@ func (s *Sources) Validate(program *kong.Application) error {
 	return nil
 }
 
-// meantBy returns the setting of which name is a misspelling, or "". Two letters may be wrong, but
-// only one in a setting of fewer than eight letters. Case does not count.
+// meantBy returns the setting that name misspells, or "". Two characters may be wrong, but only one
+// if the setting has fewer than eight. Case does not count.
 func meantBy(name string, settings []string) string {
 	if otherPrograms.MatchString(name) {
 		return ""

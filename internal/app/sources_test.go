@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// parsed parses a command line with an environment and a file of this content, which the result
+// parsed parses the command line of elobot run with an environment and a file, which the result
 // calls .env.
 func parsed(t *testing.T, content string, environ ...string) (*Config, *Sources) {
 	t.Helper()
@@ -80,8 +80,8 @@ func TestUnreadableLines(t *testing.T) {
 }
 
 // TestMisspeltSettings: a name counts as a misspelled setting if at most two letters are wrong, or
-// one if the setting has fewer than eight letters. Wrong case always counts, the name of a
-// well-known program's variable never does.
+// one if the setting has fewer than eight letters. A name in the wrong case always counts as
+// misspelled. The name of a well-known program's variable never does.
 func TestMisspeltSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
@@ -137,7 +137,7 @@ func TestDollars(t *testing.T) {
 }
 
 // TestOtherNamesOfTheToken: while there is no token, the names that other bots use for theirs are
-// reported. Otherwise they are no faults.
+// reported. With a token, these names are not faults.
 func TestOtherNamesOfTheToken(t *testing.T) {
 	t.Parallel()
 	for name, similar := range map[string]bool{
@@ -190,7 +190,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// TestUnknownNames: other names in the file are no faults. A name that may be the end of a secret
+// TestUnknownNames: other names in the file are not faults. A name that may be the end of a secret
 // is not repeated.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()

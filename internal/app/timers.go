@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// timerInterval is how often the leader looks for due timers. Including the time to fire them,
-	// no timer is a minute late, except ends of seasons.
+	// timerInterval is how often the leader looks for due timers. It leaves half a minute to fire
+	// them, so that timers fire less than a minute late. Only ends of seasons may take longer.
 	timerInterval = 30 * time.Second
-	// timersAtOnce is how many timers are read at a time.
+	// timersAtOnce is the maximum number of timers read at a time.
 	timersAtOnce = 100
-	// timersInParallel is how many timers fire concurrently, so that one that waits for its group
-	// does not delay all others.
+	// timersInParallel is how many timers may fire concurrently. A timer that waits for its group
+	// then does not delay all others.
 	timersInParallel = 4
-	// seasonRest is the pause after the end of a season, as a multiple of the time that it took.
-	// Many seasons end at the same instant, and results go first.
+	// seasonRest is the pause after ending a season, as a multiple of the time that this took. Many
+	// seasons end at the same instant, and must not hold up results.
 	seasonRest = 9
-	// timerTimeout limits each attempt to read or fire timers.
+	// timerTimeout limits each attempt to read due timers, or to fire one.
 	timerTimeout = 5 * time.Second
 )
 
@@ -39,8 +39,9 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
-	// seasons selects the timers that end seasons; the others run apart, because many seasons may
-	// end at the same instant and must not delay anything else.
+	// seasons selects the timers that end seasons; without it, all other timers are selected. Two
+	// loops run them separately, because many seasons may end at the same instant, which must not
+	// delay other timers.
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger
@@ -49,7 +50,7 @@ type timers struct {
 // run looks for due timers at once and then at intervals, until the context ends or the lease is
 // lost.
 func (t timers) run(ctx context.Context) {
-	t.incoming.note(handling, false) // there was no leader until now
+	t.incoming.note(handling, false) // this instance has not led until now
 	tick := time.NewTicker(timerInterval)
 	defer tick.Stop()
 	for {
@@ -69,7 +70,7 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look fires every due timer. It leaves a timer that fails for the next look.
+// look fires every due timer once. A timer that fails stays due, so the next look retries it.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {
@@ -86,7 +87,8 @@ func (t timers) look(ctx context.Context) error {
 	}
 }
 
-// fireAll fires timers. It fails only if the context ends or the lease is lost.
+// fireAll fires the timers in due that t is responsible for. It fails only if the context ends or
+// the lease is lost.
 func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	firing, ctx := errgroup.WithContext(ctx)
 	firing.SetLimit(timersInParallel)
@@ -122,8 +124,8 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 	return firing.Wait()
 }
 
-// fire fires one timer. It turns a panic into an error, because the timer would end the process
-// again at each start.
+// fire fires one timer. It turns a panic into an error, because otherwise the timer would crash the
+// process again after each start.
 func (t timers) fire(ctx context.Context, timer ranking.Timer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, timerTimeout)
 	defer cancel()

@@ -17,7 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// fakeTimers are timers in memory. fail has, by key, what happens instead of firing.
+// fakeTimers keeps timers in memory. fail maps a timer's key to what happens instead of firing the
+// timer.
 type fakeTimers struct {
 	mu     sync.Mutex
 	timers []ranking.Timer // in their order
@@ -59,7 +60,7 @@ func (f *fakeTimers) FireTimer(_ context.Context, t ranking.Timer) error {
 }
 
 // TestTimersFireInTime: a timer fires at most a minute late, and at once after downtime. Timers
-// that fail or panic are logged once per poll, and delay no others, however many they are.
+// that fail or panic are logged once per look and do not delay others, however many there are.
 func TestTimersFireInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -101,7 +102,7 @@ func TestTimersFireInTime(t *testing.T) {
 }
 
 // TestSeasonsEndAfterAnOutage: a season ends a minute after the leader has taken over, or after the
-// last outage of Telegram or the database, and no other timer waits.
+// last outage of Telegram or the database. Other timers do not wait.
 func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,7 +132,7 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestTimersStopWithoutTheLease: nothing is tried any more once the lease is lost.
+// TestTimersStopWithoutTheLease: no timer is fired once the lease is lost.
 func TestTimersStopWithoutTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// tokenPatience is how long Telegram may refuse a token that has worked before: it does so for a
+// tokenPatience is how long Telegram may refuse a token that has worked before. It does so for a
 // while when a bot moves between Bot API servers.
 const tokenPatience = 10 * time.Minute
 
@@ -24,8 +24,9 @@ type token struct {
 	refusedSince time.Time // zero if the token is not refused
 }
 
-// retry repeats a request, with a time limit for each attempt, until it succeeds. It gives up if
-// Telegram refuses the request, unless the refusal may pass.
+// retry repeats a request, with a time limit for each attempt, until it succeeds or ctx ends. It
+// gives up after any error that is neither transient nor, according to mayRetry, a refusal of the
+// token that may pass.
 func (t *token) retry(ctx context.Context, failed string, request func(context.Context) error) error {
 	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	return retry.Do(ctx, backoff, func(ctx context.Context) error {
