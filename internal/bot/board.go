@@ -33,8 +33,8 @@ func (s *Sender) WithViews(v Views) *Sender {
 	return s
 }
 
-// viewTimeout limits reading the content of a message, and waiting for other charts to be drawn:
-// meanwhile the send slot is taken from other chats.
+// viewTimeout limits reading the content of a message, together with the wait for other charts to
+// be drawn, because other chats cannot use the send slot meanwhile.
 const viewTimeout = 2 * time.Second
 
 // readView reads the content of a message. A failed read does not count as an attempt to send.
@@ -75,8 +75,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	return "s" + hex.EncodeToString(sum[:8])
 }
 
-// endBoard finishes the message of a board that was turned off or moved: the message says as of
-// when it was correct, and is unpinned.
+// endBoard finishes the message of a board that was turned off or moved: the message then says when
+// it was last correct, and is unpinned.
 func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
 	id := m.Target
 	if id == 0 {

@@ -73,8 +73,8 @@ type boardUpdate struct {
 }
 
 // findPinned looks up the chat's pinned message, which is the one to edit if no message is known.
-// Of two messages, it keeps the newer one: that was sent when the other was gone or too old, even
-// if the process died before persisting it. The older one is a copy and is unpinned.
+// Of two messages, it keeps the newer one, because that one was sent when the other was gone or too
+// old, even if the process died before persisting its id. The older one is a copy and is unpinned.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err

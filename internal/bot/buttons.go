@@ -8,7 +8,7 @@ type button struct {
 	data    string // what a press sends to the bot
 	copy    string // what a press copies
 	web     string // the link of the web board that a press opens
-	invites bool   // a press adds the bot to a group
+	invites bool   // a press opens Telegram's dialog for adding the bot to a group
 }
 
 // usable returns the rows without buttons that do nothing, and without empty rows.

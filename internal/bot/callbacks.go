@@ -17,8 +17,8 @@ import (
 
 // Callback is a command given by pressing a button. The data of a button consists of a version, the
 // code of its callback, and arguments, as in 1u:42:0. In a group with several ladders, the ladder
-// follows, as in 1p:2:1001@7. The data may be forged, so it names neither the person nor the chat:
-// these come from Telegram.
+// follows, as in 1p:2:1001@7. The data may be forged, so the person who pressed and the chat are
+// taken from Telegram's update, never from the data.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
 	Command string // the name of the command, for the log
@@ -29,8 +29,8 @@ type Callback struct {
 // add to the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
-// callbackVersion is the first byte of the data. It changes when old buttons can no longer be read;
-// these are then answered as unknown.
+// callbackVersion is the first byte of the data. It changes when the format does. A press of a
+// button with another version is answered as a press of an unknown button.
 const callbackVersion = "1"
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -207,7 +207,7 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	// updates may arrive out of order
+	// updates may arrive out of order, but nobody presses a button before it exists
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}
@@ -221,9 +221,9 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// pageButton returns the callback of buttons that replace a view by another page or view. They edit
-// only messages that have buttons with this code: forged data must not replace a match's card.
-// parse reads the arguments of a button; it accepts only what the bot writes there.
+// pageButton returns the callback of buttons that replace a view with another page or view. They
+// edit only messages that have a button with this code, because forged data must not replace a
+// match's card. parse reads the arguments of a button and accepts only those that the bot writes.
 func pageButton[A any](code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
@@ -257,8 +257,8 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons for the previous and the next page. The data is empty if there is no
-// such page.
+// turnRow returns the buttons for the previous and the next page. before and after are their data,
+// empty if there is no such page.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }

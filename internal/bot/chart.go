@@ -50,8 +50,8 @@ func ChartOf(data string) (n stats.Chart, ok bool) {
 
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
-// chart returns the caption of a chart. It names the players who are marked by a letter in the
-// picture.
+// chart returns the caption of a chart. It gives the names of the players whom the picture labels
+// with a letter.
 func (w words) chart(n stats.Chart) string {
 	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
 	for i, label := range chart.Labels(namesAs(n.Players, drawnName)) {
@@ -75,7 +75,7 @@ func (w words) noPhotos(NoPhotos) string { return w.Text("chart.no_photos", nil)
 // drawnName is a name as plain text, with the mark that distinguishes players of the same name.
 func drawnName(n ranking.Name) string { return cleanName(n.Name) + brackets(cleanName(n.Mark)) }
 
-// chartButtons returns the buttons for other periods and for the other axis.
+// chartButtons returns the buttons for all periods and for both axes. The current choice is marked.
 func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	var rows [3][]button // four periods do not fit in one row
 	add := func(row int, label string, shown stats.Chart) {
@@ -94,11 +94,11 @@ func chartButtons(n stats.Chart, _ outbox.Item, w words) [][]button {
 	return rows[:]
 }
 
-// longChart is the span above which dates below a chart show the year.
+// longChart is the span above which dates below a chart show the month and the year, not the day.
 const longChart = 300 * 24 * time.Hour
 
-// chartDay returns the format of dates below a chart that shows a span of time. There is little
-// room.
+// chartDay returns the format of dates below a chart that spans the duration shown. There is little
+// room, so names of months are cut to three letters.
 func (w words) chartDay(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(w.Text("date.months."+strings.ToLower(at.Month().String()), nil))

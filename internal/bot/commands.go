@@ -18,8 +18,8 @@ import (
 )
 
 // Command is a command given by a message. It works in groups. Dispatch, help, menus and
-// docs/commands.md are derived from the commands; the texts about a command are in
-// [english.command].
+// docs/commands.md are derived from the commands. The texts about a command are in the catalog, in
+// the section named after it.
 type Command struct {
 	Name    string
 	Aliases []string
@@ -99,8 +99,8 @@ func tableOfCommands() []Command {
 	}
 }
 
-// parsed returns a handler that parses the arguments of a command that amends a match, and answers
-// malformed ones.
+// parsed returns the handler of a command that amends a match. It passes the parsed arguments to
+// handle, or answers with what is wrong with them.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said
@@ -170,8 +170,8 @@ func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation)
 	return r.rankings.Do(ctx, o, op)
 }
 
-// The commands that Telegram offers in groups: at most twelve to members, few enough to take in at
-// a glance, and at most six more to admins. All others work when typed, and the buttons of /help,
+// The commands that Telegram offers in groups. Members get at most twelve, few enough to take in at
+// a glance, and admins at most six more. All others work when typed, and the buttons of /help,
 // /settings and /stats lead to them.
 var (
 	memberMenu = []string{

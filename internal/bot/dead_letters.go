@@ -24,7 +24,8 @@ type Letters interface {
 }
 
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores updates that could not be handled.
-// If such an update was a command for the bot, it also tells the sender that the command failed.
+// If such an update was a command for the bot or a button press, the handler also tells the sender
+// that it failed, unless the dead letter is silent.
 type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self
@@ -35,15 +36,15 @@ type DeadLetterHandler struct {
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
 // NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether
-// an error of letters is not the dead letter's fault, such as a lock or a database outage.
+// an error of letters has a cause other than the dead letter, such as a lock or a database outage.
 func NewDeadLetterHandler(
 	letters Letters, self telegram.Self, retryLater func(error) bool, log *slog.Logger,
 ) *DeadLetterHandler {
 	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, log: log}
 }
 
-// Save implements intake.DeadLetters. If the notice cannot be stored, Save stores the dead letter
-// without it.
+// Save implements intake.DeadLetters. If storing the dead letter with its notice fails, and
+// retryLater does not blame something else, Save stores the dead letter without the notice.
 func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) error {
 	if letter.Silent {
 		return h.letters.Save(ctx, letter)
@@ -63,9 +64,9 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	return err
 }
 
-// recipient returns the origin of the command in an update, and the notice for it. ok is false if
-// the update is not a command, or if too little of it is readable. It recovers from panics, because
-// the fault that made the update a dead letter may occur here too.
+// recipient returns the origin of the command or button press in an update, and the notice for it.
+// ok is false if the update is neither, or if too little of it is readable. It recovers from
+// panics, because the fault that made the update a dead letter may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {

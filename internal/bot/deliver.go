@@ -28,7 +28,7 @@ type draft struct {
 }
 
 // parameters is the union of the parameters of the methods that send or edit messages. The
-// library's types do not work for pictures and edited tables, which it encodes in its own way.
+// library's types do not fit, because it encodes pictures and edited tables in a way of its own.
 type parameters struct {
 	Chat      int64                        `json:"chat_id"`
 	Edited    int64                        `json:"message_id,omitempty"`
@@ -51,8 +51,8 @@ type photoMedia struct {
 	ParseMode models.ParseMode `json:"parse_mode,omitempty"`
 }
 
-// deliver sends a new message, or edits one. It simplifies the message as long as Telegram refuses
-// it.
+// deliver sends a new message, or edits one. If Telegram refuses the message, deliver simplifies it
+// and tries again, until nothing is left to simplify.
 func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	if d.edited == 0 && (d.message.Action == outbox.Edit || d.message.Action == outbox.Page) {
 		return outbox.Receipt{}, &outbox.Failure{Kind: outbox.Obsolete, Err: errors.New("no message to edit")}
@@ -107,7 +107,7 @@ func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	return true
 }
 
-// compose sets the parameters of a draft in its richest form.
+// compose sets the parameters of a draft to the richest form that Telegram has not refused.
 func (s *Sender) compose(d *draft) {
 	d.parameters = parameters{
 		Chat: d.message.ExternalChat, Edited: d.edited, Text: d.out.html, ParseMode: models.ParseModeHTML,
@@ -175,7 +175,7 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	}
 	if d.edited != 0 {
 		err := s.client.Call(ctx, method, p, nil, d.photo...)
-		if err == nil || says(err, "message is not modified") { // it was edited before
+		if err == nil || says(err, "message is not modified") { // it already has this content
 			return d.edited, nil
 		}
 		return 0, err
@@ -184,7 +184,7 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 		ID int64 `json:"message_id"`
 	}
 	err := s.client.Call(ctx, method, p, &sent, d.photo...)
-	if errors.Is(err, telegram.ErrOddResult) { // it is sent nevertheless
+	if errors.Is(err, telegram.ErrOddResult) { // the message was sent nevertheless
 		s.log.WarnContext(ctx, "failed to read the id of a sent message", "error", err)
 		err = nil
 	}

@@ -10,13 +10,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// editWindow is how many seconds after a message its edits are handled: long enough to notice a
-// slip, and too short to rewrite history.
+// editWindow is for how many seconds after a message the bot handles its edits. That is long enough
+// to notice a slip, and too short to rewrite history.
 const editWindow = int64(5 * time.Minute / time.Second)
 
 // edited handles an edited message. If the message was not a command, or a refused one, the new
-// command is handled as if it were sent now; otherwise the service ignores it. If a sender corrects
-// the score in a recorded /match, the service offers to fix the match.
+// command is handled as if it were sent now. Otherwise the service ignores the edit, unless it
+// corrects the score or the players in a recorded /match. Then the service asks whether to correct
+// the match as well.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil
@@ -36,8 +37,8 @@ func (m *message) isEditInTime() bool {
 	return m.isFromPerson() && m.ID != 0 && m.Date > 0 && after >= 0 && after <= editWindow
 }
 
-// asEdit turns the origin of a message into that of its edit. Two edits may have the same date, so
-// the key also has a hash of the text.
+// asEdit turns the origin of a message into the origin of its edit. Two edits may have the same
+// date, so the key also has a hash of the text.
 func (m *message) asEdit(o ranking.Origin) ranking.Origin {
 	o.Message, o.Trigger, o.SentAt = o.Key, ranking.ByEdit, time.Unix(m.EditDate, 0).UTC()
 	text := sha256.Sum256([]byte(m.Text))

@@ -47,7 +47,8 @@ func paragraphs(all ...[]string) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// wonLost returns the numbers of wins, draws and losses. It omits draws where there are none.
+// wonLost returns the numbers of wins, draws and losses. It omits draws if there are none and
+// noDraws is true.
 func wonLost(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)

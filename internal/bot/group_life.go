@@ -40,8 +40,9 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 	}
 }
 
-// member handles a change of a person's membership in a group. Telegram sends it only if the bot is
-// an admin. A person who was already out, for example after a lifted ban, does not leave again.
+// member handles a change of a person's membership in a group. Telegram reports such changes only
+// if the bot is an admin. A person who was already out, for example after a lifted ban, does not
+// leave again.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -73,7 +74,7 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	return o
 }
 
-// groupLife handles a service message.
+// groupLife handles a service message about the group's title or its members.
 func (r *Router) groupLife(ctx context.Context, m *message) error {
 	if !m.Chat.isGroup() || m.ID == 0 {
 		return nil

@@ -47,8 +47,8 @@ func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 // expected is the first player's expected score today.
 func (w words) expected(n stats.HeadToHead) fact { return w.fact("expected", w.percent(n.Expected)) }
 
-// percent formats ten-thousandths as whole percents, from 1 to 99: nothing that can happen is
-// impossible or certain.
+// percent formats ten-thousandths as whole percents, from 1 to 99, because neither 0 nor 100 would
+// be true of a match that can still go either way.
 func (w words) percent(tenThousandths int) string {
 	return w.Text("number.percent", args{"Number": min(max((tenThousandths+50)/100, 1), 99)})
 }

@@ -14,7 +14,7 @@ import (
 const nameHelp = "help"
 
 // Help explains a command, or lists the commands of a topic. With neither, it lists the most
-// important commands in a group, and all commands in a private chat.
+// important commands in a group, and the commands of all topics in a private chat.
 type Help struct {
 	Topic   string    `json:"topic,omitempty"` // the name of the command
 	List    helpTopic `json:"list,omitempty"`
@@ -55,8 +55,8 @@ func help(_ *Router, req request) ranking.Operation {
 	return ranking.Say{Notice: n}
 }
 
-// page returns the arguments of the buttons that show a page of the help in groups: "/match" for a
-// command, "results" for a topic, and "all" for the first page.
+// page returns the arguments of a button that shows h in a group, such as "/match" for a command
+// and "results" for a topic, or "all" for the first page. parseHelp reads them back.
 func (h Help) page() string {
 	if h.Topic != "" {
 		return "/" + h.Topic
@@ -67,7 +67,7 @@ func (h Help) page() string {
 // allTopics stands for the first page in button data.
 const allTopics helpTopic = "all"
 
-// parseHelp reads the arguments written by page. ok is false for any others.
+// parseHelp reads back the arguments written by page. ok is false for any others.
 func parseHelp(args string) (h Help, ok bool) {
 	if name, isCommand := strings.CutPrefix(args, "/"); isCommand {
 		c, found := findCommand(name)
@@ -84,9 +84,9 @@ const (
 	commandsPerRow = 3
 )
 
-// helpButtons returns the buttons below the help. In a group, the first page has buttons for the
-// topics and a topic's page for its commands; the pages of topics and commands also have a way
-// back.
+// helpButtons returns the buttons below the help. In a group, the first page has a button for each
+// topic, and a topic's page has one for each of its commands with a help text. The pages of topics
+// and commands also have a button back.
 func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	if n.Private {
 		if n.Topic == "" {
@@ -134,8 +134,8 @@ type Greeting struct {
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
-// Fleeting reports whether the greeting is only worth sending in time. In a group, the greeting is
-// the outcome of adding the bot, so it is sent even if it is late.
+// Fleeting reports whether a late greeting is not worth sending. In a group, the greeting is the
+// outcome of adding the bot, so it is sent however late it is.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})

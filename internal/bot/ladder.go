@@ -37,8 +37,8 @@ func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	return ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true}
 }
 
-// anyName reads the arguments of a button below a question about a ladder: its new name, or
-// nothing.
+// anyName accepts any arguments: those of the buttons below a question about a ladder are a name
+// for it, or nothing.
 func anyName(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Limits for matches with many players. A match has up to twenty, whose names, each repeated
-// several times, would not fit into one message.
+// Limits for matches with many players. A match has up to twenty players. If each of their names
+// occurred several times, they would not fit into one message.
 const (
 	// A side with up to maxSideNames players is listed in full. For a larger one, the first
 	// shortSideNames players are listed, and the others counted.
@@ -52,7 +52,8 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	return strings.Join(append(lines, notes(append([]string{match}, w.remarks(n)...)...)), "\n")
 }
 
-// remarks lists who is new in a match that counts, who reported it, and what was corrected.
+// remarks returns the remarks below a match that was not undone: its new players, who reported it,
+// whether it is in the past, its season, and what was corrected.
 func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
@@ -81,8 +82,8 @@ func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...s
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
-// outcomeText says who won, using a form of the catalog's text, with the score if there is one,
-// followed by after.
+// outcomeText says who won, with the score if there is one, followed by after. form is the suffix
+// of the catalog's text that has a score.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
 	id := "outcome." + outcomeOf(score)
@@ -119,7 +120,8 @@ func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides
 // hasPoints reports whether a score says more than who won.
 func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
-// showScore returns what stands between two sides: their score, or a trophy next to the winner.
+// showScore returns what stands between two sides: their score, or without one a trophy next to the
+// winner, or an equals sign for a draw.
 func showScore(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)
@@ -176,8 +178,8 @@ func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratin
 // movementsLine returns the rating changes in one line.
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
-// moves returns up to most rating changes. between separates them, and beside separates them from
-// everything else.
+// moves returns up to most rating changes, and the number of others. between separates the changes
+// from each other, and beside separates them from the rest.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)
@@ -236,7 +238,8 @@ func (w words) numberList(numbers []int) string {
 	}
 }
 
-// celebration says what is special about a match. It is empty for kinds of newer releases.
+// celebration says what is special about a match. It is empty for kinds that only newer releases
+// know.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
@@ -262,7 +265,7 @@ func (w words) matchLine(n ranking.MatchRecorded) string {
 	return strings.Join(append(line, w.remarks(n)...), " · ")
 }
 
-// plainSide returns the players of a side.
+// plainSide returns the players of a side without their rating changes.
 func (w words) plainSide(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return showName(p.Name) })
 }

@@ -13,7 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// matches handles /matches. A sender who reports a result with it means /match.
+// matches handles /matches. A sender who reports a result with it probably meant /match, so the bot
+// suggests that.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 	return ranking.Ask{Question: stats.Typed{Form: stats.MatchesCommand{Match: match}}}
@@ -51,7 +52,8 @@ func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, 
 }
 
 // matchesData returns the data of a button for a page of matches: of a player, as in 1h:7 and
-// 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. Other views may link to the first page.
+// 1h:7:o5, or of the group, as in 1m:0 and 1m:o5. o5 stands for the matches older than 5, n5 for
+// the newer ones, and neither for the first page, which other views link to.
 func matchesData(code string, q stats.MatchesQuestion) string {
 	args := strconv.FormatInt(int64(q.Player), 10)
 	if q.At.Key != 0 {
@@ -145,12 +147,12 @@ func (w words) matchRow(r stats.MatchRow, change string) string {
 	}
 }
 
-// A row of a list has room for short names only, and for two players per side.
+// Limits for a row of a list, which has little room.
 const (
-	maxRowName  = 20
-	maxRowUnits = 40
-	maxRowMark  = 16
-	maxRowSide  = 2
+	maxRowName  = 20 // characters of a name
+	maxRowUnits = 40 // limits a name in UTF-16 units
+	maxRowMark  = 16 // characters and UTF-16 units of a name's mark
+	maxRowSide  = 2  // players of a side
 )
 
 // shortName is showName for a row of a list.

@@ -24,15 +24,15 @@ const (
 // several builds a message that covers several items.
 type several struct {
 	lines      []string
-	units      int // the length of the lines
+	units      int // the length of the lines in UTF-16 units, with the room to grow
 	undo       int // number of the last match that can be undone
 	unanswered int // how many questions go unanswered
 }
 
-// merge renders several items as one message, with a line or two each. It returns how many items
-// the message covers: the longest run from the first on that fits and in which no item must be sent
-// alone. An edit must cover all items that the message covered before, so it only counts items that
-// do not fit.
+// merge renders several items as one message, with a line for each. It returns how many items the
+// message covers: the longest run from the first on that fits and in which no item must be sent
+// alone. An edit must cover all items that the message covered before, so it lists those that fit
+// and counts the others.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
 	var s several

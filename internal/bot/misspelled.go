@@ -82,7 +82,8 @@ func nearest(misspelled string) (nearest string) {
 }
 
 // isSlip reports whether two different words differ in one added, missing or replaced letter, or in
-// two swapped neighbors. A replaced letter in a short word makes another word: /list is not /lost.
+// two swapped neighbors. A replaced letter in a word of up to minMisspelled letters makes another
+// word: /list is not /lost.
 func isSlip(a, b string) bool {
 	letters, others := []rune(a), []rune(b)
 	if command.Distance(letters, others, 1) != 1 {

@@ -16,8 +16,8 @@ import (
 const (
 	// maxName is how many characters of a name are shown, as readers count them.
 	maxName = 32
-	// maxNameUnits limits a shown name in UTF-16 units, in which the length of a message is
-	// counted: a single character may carry any number of accents.
+	// maxNameUnits limits a shown name in UTF-16 units, in which the bot counts the length of a
+	// message, because a single character may carry any number of accents.
 	maxNameUnits = 64
 
 	isolate    = "\u2068" // starts text with its own writing direction …
@@ -119,7 +119,8 @@ func firstUnits(text string, units int) string {
 var linkEnders = strings.NewReplacer(
 	"@", "@"+joiner, "/", "/"+joiner, "#", "#"+joiner, "$", "$"+joiner, ".", "."+joiner, ":", ":"+joiner)
 
-// codeText returns a text that people chose for a command inside <code>, where it can be copied.
+// codeText renders a text that people chose as part of a command inside <code>, where it can be
+// copied.
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
 // showText renders a text that people chose. Such texts must not get into a message in any other

@@ -15,7 +15,8 @@ import (
 )
 
 // teamButtons returns the buttons for other teams, and the one to report the result. The players do
-// not fit into the data; they come from the /teams that the message replies to, in the same order.
+// not fit into the data. They are read again from the /teams that the message replies to, in the
+// same order.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
@@ -64,8 +65,8 @@ func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow returns an operation about the /teams that the message with the pressed button replies
-// to, nil if that is gone.
+// teamsBelow makes op an operation about the /teams that the message with the pressed button
+// replies to. It returns nil if that is gone.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {

@@ -32,8 +32,8 @@ func (w words) whoMeant(n stats.WhoMeant) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)})
 }
 
-// whoMeantButtons returns a button for each candidate. The question does not fit into the data; it
-// is in the message that their message replies to.
+// whoMeantButtons returns a button for each candidate. The question does not fit into the data. It
+// is read again from the message that the bot's message replies to.
 func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
 	for _, name := range n.People {
 		data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player)))
@@ -55,7 +55,7 @@ func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 }
 
 // commandBelow returns the command that the message with the pressed button replies to. ok is false
-// if it is gone.
+// if that message is gone or is no longer a command.
 func (r *Router) commandBelow(p *press) (req request, known Command, ok bool) {
 	to := p.query.Message.replied()
 	if to == nil || to.From == nil {

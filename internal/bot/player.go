@@ -33,7 +33,8 @@ func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 	return player, ok && player > 0
 }
 
-// playerButtons returns the buttons below a player's page, none for a player who has not played.
+// playerButtons returns the buttons below a player's page, none for a player who has never played
+// in the ladder.
 func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
@@ -196,7 +197,7 @@ func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 	return facts
 }
 
-// playerTable is player as a table, for players in the ranking.
+// playerTable is player as a table, for active players who have played.
 func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""

@@ -81,20 +81,22 @@ func AnswersPrompt(data string) bool {
 	return ok
 }
 
-// promptRef returns the prompt of a message. Its id is that of the message's first item.
+// promptRef returns the reference to a prompt. A prompt without an id has the id of its message's
+// first item.
 func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
 
-// How many characters of a name fit on a button: alone, with a word in front, and two in a row.
+// How many characters of a name fit on a button.
 const (
-	maxLabel     = 28
-	maxNewLabel  = 18
-	maxPairLabel = 13
+	maxLabel     = 28 // alone in its row
+	maxNewLabel  = 18 // alone in its row, beside other words
+	maxPairLabel = 13 // one of two in a row
 )
 
 // reportPromptButtons returns the buttons below the question about the meaning of a report: one row
-// per person or result, or the numbers of the readings that the question lists.
+// per person, ladder or short result, or one row with the numbers of the readings that the question
+// lists. Some questions have a single option, which stands beside the button to cancel.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button
@@ -156,8 +158,8 @@ func pressPrompt(r *Router, p *press) ranking.Operation {
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})
 
-// reportPrompt asks which reading of a report is meant. The buttons show readings that differ by a
-// person, or are short; otherwise the text lists them.
+// reportPrompt asks which reading of a report is meant. The text lists the readings if the buttons
+// show only their numbers.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
 	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
@@ -225,7 +227,7 @@ func (w words) repeated(id string, e ranking.EarlierReport) string {
 	return question
 }
 
-// namedResults joins as many results as there is room for.
+// namedResults joins as many results as fit into room UTF-16 units.
 func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
 	lines := make([]string, len(all))
 	for i, r := range all {

@@ -86,7 +86,7 @@ func (w words) rankingPage(n stats.RankingPage) string {
 
 var _ = shows(view[stats.Gains]{text: words.gains})
 
-// gains shows who gained the most in a span of time.
+// gains shows who has gained the most since a date.
 func (w words) gains(n stats.Gains) string {
 	title := w.titleOf("ranking.title", n.Title) + "\n" + w.Text("records.since", args{"Date": w.Date(n.Since)})
 	if len(n.Rows) == 0 {
@@ -156,7 +156,7 @@ func (w words) inactive(n stats.RankingPage) string {
 // existed get the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
-// rankingNotes returns the two remarks that best explain the rows of a page, or one if
+// rankingNotes returns the remarks that best explain the rows of a page: at most two, or one if
 // hiddenPlayers adds another.
 func (w words) rankingNotes(n stats.RankingPage) []string {
 	if len(n.Rows) == 0 {
@@ -184,7 +184,7 @@ func (w words) rankingNotes(n stats.RankingPage) []string {
 	return notes[:min(len(notes), 2-min(n.Hidden, 1))]
 }
 
-// placesBegin says how many matches earn a place. unplaced is true while no player has one.
+// placesBegin says how many matches earn a place. unplaced reports whether no player has one yet.
 func (w words) placesBegin(matches int, unplaced bool) string {
 	if unplaced {
 		return w.Plural("ranking.no_places", matches, nil)

@@ -25,7 +25,8 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 	return strings.Join(append(lines, "", w.Plural("not_recorded.again", n.Limit, nil)), "\n")
 }
 
-// rejectedResult returns a line about a result that was not recorded, undone or corrected.
+// rejectedResult returns a line about what was not carried out: the report of a match, or a command
+// that amends one.
 func (w words) rejectedResult(d ranking.RejectedResult) string {
 	if len(d.Sides[0]) > 0 && !hasPoints(d.Score) {
 		return w.namedResult(d.NamedResult)

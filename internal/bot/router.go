@@ -32,7 +32,7 @@ type Rankings interface {
 type Router struct {
 	rankings Rankings
 	self     telegram.Self
-	forget   func(ranking.ExternalChatID) // nil if nothing needs to know
+	forget   func(ranking.ExternalChatID) // see WhenMembersChange; nil if nothing needs to know
 }
 
 // NewRouter returns a router for the bot with this account.
@@ -99,7 +99,7 @@ type request struct {
 	origin  ranking.Origin
 }
 
-// newRequest returns a request for the command in a message, or that a message stands for.
+// newRequest returns a request for c, the command that m contains or stands for.
 func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	o.Command, o.Said = loggedName(c.Name), c
 	if !m.isAnonymousAdmin() {
@@ -148,7 +148,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people whom a message shows with their ids, apart from its sender.
+// shown returns the people, apart from the sender, whose ids a message reveals.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)
@@ -196,8 +196,8 @@ func (m *message) key(chat int64) string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. In a forum, every message may seem
-// to reply to the one that created its topic.
+// replied returns the message that this one replies to, or nil. In a forum, a message that is no
+// reply may seem to reply to the one that created its topic.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil

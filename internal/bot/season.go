@@ -28,7 +28,7 @@ func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operatio
 	return start
 }
 
-// parseStart reads the arguments of the button that starts a season. ok is false for all others.
+// parseStart reads the arguments of the button that starts a season. ok is false for any others.
 func parseStart(args string) (start ranking.StartSeason, ok bool) {
 	tag, name, ok := strings.Cut(args, ":")
 	return ranking.StartSeason{Tag: ranking.MatchTag(tag), Name: name}, ok && tag != ""

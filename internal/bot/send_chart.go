@@ -17,7 +17,7 @@ import (
 const maxDrawings = 2
 
 // sendChart sends a chart, or replaces the one in the message with the pressed button. The picture
-// is not stored: it is drawn on its turn, from the data at that time.
+// is never stored. It is drawn when the chart is sent, from the ratings at that time.
 func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	n, ladder, err := read[stats.Chart](m.Items[0])
@@ -45,7 +45,7 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 // does not count as an attempt to send.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
-		// a panic of the drawing would recur and block the chat's lane
+		// a panic while drawing would recur and block the chat's lane
 		if p := recover(); p != nil {
 			err = telegram.Rejected(fmt.Errorf("drawing a chart panicked: %v", p))
 		}

@@ -16,8 +16,8 @@ func typedSettings(*Router, request) ranking.Operation {
 	return ranking.TypedSettings{Languages: languages()}
 }
 
-// languages maps words for the bot's languages to language tags. Each language has a name in every
-// language.
+// languages maps the names of the bot's languages, in each of them, and the tags themselves to
+// language tags.
 func languages() map[string]string {
 	all := make(map[string]string)
 	for _, l := range catalog.All() {
@@ -102,8 +102,8 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
 // settingButtons returns the buttons below the settings, at most eight: those that open a group,
-// the settings of a group, the values of a setting, or the time zones of a region. In a group, an
-// on/off setting shows its values directly, and so does a group's only setting.
+// the settings of a group, the values of a setting, or the time zones of a region. In a group, a
+// setting with two values shows them directly, and so does the group's only setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)

@@ -44,9 +44,9 @@ func fix(r *Router, req request, f command.Fix) ranking.Operation {
 	return fix
 }
 
-// amendment identifies the match that a command means: by its number; otherwise by the card or
-// /match that the command replies to; otherwise it is the sender's last match, or the last one that
-// the sender undid.
+// amendment identifies the match that a command means: by its number, or else by the card or /match
+// that the command replies to. With neither, the service takes the sender's last match, or the last
+// one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -95,8 +95,7 @@ func pressFix(r *Router, p *press) ranking.Operation {
 	return ranking.AcceptFix{Amendment: ranking.Amendment{Match: card.match(), Changes: &card.changes}, Scores: scores}
 }
 
-// cardButton is the data of a button below a match's card: which match it is, and how often it has
-// changed.
+// cardButton is the data of a button below a match's card: the match, and how often it had changed.
 type cardButton struct {
 	number, changes int
 	tag             ranking.MatchTag
@@ -152,7 +151,7 @@ func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged b
 
 func scoreData(score [2]int) string { return fmt.Sprintf("%d:%d", score[0], score[1]) }
 
-// eachScore formats a score, or else each of its sets.
+// eachScore formats each set, or the score if there are none.
 func eachScore(score [2]int, sets []ranking.SetScore, form func([2]int) string) []string {
 	if len(sets) == 0 {
 		return []string{form(score)}
@@ -190,7 +189,7 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correction gives the score before a fix, where only the new one is shown.
+// correction says what was fixed, where only the new score is shown.
 func (w words) correction(was, score [2]int) string {
 	switch {
 	case was == score:
@@ -274,8 +273,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was gives the earlier score of a corrected match. If only the sets have changed, it returns the
-// text sets.
+// was says what was corrected, usually by the earlier score. If only the sets have changed, it
+// returns the text sets.
 func (w words) was(n ranking.MatchFixed, sets string) string {
 	switch score := scoreOf(n.Sides); {
 	case n.Before != nil:
@@ -295,15 +294,14 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question whether to undo a match. The prompt's id
-// is that of its item.
+// undoPromptButtons returns the buttons below the question of whether to undo a match.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
-// whichPromptButtons returns the buttons below the question which match to undo, four numbers in a
-// row.
+// whichPromptButtons returns the buttons below the question of which match to undo, four numbers in
+// a row.
 func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var all []button

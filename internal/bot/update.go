@@ -31,10 +31,10 @@ type update struct {
 
 var _ intake.Reader = ReadUpdate
 
-// ReadUpdate decodes an update for intake and for Handle. Its only error is a missing id; Handle
-// reports all other faults. Whatever the fault, fields of the wrong type are skipped, and all
-// others are read. The caption of a photo, a video and so on becomes the text of its message, so a
-// command there counts.
+// ReadUpdate decodes an update for intake and for Handle. Its only error is a missing id, because
+// Handle reports all other faults. Fields of the wrong type are skipped, and all others are read.
+// The caption of a photo, a video and so on becomes the text of its message, so a command there
+// counts.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u update
 	u.err = json.Unmarshal(raw, &u)
@@ -71,8 +71,8 @@ func value[T any](p *T) (v T) {
 	return v
 }
 
-// callbackQuery is a button press. If the message is too old, Telegram sends only its id and chat;
-// if it was sent via the bot in another chat, there is no message at all.
+// callbackQuery is a button press. If the message is too old, Telegram sends only the message's id
+// and chat. If the message was sent via the bot in another chat, Telegram sends no message at all.
 type callbackQuery struct {
 	ID      string   `json:"id"`
 	From    *user    `json:"from"`
@@ -81,7 +81,7 @@ type callbackQuery struct {
 }
 
 type message struct {
-	update             int64           // the id of its update, 0 if only a reply to it shows it
+	update             int64           // the id of its update, 0 for a message that was replied to
 	ID                 int64           `json:"message_id"` // 0 for an ephemeral message
 	EphemeralID        int64           `json:"ephemeral_message_id"`
 	ThreadID           int64           `json:"message_thread_id"`

@@ -46,7 +46,7 @@ func (o outgoing) callbackAnswer() string {
 // errUnknownKind means that a newer release wrote the notice.
 var errUnknownKind = errors.New("unknown kind of notice")
 
-// view renders the notices of a type.
+// view has the functions that render the notices of a type. Only text is required.
 type view[N any] struct {
 	text func(words, N) string
 	// line is the short form for a merged message; nil if the notice is sent alone.
@@ -62,7 +62,7 @@ type view[N any] struct {
 	personal bool
 }
 
-// views render the notices of each type.
+// views has the function that renders each type of notice.
 var views = map[reflect.Type]func(outbox.Item, words) (outgoing, error){}
 
 // shows registers a view.

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// webLinks makes the links of web boards. A link is made when a message is sent, and never stored.
+// webLinks makes the links to web boards. A link is made when a message is sent, and never stored.
 type webLinks struct {
 	link    func(ranking.WebBoard) string // nil if the host has no address for them
 	buttons bool                          // Telegram accepts the links in buttons

@@ -48,8 +48,8 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
 }
 
-// nameButtons returns the buttons of the people a name may mean, one per row, and the way back to
-// all opponents.
+// nameButtons returns the buttons of the people a name may mean, one per row, and if there are
+// other opponents, the button back to all of them.
 func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
