@@ -6,51 +6,58 @@ import (
 	"time"
 )
 
-// Celebration is what is special about a match: the first kind that applies, in the order of the
-// kinds.
+// Celebration is what is special about a match. If several kinds apply, it is of the first one in
+// the order of the constants below.
 type Celebration struct {
 	Kind CelebrationKind
-	// Players are the winners of an upset, otherwise one player.
+	// Players are the winners for an upset, and a single player for every other kind.
 	Players []PlayerID
-	// Number is the rating difference of an upset, the rating of a personal best, or the number of
-	// wins in a streak.
+	// Number is the rating difference of an upset, the new rating for a personal best, the number
+	// of wins in a streak, and 0 for a new number one.
 	Number int
 }
 
 // CelebrationKind is a kind of celebration.
 type CelebrationKind string
 
-// The kinds, in order.
+// The kinds, most important first.
 const (
-	// NewNumberOne means that the player has passed all others in the ranking.
+	// NewNumberOne means that the player has passed all others in the ranking and, after the last
+	// match of the message, still leads it alone.
 	NewNumberOne CelebrationKind = "number_one"
-	// UpsetOfMonth is the largest upset of the calendar month, in the group's time zone.
+	// UpsetOfMonth means that the match is the largest upset of the calendar month so far, in the
+	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
-	// PersonalBest means that the player's rating was below their best one, and is above it now.
+	// PersonalBest means that the player's rating was below the player's best rating before the
+	// match, and is above it now. A player's first matchesToABest matches do not count.
 	PersonalBest CelebrationKind = "best"
-	// WinningStreak means that the player's wins in a row are a multiple of streakStep.
+	// WinningStreak means that the number of the player's wins in a row is a multiple of
+	// streakStep.
 	WinningStreak CelebrationKind = "streak"
 )
 
 const (
-	// MinPlaces is how many players need enough matches for a place before any player has one.
-	// Until then, there is no number one either.
+	// MinPlaces is the number of players who must have played enough matches before the ranking
+	// gives places. Until then, no player is the number one. The table of a season gives every
+	// player a place until then, and needs as many players for medals.
 	MinPlaces = 3
 
-	// MinUpset is the smallest upset that is stored and celebrated.
+	// MinUpset is the smallest rating difference of an upset that is stored and celebrated.
 	MinUpset = 100
 
-	// MaxLeaders is more than the number of players in nearly any message.
+	// MaxLeaders is the number of players that are read from the top of the ranking to find a new
+	// number one. Nearly no message has so many players.
 	MaxLeaders = 64
-	// matchesToABest is the number of first matches in which a personal best is nothing special.
+	// matchesToABest is the number of matches that a player must have played before a personal best
+	// is special.
 	matchesToABest = 10
 	streakStep     = 5
 )
 
-// LeaderQuery asks for the players at the top of a ladder's ranking at a time.
+// LeaderQuery requests the players at the top of a ladder's ranking at the time At.
 type LeaderQuery struct {
 	At    time.Time
-	Limit int // 0 for none
+	Limit int // maximum number of players, 0 to request none
 }
 
 // Leader is a player at the top of a ranking.
@@ -59,16 +66,18 @@ type Leader struct {
 	Elo      int
 }
 
-// Leaders are players at the top of a ranking, highest rating first.
+// Leaders are the players at the top of a ranking, highest rating first, with the query that found
+// them.
 type Leaders struct {
 	LeaderQuery
 	Found        []Leader
-	PlaceMatches int // the rule of the ladder
+	PlaceMatches int // number of matches that the ladder requires for a place
 }
 
-// Celebrate returns what is special about each match of a message, nil for nothing. largest is the
-// largest upset of the month before this message, 0 if there is none. Two instances that record
-// matches of a ladder within milliseconds may both celebrate what is true for only one of them.
+// Celebrate returns what is special about each match of a message, nil if nothing is. largest is
+// the largest upset of the month before the message, 0 if there was none. If two instances record
+// matches in one ladder within milliseconds of each other, both may celebrate although only one of
+// them should.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)
@@ -86,8 +95,8 @@ func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 }
 
 // newNumberOne returns the player to celebrate as the new number one, and the index of the match in
-// which they passed all others. The index is -1 if there is no such player. The player must still
-// be the number one after the last match of the message.
+// which that player passed all others, -1 if there is no such player. The player must still be the
+// number one after the last match of the message.
 func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
 	f := fieldOf(matches, leaders)
 	passed = -1
@@ -112,9 +121,9 @@ func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed i
 
 // field is the part of a ranking that determines its number one.
 type field struct {
-	places       map[PlayerID]place // of all players of the message
-	others       []Leader           // the first of all other players
-	placeMatches int                // the rule of the ladder
+	places       map[PlayerID]place // the players of the message
+	others       []Leader           // the leaders who are not in the message
+	placeMatches int                // as in Leaders
 }
 
 type place struct {
@@ -139,8 +148,8 @@ func fieldOf(matches []*Played, leaders Leaders) field {
 	return f
 }
 
-// mayInclude reports whether a player is in the ranking, or may be because only a part of the
-// ranking was read.
+// mayInclude reports whether a player is in the ranking, or may be in it below the part that was
+// read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -150,15 +159,15 @@ func (l Leaders) mayInclude(s Standing) bool {
 	return slices.ContainsFunc(l.Found, found) || read > 0 && read == l.Limit && s.Elo <= l.Found[read-1].Elo
 }
 
-// update updates the field with a match.
+// update applies a match to the field.
 func (f field) update(m *Played) {
 	for _, p := range m.Players {
 		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= f.placeMatches && p.After.LeftAt.IsZero()}
 	}
 }
 
-// highest returns the highest rating in the ranking without a player, and the number of players
-// left.
+// highest returns the highest rating in the ranking and the number of players in it, both without
+// the player except. The rating is -1 if there is no other player.
 func (f field) highest(except PlayerID) (elo, count int) {
 	elo, count = -1, len(f.others)
 	if count > 0 {
@@ -179,8 +188,8 @@ func (f field) isFirst(player PlayerID) bool {
 	return p.ranked && p.elo >= highest
 }
 
-// numberOne returns the player of the message who is alone at the top of the ranking, 0 if there is
-// none or the ranking is too short.
+// numberOne returns the player of the message who is alone at the top of the ranking. It returns 0
+// if there is none, or if fewer than MinPlaces players are in the ranking.
 func (f field) numberOne() PlayerID {
 	for player, p := range f.places {
 		if highest, others := f.highest(player); p.ranked && p.elo > highest && others+1 >= MinPlaces {
@@ -190,8 +199,8 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset reports whether the match with index i is a larger upset than all others of the
-// month.
+// isLargestUpset reports whether the match with index i is a larger upset than all other matches of
+// the message, and than largest.
 func isLargestUpset(matches []*Played, i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {
@@ -205,9 +214,9 @@ func isLargestUpset(matches []*Played, i, largest int) bool {
 	return true
 }
 
-// Upset returns the difference between the average rating of the losers and of the winners, rounded
-// to a whole number. It is 0 if the winners were not rated lower. sides are the ratings of the
-// players of sides A and B before the match.
+// Upset returns the average rating of the losers minus that of the winners, rounded to a whole
+// number. It returns 0 for a draw, and if the winners were not rated lower. sides are the ratings
+// of the players on sides A and B before the match.
 func Upset(s Score, sides [2][]int) int {
 	winners, losers := sides[0], sides[1]
 	switch {
@@ -216,7 +225,7 @@ func Upset(s Score, sides [2][]int) int {
 	case s.A < s.B:
 		winners, losers = losers, winners
 	}
-	// Use integers, so that an exact half is rounded up.
+	// Use integers, so that exactly half a point is rounded up.
 	difference, size := 0, len(winners)*len(losers)
 	for _, rating := range losers {
 		difference += rating * len(winners)
@@ -230,7 +239,8 @@ func Upset(s Score, sides [2][]int) int {
 	return (2*difference + size) / (2 * size)
 }
 
-// inCardOrder returns the players in the order of the card: winners first.
+// inCardOrder returns the players in the order of the card: the winners first or, after a draw,
+// side A first.
 func (m *Played) inCardOrder() []MatchPlayer {
 	players := slices.Clone(m.Players)
 	slices.SortStableFunc(players, func(a, b MatchPlayer) int {
@@ -251,8 +261,8 @@ func (m *Played) winners() (players []PlayerID) {
 	return players
 }
 
-// personal returns the personal best of a player, or else the winning streak of a player. If
-// several players have one, it is the first in the order of the card.
+// personal returns a player's personal best or, if there is none, a player's winning streak. If
+// several players have one, it is the one of the first player in the order of the card.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

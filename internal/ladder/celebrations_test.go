@@ -7,13 +7,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// standingOf returns the standing of a player who has played the given number of matches. Its id is
-// the player's, plus 100.
+// standingOf returns the standing of a player who has played the given number of matches. The id of
+// the standing is the player's id plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
 	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played}}
 }
 
-// part returns what a match changes for a player of a side.
+// part returns a match's player on the given side, whose rating changes by change.
 func part(side int, before Standing, change int) MatchPlayer {
 	after := before
 	after.Elo += change
@@ -22,12 +22,13 @@ func part(side int, before Standing, change int) MatchPlayer {
 	return MatchPlayer{Side: side, Before: before, After: after}
 }
 
-// beats returns a match that the first player has won, and that moves the given points.
+// beats returns a match that winner has won by 3:1. The winner gains the given points, and the
+// loser loses them.
 func beats(winner, loser Standing, points int) *Played {
 	return &Played{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
 }
 
-// celebrated returns what each match celebrates, nil for nothing.
+// celebrated sets the upset of each match and returns what Celebrate returns for the matches.
 func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration {
 	for _, m := range matches {
 		played, standings := Match{RatingRules: m.RatingRules, Result: m.Result}, make([]*Standing, len(m.Players))
@@ -39,8 +40,8 @@ func celebrated(leaders Leaders, largest int, matches ...*Played) []*Celebration
 	return Celebrate(matches, leaders, largest)
 }
 
-// leadersAre returns the leaders of a ranking that was read to its end, or to its 20th place. Five
-// matches give a place.
+// leadersAre returns the leaders of a ranking in which five matches give a place. The query's limit
+// is 20, so with fewer leaders the whole ranking was read.
 func leadersAre(found ...Leader) Leaders {
 	return Leaders{LeaderQuery: LeaderQuery{At: time.Unix(1, 0), Limit: 20}, Found: found, PlaceMatches: 5}
 }
@@ -49,7 +50,7 @@ func celebrationOf(kind CelebrationKind, number int, players ...PlayerID) *Celeb
 	return &Celebration{Kind: kind, Number: number, Players: players}
 }
 
-// checkCelebrated compares the celebrations, match by match.
+// checkCelebrated compares the celebrations match by match.
 func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -57,8 +58,8 @@ func checkCelebrated(t *testing.T, got []*Celebration, want ...*Celebration) {
 	}
 }
 
-// TestNewNumberOne: player 1 is celebrated for passing everybody else, and only then. 3 and 4 do
-// not play.
+// TestNewNumberOne: player 1 is celebrated for passing all others, and for nothing else. The
+// players with the standings 3, 4 and 5 do not play.
 func TestNewNumberOne(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1500, 20)
@@ -109,8 +110,8 @@ func TestNewNumberOne(t *testing.T) {
 	}
 }
 
-// TestNumberOneOfSeveralMatches: of the matches of a message, only a number one who still leads
-// after the last match is celebrated.
+// TestNumberOneOfSeveralMatches: in a message with several matches, a new number one is celebrated
+// only if the player still leads after the last match.
 func TestNumberOneOfSeveralMatches(t *testing.T) {
 	t.Parallel()
 	one, two := standingOf(1, 1590, 20), standingOf(2, 1580, 20)
@@ -148,10 +149,10 @@ func TestUpsetOfMonth(t *testing.T) {
 	t.Parallel()
 	upset := func(points int) *Played { return beats(standingOf(1, 1500, 20), standingOf(2, 1500+points, 20), 20) }
 	swapped := upset(150)
-	swapped.A, swapped.B = 1, 3 // the higher rated one has won
+	swapped.A, swapped.B = 1, 3 // the higher-rated player has won
 	draw := upset(150)
 	draw.B = draw.A
-	team := func(points int) *Played { // the losers have an average of 1500 + points - 0.5
+	team := func(points int) *Played { // the losers' average is 1500 + points - 0.5
 		return &Played{Result: Result{Score: Score{B: 1}}, Players: []MatchPlayer{
 			part(1, standingOf(1, 1499+points, 20), -20), part(1, standingOf(2, 1500+points, 20), -20),
 			part(2, standingOf(3, 1600, 20), 20), part(2, standingOf(4, 1400, 20), 20),
@@ -223,7 +224,8 @@ func TestWinningStreak(t *testing.T) {
 	}
 }
 
-// TestOneCelebration: a match to which everything applies celebrates the most important of it.
+// TestOneCelebration: a match to which several kinds of celebration apply gets only the most
+// important one.
 func TestOneCelebration(t *testing.T) {
 	t.Parallel()
 	match := func(change func(one, two *MatchPlayer)) *Played {
@@ -256,7 +258,7 @@ func TestOneCelebration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := match(tc.change)
-			// As newcomers, they do not lead the ranking.
+			// With so few matches, the losers do not lead the ranking, despite their high ratings.
 			m.Players[0].After.Played, m.Players[1].After.Played = 3, 3
 			m.Players[0].Before.Played, m.Players[1].Before.Played = 2, 2
 			got := celebrated(tc.leaders, tc.largest, m)

@@ -5,9 +5,9 @@ type UserID int64
 
 // The store's ids.
 type (
-	// ID is the id of a ladder of a group.
+	// ID is the id of a group's ladder.
 	ID int64
-	// SeasonID is the id of a season of a ladder.
+	// SeasonID is the id of a ladder's season.
 	SeasonID int64
 	// PlayerID is the id of a player.
 	PlayerID int64

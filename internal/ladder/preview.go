@@ -2,7 +2,7 @@ package ladder
 
 import "elobot/internal/elo"
 
-// ExpectedScore returns the expected score of side a, between 0 and 1.
+// ExpectedScore returns the expected score, between 0 and 1, of side a against side b.
 func ExpectedScore(a, b []Standing) float64 { return elo.ExpectedOf(ratingsOf(a), ratingsOf(b)) }
 
 func ratingsOf(side []Standing) []int {

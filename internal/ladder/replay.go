@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrInconsistent means that the stored data of a ladder is inconsistent, so that it cannot be
-// replayed. Verify shows where.
+// ErrInconsistent means that a ladder cannot be replayed, because its stored data is inconsistent.
+// The operator can run `elobot verify` to see where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
 // Match is a stored match of a ladder.
@@ -20,20 +20,20 @@ type Match struct {
 	Result
 	PlayedAt time.Time
 	Undone   bool
-	Upset    int    // see Played
+	Upset    int    // as in Played
 	Parts    []Part // side 1 first
 }
 
-// History holds the matches of a season from some match to the last one.
+// History holds the matches of a season from a given match to the last one.
 type History struct {
 	Matches   []Match        // ordered by number, including undone ones
-	Standings []RankedPlayer // the current standings of all their players
+	Standings []RankedPlayer // the current standings of their players, and perhaps others
 	Season    SeasonID
 	// Over is the number of the season if it is over, 0 if it is current. The service sets it.
 	Over int
 }
 
-// RankedPlayer is a standing, with what is needed to verify whose it is.
+// RankedPlayer is a standing with the facts needed to verify that its player may have one.
 type RankedPlayer struct {
 	Standing
 
@@ -49,30 +49,30 @@ type RankedPlayer struct {
 type Rewrite struct {
 	Season SeasonID
 	Reason Reason
-	// Players are replaced first: their entries pass to the new players, before Entries replace
-	// them.
+	// Players are replaced before the other changes are made: each one's history entries pass to
+	// the new player, and Superseded and Entries are relative to that.
 	Players    []ReplacedPlayer
 	Superseded []OldEntry // current entries that no longer apply
 	Entries    []NewEntry // their replacements
 	Upsets     []ChangedUpset
 	// Standings are sorted by id. Each has the version that was read; those without an id are new.
 	Standings []Standing
-	// Unplayed are players who no longer play in a match. Only the store knows when they last
-	// played.
+	// Unplayed are players who were in a match that no longer counts, or who were replaced in one.
+	// A replay does not reach their earlier matches, so the store looks up when they last played.
 	Unplayed []PlayerID
 }
 
-// ReplacedPlayer is a player in a match who is replaced by another one.
+// ReplacedPlayer replaces the player From of a match by the player To.
 type ReplacedPlayer struct {
 	Match MatchID  `json:"match_id"`
 	From  PlayerID `json:"from_id"`
 	To    PlayerID `json:"into_id"`
 }
 
-// ChangedUpset is a match whose upset has changed.
+// ChangedUpset is the new upset of a match.
 type ChangedUpset struct {
 	Match MatchID `json:"id"`
-	Upset int     `json:"upset"` // see Played
+	Upset int     `json:"upset"` // as in Played
 }
 
 // Reason is why the history was rewritten.
@@ -134,9 +134,9 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 	return entries
 }
 
-// Initial returns the standings before the first match of the history, by player. LastPlayed stays
-// as it is, because it cannot be calculated backwards. If the replay leaves out matches, the store
-// corrects it.
+// Initial returns the standings before the first match of the history, by player. LastPlayed keeps
+// its current value, because an earlier one cannot be calculated backwards. For players whose
+// matches a replay leaves out, the store corrects LastPlayed.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
@@ -164,8 +164,8 @@ func (h History) Initial() (Table, error) {
 	return standings, nil
 }
 
-// Replay replays the history and returns the resulting changes. It calls change for each match in
-// order, to modify it before it is replayed.
+// Replay replays the history and returns the resulting changes. It passes each match, in order, to
+// change, which may modify the match before it is replayed.
 func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	standings, err := h.Initial()
 	if err != nil {
@@ -174,7 +174,7 @@ func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	return h.ReplayFrom(standings, reason, change)
 }
 
-// ReplayFrom is Replay from the given initial standings.
+// ReplayFrom is like Replay, but starts from the standings in table.
 func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Rewrite, error) {
 	w := Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {
@@ -207,10 +207,10 @@ func (m Match) Entries() []Entry {
 	return entries
 }
 
-// Has reports whether a player plays in the match.
+// Has reports whether the player takes part in the match.
 func (m Match) Has(player PlayerID) bool { return m.PartOf(player) != nil }
 
-// PartOf returns a player's part in the match, nil if there is none.
+// PartOf returns the player's part in the match, nil if the player does not take part.
 func (m Match) PartOf(player PlayerID) *Part {
 	at := slices.IndexFunc(m.Parts, func(p Part) bool { return p.Player == player })
 	if at < 0 {

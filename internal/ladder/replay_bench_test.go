@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// playedHistory returns the match history of a ladder of 20 players, with the given number of
-// matches and players per side.
+// playedHistory returns the history of a ladder of 20 players, with the given number of matches
+// between sides of size players.
 func playedHistory(tb testing.TB, matches, size int) History {
 	tb.Helper()
 	const players = 20
@@ -20,7 +20,7 @@ func playedHistory(tb testing.TB, matches, size int) History {
 	var entry HistoryID
 	for i := range matches {
 		m := Match{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32}, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
-		for j := range 2 * size { // the step is odd and no multiple of five, so the players differ
+		for j := range 2 * size { // a step of 1 or 3 visits all players before it repeats one
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}
 		entries, upset, err := now.Play(&m)
@@ -41,7 +41,7 @@ func playedHistory(tb testing.TB, matches, size int) History {
 	return c
 }
 
-// BenchmarkReplay replays a whole ladder, unchanged and without its first match.
+// BenchmarkReplay replays a whole ladder, both unchanged and with its first match undone.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1, 2} {
 		for _, matches := range []int{1_000, 10_000} {

@@ -9,24 +9,24 @@ import (
 	"elobot/internal/elo"
 )
 
-// NoPoints stands for the points of a side in a Score without points. The winner then has 0, and
-// after a draw both sides have NoPoints.
+// NoPoints stands for the points of a side in a Score without points. The loser has NoPoints and
+// the winner 0. After a draw, both sides have NoPoints.
 const NoPoints = -1
 
-// Half is added to the points of both sides in a Score with half points. After two wins and a draw,
-// 2½:½ is {Half+2, Half}. A drawn game gives half a point to each side, so scores with halves
-// compare and differ like whole ones. The database, buttons and notices use the same form.
+// Half is added to the points of both sides in a Score with half points. A drawn game gives half a
+// point to each side, so either both sides have a half or neither has. That way, scores with halves
+// compare and differ like whole ones. For example, 2½:½ after two wins and a draw is {Half+2,
+// Half}. The database, buttons and notices use the same form.
 const Half = 1000
 
-// Score is the score of a match or of a set, from 0 to 999 for each side, with Half added to both
-// sides or to none. The score of a match may also be a Win, a Loss or a Draw of side A without
-// points.
+// Score is the score of a match or of a set: 0 to 999 points for each side, with Half added to both
+// sides or to neither. The score of a match without points is Win, Loss or Draw.
 type Score struct {
 	A int `json:"a"`
 	B int `json:"b"`
 }
 
-// Scores without points.
+// The scores without points, from the point of view of side A.
 var (
 	Win  = Score{0, NoPoints}
 	Loss = Score{NoPoints, 0}
@@ -36,7 +36,7 @@ var (
 // DrawnGame is the score of a drawn game in a series.
 var DrawnGame = Score{Half, Half}
 
-// HasPoints reports whether the score is more than who won.
+// HasPoints reports whether the score has points, rather than only an outcome.
 func (s Score) HasPoints() bool { return min(s.A, s.B) != NoPoints }
 
 // IsValid reports whether a match can have the score.
@@ -44,10 +44,10 @@ func (s Score) IsValid() bool {
 	return min(s.A, s.B) >= 0 && max(s.A, s.B) < 2*Half && s.A/Half == s.B/Half || s == Win || s == Loss || s == Draw
 }
 
-// Most returns the larger number of whole points.
+// Most returns the whole points of the side with more points.
 func (s Score) Most() int { return max(s.A, s.B) % Half }
 
-// IsGame reports whether the score can be that of a single game in a series: a win or a draw.
+// IsGame reports whether the score can be the score of a single game in a series: 1:0, 0:1 or ½:½.
 func (s Score) IsGame() bool { return s == DrawnGame || s.A+s.B == 1 }
 
 // String returns the score in the form used in commands.
@@ -65,18 +65,19 @@ func typedPoints(n int) string {
 	return strings.TrimPrefix(strconv.Itoa(n-Half), "0") + "½"
 }
 
-// Result is the result of a match. In a match played in sets, the score counts the sets won by each
+// Result is the result of a match. In a match played in sets, the Score counts the sets won by each
 // side.
 type Result struct {
 	Score
 	Sets []Score // the points of each set; none, or at least two
-	// Games are the games of a match that ended early, as typed. They matter only without a score.
+	// Games are the games of a match that ended early, as typed. Cards show them only if the Score
+	// has no points.
 	Games string
 }
 
-// ResultOf returns the result for reported scores. A single score is the score of the match;
-// several are the scores of its sets. A drawn set counts for neither side, but a drawn game, ½:½,
-// is half a point for each.
+// ResultOf returns the result for reported scores. A single score is the score of the match.
+// Several scores are the scores of its sets: a drawn set counts for neither side, except that a
+// drawn game, ½:½, counts half a point for each.
 func ResultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}
@@ -97,11 +98,12 @@ func ResultOf(scores []Score) Result {
 	return r
 }
 
-// Equal reports whether two results have the same score and sets.
+// Equal reports whether two results have the same score and sets. Games may differ.
 func (r Result) Equal(o Result) bool { return r.Score == o.Score && slices.Equal(r.Sets, o.Sets) }
 
-// IsSame reports whether two results may be from the same match. A result without points matches
-// any result with the same winner. Sets matter only if both results have some.
+// IsSame reports whether two results may be from the same match. If only one of them has points,
+// they must have the same winner, or both be draws. Otherwise, their scores must be equal, and so
+// must their sets if both have some.
 func (r Result) IsSame(o Result) bool {
 	haveSets := len(r.Sets) > 0 && len(o.Sets) > 0
 	return r.HasPoints() != o.HasPoints() && cmp.Compare(r.A, r.B) == cmp.Compare(o.A, o.B) ||
@@ -117,7 +119,7 @@ func (r Result) Swapped() Result {
 	return s
 }
 
-// From returns the score with the points of a side, 1 or 2, as A.
+// From returns the score with the points of the given side, 1 or 2, as A.
 func (s Score) From(side int) Score {
 	if side == 2 {
 		return Score{s.B, s.A}
@@ -125,7 +127,7 @@ func (s Score) From(side int) Score {
 	return s
 }
 
-// of returns the outcome for a side, 1 or 2.
+// of returns the outcome for the given side, 1 or 2.
 func (s Score) of(side int) elo.Score {
 	own := s.From(side)
 	return elo.ScoreOf(own.A, own.B)

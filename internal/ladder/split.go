@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// The numbers of players that can be split.
+// The smallest and the largest number of players that can be split.
 const (
 	MinSplit = 4
 	MaxSplit = 20
 )
 
-// Split is a way to divide players into two teams whose sizes differ by at most one. Bit i is set
-// if the i-th player, from 0, is in the first team. The first player always is.
+// Split is a way to divide players into two teams whose sizes differ by at most one. If the i-th
+// player, from 0, is in the first team, bit i is set. The first player is always in the first team.
 type Split uint32
 
 // Has reports whether the i-th player is in the first team.
@@ -31,15 +31,15 @@ func Divide[P any](s Split, players []P) (teams [2][]P) {
 	return teams
 }
 
-// SplitOf returns the Split with a number. ok is false if the number is no Split of that many
-// players.
+// SplitOf returns number as a Split of that many players. ok is false if the number is not such a
+// Split.
 func SplitOf(number, players int) (s Split, ok bool) {
 	size := bits.OnesCount32(uint32(number))
 	valid := players >= MinSplit && players <= MaxSplit && number > 0 && number>>players == 0 && number&1 == 1
 	return Split(number), valid && (size == players/2 || size == players-players/2)
 }
 
-// Splits returns the number of ways to divide players.
+// Splits returns the number of ways to split that many players.
 func Splits(players int) int {
 	ways := 1 // to choose the smaller team
 	for i := range players / 2 {
@@ -51,10 +51,10 @@ func Splits(players int) int {
 	return ways
 }
 
-// EvenSplit returns the k-th most even way to divide players with these ratings, from 1. The ways
-// are ordered by the difference of the teams' average ratings, and ties by the number of the Split.
-// It compares all ways. The number of ratings must be from MinSplit to MaxSplit, and k from 1 to
-// Splits.
+// EvenSplit returns the k-th most even way, from 1, to split players with these ratings. The ways
+// are ordered by the difference between the teams' average ratings, and then by the number of the
+// Split. EvenSplit compares all ways. The number of ratings must be from MinSplit to MaxSplit, and
+// k from 1 to Splits.
 func EvenSplit(ratings []int, k int) Split {
 	type way struct {
 		difference int
@@ -76,7 +76,7 @@ func EvenSplit(ratings []int, k int) Split {
 				sum += r
 			}
 		}
-		// Multiply both averages by both team sizes, because whole numbers compare exactly.
+		// Compare whole numbers, which are exact: the averages multiplied by both team sizes.
 		difference := sum*(players-size) - (total-sum)*size
 		all = append(all, way{max(difference, -difference), split})
 	}

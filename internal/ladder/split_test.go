@@ -18,15 +18,15 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// division is a way to divide players: the numbers of the first team, in order.
+// division is a way to divide players into two teams.
 type division struct {
-	team       []int
-	difference *big.Rat // of the averages
+	team       []int    // the indexes of the first team's players, in order
+	difference *big.Rat // between the teams' average ratings
 }
 
-// divisions returns all ways to divide players into two teams, the most even first. Equally even
-// ones are ordered by the last player whose team differs: first the one with that player in the
-// second team.
+// divisions returns all ways to divide players into two teams, most even first. Of two equally even
+// ways, find the last player whose team differs: the way that has this player in the second team
+// comes first.
 func divisions(ratings []int) []division {
 	var all []division
 	var divide func(player int, first, second []int)
@@ -57,8 +57,8 @@ func mean(ratings, team []int) *big.Rat {
 	return big.NewRat(int64(sum), int64(len(team)))
 }
 
-// reversed returns for each player, from the last to the first, 1 if the player is in a team and 0
-// if not.
+// reversed returns, for each player from the last to the first, 1 if the player is in team and 0 if
+// not.
 func reversed(team []int, players int) []int {
 	in := make([]int, players)
 	for _, player := range team {
@@ -67,7 +67,8 @@ func reversed(team []int, players int) []int {
 	return in
 }
 
-// TestEvenSplit: the even splits of up to nine players come in the order of an exhaustive search.
+// TestEvenSplit: the splits of four to nine players come in the order that an exhaustive search
+// finds.
 func TestEvenSplit(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

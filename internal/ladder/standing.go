@@ -12,21 +12,21 @@ import (
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin reports whether K is multiplied by elo.MarginFactor of the score. In a match played in
-	// sets, the score counts sets.
+	// Margin reports whether the margin of victory counts: K is then multiplied by
+	// elo.MarginFactor. In a match played in sets, the margin is the difference in sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
-// Provisional is another K-factor for a player's first matches in a ladder, zero for none. It lets
-// newcomers reach their level sooner. Opponents keep their own K, so the rating changes of such a
-// match may not add up to zero.
+// Provisional is a different K-factor for a player's first matches in a season. The zero value
+// means none. A higher K lets newcomers reach their level sooner. Opponents keep their own K, so
+// the rating changes of such a match may not add up to zero.
 type Provisional struct {
 	K       int `json:"provisional_k_factor"`
-	Matches int `json:"provisional_matches"` // number of first matches
+	Matches int `json:"provisional_matches"` // number of matches with this K
 }
 
-// kAfter returns the K-factor of a player who has played this many matches in the ladder. Undone
-// matches do not count.
+// kAfter returns the K-factor of a player who has played this many matches in the current season.
+// Undone matches do not count.
 func (r RatingRules) kAfter(played int) int {
 	if played < r.Provisional.Matches {
 		return r.Provisional.K
@@ -34,8 +34,8 @@ func (r RatingRules) kAfter(played int) int {
 	return r.K
 }
 
-// Standing is a player's rating, counters and streak in a ladder. Ratings are between elo.Min and
-// elo.Max. The JSON names are the column names.
+// Standing is a player's rating, counters and streak in a season of a ladder. Ratings are between
+// elo.Min and elo.Max. The JSON names are the column names.
 type Standing struct {
 	ID       StandingID `json:"id"` // 0 if not stored yet
 	Player   PlayerID   `json:"player_id"`
@@ -43,19 +43,20 @@ type Standing struct {
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
-	// Version changes with every write. A write needs the version that was read.
+	// Version changes with every write. A write fails unless it has the version that is stored.
 	Version int64 `json:"version"`
 	Counters
 	Streak  int `json:"streak"`         // wins in a row, or losses in a row as a negative number
 	Longest int `json:"longest_streak"` // the most wins in a row
-	// LastPlayed is when the last match that counts was played, zero for never.
+	// LastPlayed is when the player's last match that counts was played, zero for a player without
+	// one.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show
 	// players who have left.
 	LeftAt time.Time `json:"left_at,omitzero"`
 }
 
-// Initial returns the standing before its first match.
+// Initial returns the standing before the player's first match.
 func (s Standing) Initial() Standing {
 	return Standing{
 		ID: s.ID, Player: s.Player, Name: s.Name, Version: s.Version,
@@ -63,8 +64,8 @@ func (s Standing) Initial() Standing {
 	}
 }
 
-// PresentAt returns the standing of a player who was in the group at that time: it clears an
-// earlier LeftAt.
+// PresentAt returns the standing of a player who was in the group at that time: LeftAt is cleared
+// unless the player left later.
 func (s Standing) PresentAt(at time.Time) Standing {
 	if !s.LeftAt.After(at) {
 		s.LeftAt = time.Time{}
@@ -72,8 +73,8 @@ func (s Standing) PresentAt(at time.Time) Standing {
 	return s
 }
 
-// MergedLeftAt returns LeftAt for the combination of two standings: zero if either is a member's,
-// otherwise the later one.
+// MergedLeftAt returns LeftAt for a player into whom another one is merged: zero if either of them
+// is a member, otherwise the later time.
 func (s Standing) MergedLeftAt(o Standing) time.Time {
 	switch {
 	case s.LeftAt.IsZero() || o.LeftAt.IsZero():
@@ -85,7 +86,8 @@ func (s Standing) MergedLeftAt(o Standing) time.Time {
 	}
 }
 
-// Differs reports whether two standings differ. Equal times in different zones do not.
+// Differs reports whether two standings differ. Times in different zones are equal if they are the
+// same instant.
 func (s Standing) Differs(o Standing) bool {
 	if s.LastPlayed.Equal(o.LastPlayed) {
 		o.LastPlayed = s.LastPlayed
@@ -97,7 +99,8 @@ func (s Standing) Differs(o Standing) bool {
 }
 
 // after returns the standing after a match with the given score and rating change. at is when the
-// match was played: matches may be reported in another order.
+// match was played. That may be before LastPlayed, because matches may be reported in another
+// order.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -121,10 +124,11 @@ func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 type Part struct {
 	Player PlayerID
 	Side   int    // 1 is A, 2 is B
-	Entry  *Entry // the current history entry; nil if there is none, as for an undone match
+	Entry  *Entry // the current history entry, nil for an undone match
 }
 
-// Entry is a history entry: how a match changed a standing. The JSON names are the column names.
+// Entry is a history entry, which records how a match changed a standing. The JSON names are the
+// column names.
 type Entry struct {
 	ID     HistoryID `json:"-"`
 	Before int       `json:"elo_before"`
@@ -155,7 +159,7 @@ type Played struct {
 	RatingRules
 	Result
 	PlayedAt time.Time
-	// Upset is the difference between the average ratings of the losers and the winners if it is
+	// Upset is the average rating of the losers minus that of the winners if the difference is
 	// MinUpset or more, otherwise 0.
 	Upset   int
 	Players []MatchPlayer

@@ -1,15 +1,15 @@
 package ladder
 
-// playerHistory sums up the history entries of a player.
+// playerHistory sums up a player's history entries.
 type playerHistory struct {
 	entries int
 	first   int // the rating before the first entry
 	changes int // the sum of all rating changes
 }
 
-// Start returns the standings before the first match of a whole season. The start rating is the
-// stored one, unless the player's history begins with another rating and adds up from there to the
-// current one.
+// Start returns the standings before the first match. The history must be a whole season. A
+// player's start rating is the stored one, unless the player's history entries begin with another
+// rating and add up from there to the current rating.
 func (h History) Start() Table {
 	histories := make(map[PlayerID]playerHistory, len(h.Standings))
 	for _, m := range h.Matches {

@@ -27,15 +27,15 @@ func (c *Counters) count(score elo.Score, n int) {
 	}
 }
 
-// Tally is a player's achievements in matches. They may be all matches, or only those against or
-// with another player.
+// Tally sums up matches of a player: all of them, or only those against or with another player.
 type Tally struct {
 	Counters
-	// For and Against are the half points of the player's side and of the other side, in matches
-	// with points.
+	// For and Against are the half points of the player's side and of the other side. Matches
+	// without points do not count.
 	For, Against int
 	Gained       int // the sum of the player's rating changes
-	// Surplus is how much more than expected the player's side scored, in ten-thousandths of a win.
+	// Surplus is the score of the player's side minus the expected score, in ten-thousandths of a
+	// win.
 	Surplus int
 }
 
@@ -51,23 +51,25 @@ func (t *Tally) add(m *Match, own Part, surplus int) {
 	t.Surplus += surplus
 }
 
-// halves returns the number of half points in the points of a Score.
+// halves returns the half points in one side's points of a Score.
 func halves(points int) int { return 2*(points%Half) + points/Half }
 
-// Peak is the largest value of a kind, and the first match that reached it; nil for none.
+// Peak is the largest value of its kind and the first match that reached it. In is nil if no match
+// did.
 type Peak struct {
 	Value int
 	In    *Match
 }
 
-// reach counts a later match that has reached a value.
+// reach records that m reached value. The match must be later than those before.
 func (p *Peak) reach(value int, m *Match) {
 	if p.In == nil || value > p.Value {
 		*p = Peak{value, m}
 	}
 }
 
-// Summary is a player's achievements in matches. The zero value is for no matches.
+// Summary is a player's achievements in a set of matches. The zero value is the summary of no
+// matches.
 type Summary struct {
 	Tally
 	Best      Peak // the highest rating after a match
@@ -77,8 +79,8 @@ type Summary struct {
 	Partners  map[PlayerID]*Tally
 }
 
-// Add counts a later match, in which the player has the part own. The match must be complete, and
-// the summary retains it.
+// Add counts a match that is later than those before. own is the player's part in it. The match
+// must be complete, and the summary retains it.
 func (s *Summary) Add(m *Match, own Part) {
 	if s.Opponents == nil {
 		s.Opponents, s.Partners = make(map[PlayerID]*Tally), make(map[PlayerID]*Tally)
@@ -107,7 +109,7 @@ func (s *Summary) Add(m *Match, own Part) {
 	}
 }
 
-// surplus returns how much more than expected a side scored, in ten-thousandths of a win.
+// surplus returns the score of a side minus its expected score, in ten-thousandths of a win.
 func (m *Match) surplus(side int) int {
 	const win = 10_000
 	var ratings [2][]int

@@ -20,8 +20,8 @@ func partOf(player ladder.PlayerID, side, before, change, streakBefore int) ladd
 	}}
 }
 
-// season returns five matches of player 1: a win, a draw, a loss in a team, an upset and a win
-// without points.
+// season returns five matches of player 1: a win, a draw, a loss in a team, a win that is an upset,
+// and a win without points.
 func season() []ladder.Match {
 	all := []ladder.Match{
 		matchOf(1, ladder.Score{A: 3, B: 1}, partOf(1, 1, 1500, 16, 4), partOf(2, 2, 1500, -16, 0)),
@@ -73,7 +73,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestSummaryOfOpponents: what one opponent gains over expectation, the other loses, whichever side
+// TestSummaryOfOpponents: the surplus of one opponent is the deficit of the other, whichever side
 // each was on.
 func TestSummaryOfOpponents(t *testing.T) {
 	t.Parallel()

@@ -6,13 +6,13 @@ import (
 	"elobot/internal/elo"
 )
 
-// Table has the standings of a season, by player. All matches fold into it one after the other,
-// whether they are recorded, replayed, verified or hypothetical.
+// Table has the standings of a season, by player. Matches change it one after the other, whether
+// they are recorded, replayed, verified or hypothetical.
 type Table map[PlayerID]*Standing
 
-// Play folds a match into the table. It returns the match's history entries in the order of its
-// parts, and its upset as in Played. An undone match changes nothing and has neither. Play fails
-// with ErrInconsistent if a player has no standing or a side is empty.
+// Play applies a match to the table. It returns the history entries of the match, in the order of
+// its parts, and the upset as in Played. An undone match changes nothing and has no entries and no
+// upset. Play fails with ErrInconsistent if a player has no standing or a side is empty.
 func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 	if m.Undone {
 		return nil, 0, nil
@@ -32,7 +32,7 @@ func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 	return entries, upset, nil
 }
 
-// play changes the standings of a match's players, given in the order of its parts.
+// play applies a match to the standings of its players, which are in the order of its parts.
 func play(m *Match, standings []*Standing) (entries []Entry, upset int) {
 	var sides [2][]int
 	for i, p := range m.Parts {
