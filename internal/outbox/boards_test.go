@@ -89,8 +89,9 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 	})
 }
 
-// TestContentMadeWhenSent: the sender's report about a board is persisted and counted: its
-// fingerprint, and whether anything was sent. A request that only looked counts against the limits.
+// TestContentMadeWhenSent: the sender's receipt for a board is persisted and counted, with its
+// fingerprint and whether anything was sent. A request that only looked at the message counts
+// against the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,8 +136,8 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// TestTouched: a chat is touched when something is added or sent to it, except by its boards, which
-// would never come to rest. The start of an update of a board is reported too, and of nothing else.
+// TestTouched: a chat is touched by each wake and by each message sent, but not by its boards,
+// which would otherwise be updated forever. BoardBegins is called for boards only.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,18 +10,21 @@ import (
 // The messenger does not say whether a single chat or the whole bot has exceeded a limit. If
 // several chats are rate limited at about the same time, assume the whole bot.
 const (
-	limitedChats    = 3                // this many chats …
-	limitedWithin   = 5 * time.Second  // … within this time
-	maxLimitedPause = 60 * time.Second // all lanes pause for at most this long
+	// limitedChats rate limits in different chats, all within limitedWithin, open the circuit.
+	limitedChats  = 3
+	limitedWithin = 5 * time.Second
+	// maxLimitedPause caps the pause after rate limits in several chats.
+	maxLimitedPause = 60 * time.Second
 )
 
-// outageChats is in how many chats requests must fail for transient reasons, with no answer in
-// between, before the circuit opens.
+// outageChats is the number of chats in which requests must fail for transient reasons, with no
+// answer in between, before the circuit opens. It is also the number of chats that must be refused
+// in the same words before refusals count as an outage.
 const outageChats = 3
 
-// breaker is a circuit breaker that pauses all lanes. When the pause is over, one lane
-// probes whether the messenger accepts requests again. If it does, the circuit closes and
-// the others follow.
+// breaker is a circuit breaker that pauses all lanes except those of callback answers. When the
+// pause is over, one lane probes whether the messenger accepts requests again. If it does, the
+// circuit closes and the others follow.
 type breaker struct {
 	open    bool
 	until   time.Time     // earliest time of the next probe
@@ -38,8 +41,8 @@ type limit struct {
 	pause time.Duration
 }
 
-// rateLimited notes a rate limit of a chat. It returns how long all lanes pause
-// because of it, or 0.
+// rateLimited records that the messenger rate limited a chat. It returns how long the circuit stays
+// open because of that, or 0.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
@@ -57,8 +60,8 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed notes a request that failed for a transient reason; outage is set if that is known to be
-// an outage. It returns how long all lanes pause because of it, or 0.
+// failed records that a request failed for a transient reason. If outage is set, one failure opens
+// the circuit. It returns how long the circuit stays open because of that, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
@@ -75,8 +78,8 @@ func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration 
 	return pause
 }
 
-// answered notes a request that the messenger answered, and reports whether that
-// closed the circuit.
+// answered records that the messenger answered a request, and reports whether that closed the
+// circuit.
 func (b *breaker) answered(now time.Time) bool {
 	switch {
 	case !b.open:

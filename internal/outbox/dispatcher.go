@@ -29,17 +29,17 @@ func NewDispatcher(store Store, sender Sender, log *slog.Logger, settings Settin
 }
 
 // Run dispatches until the context ends. It then starts no new requests, gives those in flight
-// their full timeout, persists their results and returns nil; everything else waits in the store
-// for the next leader. It returns ErrLeaseLost when the lease is over. It may be called again with
-// another lease, but not concurrently.
+// their full timeout, tries to persist their results and returns nil. Everything else waits in the
+// store for the next leader. Run returns ErrLeaseLost if another instance has taken over the lease.
+// It may be called again with another lease, but not concurrently.
 func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTerm(d, lease).run(ctx)
 }
 
-// Wake reports that these lanes have something to send. It never blocks. A lost wake delays a
-// lane until the next poll at most. While the dispatcher does not run, Wake keeps nothing and
-// returns false: the caller has to notify another instance. Run finds items that were committed
-// before it started.
+// Wake reports that these lanes have something to send. It never blocks. A lost wake delays a lane
+// at most until the next poll. While the dispatcher is not running, Wake keeps nothing and returns
+// false, so the caller has to notify another instance. Run finds items that were committed before
+// it started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 )
 
 // requests counts and times the requests that a sender makes for one message, usually one. Each
-// has the full timeout, which does not include the time that the sender prepares or waits
-// before it begins.
+// request has the full timeout, which starts when the request does, not when the sender prepares it
+// or waits to begin it. Only the requests for a callback answer share one timeout.
 type requests struct {
 	term    *term
 	lane    *lane
@@ -47,8 +47,8 @@ func (r *requests) begin(ctx context.Context) error {
 	return nil
 }
 
-// awaitLease waits until the lease lasts long enough for the first request: preparing it may
-// have taken long.
+// awaitLease waits until the lease lasts long enough for the first request. The lease was checked
+// before the sender prepared the request, which may have taken a long time.
 func (r *requests) awaitLease(ctx context.Context) error {
 	for {
 		err := r.term.whyNot(r.timeout)
@@ -71,12 +71,13 @@ func (r *requests) count() int {
 
 // extraRequest is a request for a message after its first one. It waits for the total limit,
 // because the messenger counts it like any other. It does not wait for the limits of its chat,
-// which could take a minute in the middle of a message: the next message of the chat does. Its lane
-// holds a send slot, so it gets its share of the total limit before any other lane.
+// which could take a minute in the middle of a message; the chat's next message waits for them
+// instead. Because its lane already holds a send slot, it goes before all lanes that still wait for
+// one.
 type extraRequest struct {
 	lane    *lane
 	message Message
-	begin   chan error // receives nil when it may begin
+	begin   chan error // receives nil when it may begin, errStopped if it must not
 }
 
 // awaitExtra waits until a lane may begin an extra request for its current message.
@@ -109,7 +110,8 @@ func (t *term) dropExtra(l *lane) {
 	t.extra = slices.DeleteFunc(t.extra, func(r extraRequest) bool { return r.lane == l })
 }
 
-// beginExtra begins the extra requests that may begin. While stopping, it refuses them.
+// beginExtra begins waiting extra requests in order, as far as the limits and the lease allow.
+// While stopping, it refuses them.
 func (t *term) beginExtra(now time.Time) {
 	for len(t.extra) > 0 && (t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
 		var err error

@@ -24,8 +24,8 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 }
 
 // TestExtraRequests: every request for a message counts. An extra one waits only for the total
-// limit, ahead of other chats; the next message of the chat waits for all of them. Each request has
-// the full timeout.
+// limit, ahead of other chats; the next message of the chat waits for all of them. Each of these
+// requests has the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,8 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// TestBackoff: failures not caused by the item back off more and more, and never make it a dead
-// letter.
+// TestBackoff: the pauses after failures that the item did not cause grow, and such failures never
+// make it a dead letter.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -76,8 +76,8 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// TestRateLimitedWithoutATime: rate limits without a retry time back off more and more, by at least
-// a second.
+// TestRateLimitedWithoutATime: the pauses after rate limits without a retry time grow, and are at
+// least a second long.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

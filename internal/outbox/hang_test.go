@@ -78,7 +78,7 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	return f(ctx, m)
 }
 
-// TestHangingStore: a hanging call of the store is given up, so it does not block sending for long.
+// TestHangingStore: a hanging call of the store is canceled, so it does not block sending for long.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,8 +10,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Backoff after transient failures: it doubles from firstBackoff to maxBackoff, with a
-// jitter of ±30 %.
+// Backoff after failures: it doubles from firstBackoff to maxBackoff, with a jitter of ±30 %.
 const (
 	firstBackoff  = 500 * time.Millisecond
 	maxBackoff    = 20 * time.Second
@@ -32,8 +31,8 @@ func nextPause(b *retry.Backoff) time.Duration {
 }
 
 // lane is the dispatcher's state of a queue: not its items, only whether there may be any and when
-// the next may be sent. It is in memory from its first wake until it has nothing to send and its
-// pace limits nothing.
+// the next may be sent. It is kept in memory from the wake or poll that adds it until it has
+// nothing to send and its pace limits nothing.
 type lane struct {
 	Lane
 	state     state
@@ -47,8 +46,8 @@ type lane struct {
 	counted   int       // requests for the current message that are already counted in the pace
 	repeats   bool      // the next request may repeat one of unknown outcome
 	readyAt   time.Time // when it became ready for its turn; zero: it is not
-	refused   int64     // the last item that the messenger refused for an unknown reason …
-	refusedAt time.Time // … and when it first did so; zero: there is none
+	refused   int64     // id of the item last refused for an unknown reason
+	refusedAt time.Time // when that item was first refused; zero: never
 
 	order time.Time // sort key in the heap that contains it
 	index int       // position in that heap
@@ -63,7 +62,7 @@ const (
 	busy                // being taken, sent or persisted
 )
 
-// Priorities of lanes. A waiting lane rises one level in each levelEvery.
+// Priorities of lanes. A waiting lane rises one level every levelEvery.
 const (
 	levelPrivate      = 10
 	levelGroup        = 5
@@ -74,7 +73,7 @@ const (
 	levelEvery        = 10 * time.Second
 )
 
-// level returns the priority of a lane of the chat with the messenger's id to.
+// level returns the priority of lane l in the chat whose messenger id is to.
 func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) int {
 	level := levelGroup
 	switch {
@@ -93,9 +92,9 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	return level
 }
 
-// rank returns when a lane that has waited since then would have started to wait at level 0.
-// All lanes rise at the same speed, so the lane with the earliest rank is first, as long as
-// no level changes.
+// rank converts a wait that began at since on the given level to the start of an equally urgent
+// wait on level 0. All lanes rise at the same speed, so the lane with the earliest rank goes first,
+// and their order changes only when a level does.
 func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }
@@ -103,14 +102,14 @@ func rank(since time.Time, level int) time.Time {
 // chatPace is the pace of a chat. All its lanes share it, except for answers to buttons.
 type chatPace struct {
 	pace
-	edits    pace // requests of all lanes but messages
+	edits    pace // requests of pages and boards
 	inFlight int  // lanes that hold a send slot
 }
 
-// setLimits sets the limits of a chat. Pages and boards use at most half of them, so that messages
-// need not wait long for the other half. They are also at least a second apart: if buttons are
-// pressed in quick succession, only the last press matters, and it must not wait because earlier
-// presses have used up the burst.
+// setLimits sets the limits of a chat. Pages and boards use at most half of them, rounded up, and
+// leave the rest to messages. They are also at least a second apart: if buttons are pressed in
+// quick succession, only the last press matters, and it must not wait because earlier presses have
+// used up the burst.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
@@ -131,7 +130,7 @@ func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	return latest(at, l.chat.edits.next(now, 0))
 }
 
-// requested notes the end of a request.
+// requested records the end of a request.
 func (l *lane) requested(now time.Time) {
 	l.chat.add(now)
 	if l.Kind != Messages {
@@ -139,7 +138,7 @@ func (l *lane) requested(now time.Time) {
 	}
 }
 
-// others returns the lanes that share the pace: none for answers to buttons.
+// others returns the other lanes that share the pace of l's chat; none for callback answers.
 func (l Lane) others() []Lane {
 	switch l.Kind {
 	case Messages:

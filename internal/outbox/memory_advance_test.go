@@ -233,7 +233,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	return turn
 }
 
-// begin notes a request in a lane.
+// begin records the start of a request in a lane.
 func (m *memory) begin(l Lane) {
 	m.lastRequest[l] = &takenRequest{chat: l.Chat}
 	if l.Kind != CallbackAnswers {

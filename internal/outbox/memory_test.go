@@ -24,7 +24,7 @@ type memory struct {
 	// afterAdvance runs once everything is persisted. Its error means that the answer was lost.
 	afterAdvance func(turns []Turn) error
 
-	model    *queuemodel.Model // learns of all changes; nil for none
+	model    *queuemodel.Model // is notified of all changes; nil: none
 	counts   *tally
 	parksFor time.Duration // pause of a chat after a refusal
 

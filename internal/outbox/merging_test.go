@@ -156,8 +156,8 @@ func TestOverfullLane(t *testing.T) {
 	})
 }
 
-// TestLateItem: an item that is past its deadline at its turn is not sent; that takes no further
-// poll.
+// TestLateItem: items whose deadline has passed when their lane gets its turn are not sent. The
+// lane continues without another poll.
 func TestLateItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestLateItem(t *testing.T) {
 	})
 }
 
-// TestCrowdedStore: while too many items wait over all chats, fewer may wait in each.
+// TestCrowdedStore: while too many items wait in all chats together, fewer may wait in each chat.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

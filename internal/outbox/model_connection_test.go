@@ -136,7 +136,7 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
-// refused notes a refusal of the epoch by the store, and returns the error.
+// refused returns err. If err is ErrLeaseLost, it first records that the store refused the epoch.
 func (c connection) refused(epoch int64, err error) error {
 	if errors.Is(err, ErrLeaseLost) {
 		c.w.counts.add("the lease was lost")

@@ -302,7 +302,7 @@ func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// leaseRefused notes that the store refused the epoch, which may happen only once.
+// leaseRefused records that the store refused the epoch, which may happen only once for each epoch.
 func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

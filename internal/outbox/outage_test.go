@@ -23,8 +23,8 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// TestOutage: while the messenger is unreachable, one lane probes, less and less often, and the
-// others wait.
+// TestOutage: while the messenger is unreachable, one lane at a time probes, at growing intervals,
+// and the others wait.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -77,7 +77,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutageEndsWithTheFirstAnswer: the first answer, whatever it is, ends an outage.
+// TestOutageEndsWithTheFirstAnswer: the first answer ends an outage, even if it is a refusal.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{

@@ -8,9 +8,9 @@
 //
 // What must hold, whatever fails:
 //   - The store is the only source of truth. A dispatcher may lose its memory at any moment.
-//   - An item is marked as sending before its request begins. A request whose result was not
-//     persisted counts as a possible duplicate: the same message is sent again, and given up after
-//     [MaxPossibleDuplicates].
+//   - An item is marked as sending before its request begins. If the outcome of a request is
+//     unknown or was not persisted, the same message is sent again as a possible duplicate. After
+//     [MaxPossibleDuplicates] it is given up on.
 //   - Unless the message itself caused the failure, its items stay first in their lane and
 //     are retried.
 //   - Only the holder of the [Lease] sends. A request begins only if it ends before another
@@ -35,15 +35,15 @@ type Lane struct {
 	Kind LaneKind
 }
 
-// LaneKind is what a lane consists of. The values are stored.
+// LaneKind is the kind of items in a lane. The values are stored.
 type LaneKind int16
 
 const (
 	Messages        LaneKind = iota // messages to the chat, and edits of them
 	CallbackAnswers                 // answers to the buttons pressed in the chat
-	Pages                           // messages that a pressed button edits; messages go first
-	SetAside                        // in stores only: items that are set aside
-	Boards                          // messages that exist once; everything else goes first
+	Pages                           // edits of the message with a pressed button; Messages go first
+	SetAside                        // items set aside as Unsupported; used only by stores
+	Boards                          // messages that exist once in a chat; all other lanes go first
 )
 
 // Action is what a message does.
@@ -69,9 +69,9 @@ type Item struct {
 	Key     string // idempotency key of the command that caused it, for the log
 	Kind    string
 	Payload []byte
-	Names   map[int64]Name // of the players that the payload refers to, and of the addressee
-	// AddresseeID and Addressee are the person being answered: a player's id, or the name of a
-	// person who is not a player. Both are zero if there is none.
+	Names   map[int64]Name // by player id: the players in the payload, and the addressee
+	// AddresseeID and Addressee identify the person being answered: by a player's id, or by the
+	// name of a person who is not a player. Both are zero if there is none.
 	AddresseeID        int64
 	Addressee          string
 	ReplyTo            int64  // the message to reply to, 0 for none
@@ -82,7 +82,7 @@ type Item struct {
 	Failures           int    // requests that ended as Failed
 }
 
-// Name is a player's name when an item is taken.
+// Name is a player's name at the time an item is taken.
 type Name struct {
 	Name string `json:"name"`
 	Mark string `json:"mark"` // tells players with the same name apart; empty if unneeded
@@ -174,7 +174,7 @@ const (
 	Unreachable FailureKind = "unreachable"
 	// Ambiguous: the outcome is unknown; the item stays first, and the same message is sent again.
 	Ambiguous FailureKind = "ambiguous"
-	// Uncertain: there were MaxPossibleDuplicates; all items of the message are given up.
+	// Uncertain: there were MaxPossibleDuplicates; all items of the message are given up on.
 	Uncertain FailureKind = "uncertain"
 	// Unauthorized: the token is invalid; nothing can be sent, and everything stays.
 	Unauthorized FailureKind = "unauthorized"
@@ -183,8 +183,8 @@ const (
 	// Forbidden: the bot may not write to the chat; the chat is parked for a while, and
 	// its items stay.
 	Forbidden FailureKind = "forbidden"
-	// Failed: not sent, for an unknown reason; the item stays first, and is dead after
-	// MaxFailures such requests.
+	// Failed: not sent, for an unknown reason; the item stays first, and becomes a dead letter
+	// after Settings.MaxFailures such requests.
 	Failed FailureKind = "failed"
 	// Rejected: refused for good; the first item becomes a dead letter, and the others wait
 	// for their turn.
@@ -226,8 +226,8 @@ type Result struct {
 	// duplicate. After any other failure that does not end them, they wait to be taken again.
 	Failure *Failure
 	// Pause is how long the failure delays requests, under any leader: after RateLimited all
-	// requests to the chat, otherwise only those for this item. It is 0 if the item is given up for
-	// good at once, or waits until the chat may be written to.
+	// requests to the chat, otherwise only those for this item. It is 0 if the item leaves its
+	// lane, if the chat is parked, or if nothing was tried.
 	Pause time.Duration
 	// Dead reports whether the item has failed too often and becomes a dead letter.
 	Dead bool
@@ -296,12 +296,12 @@ type Store interface {
 	// lane, in the same order. Items already marked as sending are taken again as the same message
 	// and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
 	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Summarize ends the first items of lanes that must not be sent any more: those past
-	// their deadline, and all pages of a message but the newest. If more items wait than
-	// Bounds.MaxWaiting, it also ends results and answers to questions that certainly did
-	// not arrive. One item, in the place of the first ended result, tells of all ended
-	// results. No request for such a lane may be in flight. Summarize fails with
-	// ErrLeaseLost when the epoch is over.
+	// Summarize ends the first items of lanes that must not be sent any more: those past their
+	// deadline, and all pages of a message but the newest. If more items wait than
+	// Bounds.MaxWaiting, it also ends results and answers to questions that certainly did not
+	// arrive. One item, in the place of the first ended result, summarizes all ended results. No
+	// request for such a lane may be in flight. Summarize fails with ErrLeaseLost when the epoch is
+	// over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists up to largest chats with the
 	// most waiting items.

@@ -14,8 +14,8 @@ type pace struct {
 	ends    []time.Time // ends of the last requests, oldest first
 }
 
-// farFuture is the wait for something without a known time: the end of another request, or the turn
-// of another lane. Then the lane is rescheduled.
+// farFuture is the wait for an event whose time is unknown: the end of another request, or the turn
+// of another lane. The event reschedules the waiting lane.
 const farFuture = 1000 * time.Hour
 
 // next returns the earliest moment, not before now, at which another request may start with the

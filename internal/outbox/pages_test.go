@@ -181,8 +181,8 @@ func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	}
 }
 
-// TestPagesAreNotUncertain: a page with an unknown outcome is repeated, however often, because that
-// makes no duplicate. It ends at its deadline.
+// TestPagesAreNotUncertain: a page with an unknown outcome is repeated as often as necessary,
+// because that creates no duplicate. It ends at its deadline.
 func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,12 +7,12 @@ import (
 )
 
 // MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message
-// before it is given up. Telegram cannot be asked whether a message has arrived, and its readers
-// may have seen this many copies.
+// before the dispatcher gives up on it. Telegram offers no way to check whether a message has
+// arrived, so readers may see up to this many copies.
 const MaxPossibleDuplicates = 5
 
-// isExhausted reports whether the message is given up because of possible duplicates. Repeated
-// edits create none.
+// isExhausted reports whether the dispatcher gives up on m because of possible duplicates. It never
+// does for edits, because repeating them creates no duplicates.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
@@ -25,16 +25,17 @@ func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
 
 const (
-	// defaultTimeout limits a request, and LongestRequest one that repeats another. Answers that
-	// are too late for the first are usually in time for the second.
+	// defaultTimeout limits a request, unless Settings.SendTimeout is shorter.
 	defaultTimeout = 5 * time.Second
+	// LongestRequest limits a request that repeats another one: an answer that is too late for the
+	// first request is usually in time for the second.
 	LongestRequest = 8 * time.Second
 )
 
 var errTooManyPossibleDuplicates = errors.New("too many possible duplicates")
 
-// ambiguousPause returns how long a message waits after a request with an unknown outcome; 0 if the
-// message is given up now.
+// ambiguousPause returns how long m waits after a request with an unknown outcome; 0 if the
+// dispatcher gives up on m now.
 func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	if m.exhaustedAfter(m.Row.PossibleDuplicates + 1) {
 		return 0

@@ -82,7 +82,7 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 }
 
 // TestSwallowedMessagesAreDelivered: if the messenger swallows everything for a minute, everything
-// is delivered afterwards, and nothing is given up.
+// is delivered afterwards, and no message is given up on.
 func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -113,8 +113,8 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreLimited: after five possible duplicates, a message is given up and the
-// lane continues. The pauses in between grow to a quarter of an hour.
+// TestPossibleDuplicatesAreLimited: after five possible duplicates, the dispatcher gives up on a
+// message and the lane continues. The pauses in between grow to a quarter of an hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -210,8 +210,8 @@ func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	})
 }
 
-// TestStopWaitsForRepeatedRequest: a stop waits for a repeated request in flight, so it causes no
-// further copy.
+// TestStopWaitsForRepeatedRequest: a stop waits for a repeated request in flight, so that it causes
+// no further copy.
 func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

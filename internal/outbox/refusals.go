@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// outageLimit is how long the same refusal in several chats may be taken for an outage.
+// outageLimit is how long the same refusal in several chats counts as an outage at most.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
 
 // refusals decides whether refusals for an unknown reason are an outage of the messenger or the
-// fault of the refused item. They are an outage if the same refusal comes in several chats and
-// nothing is accepted after it.
+// fault of the refused item. They count as an outage, for at most outageLimit, if the same refusal
+// comes from several chats and nothing is accepted after it.
 type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
 	// since then:
-	chats map[string]map[ChatID]bool // chats by refusal, its numbers removed
-	since time.Time                  // when one refusal had come in enough chats
+	chats map[string]map[ChatID]bool // chats by refusal without its numbers
+	since time.Time                  // when the same refusal had come from enough chats
 }
 
 func (r *refusals) accepted(begun time.Time) {
@@ -31,8 +31,8 @@ func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }
 
-// isOutage notes that the first item of a lane was refused in these words, and reports whether
-// that is an outage.
+// isOutage records that the first item of a lane was refused in these words, and reports whether
+// that counts as an outage.
 func (r *refusals) isOutage(l *lane, words string, now time.Time) bool {
 	if !r.unsettled(l) {
 		return false

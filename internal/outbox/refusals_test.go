@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// unknown returns a failure with an unknown description, which contains a number of its own.
+// unknown returns a failure with a refusal that the sender does not know. The refusal contains the
+// id of m's chat, so the chats' refusals differ only in a number.
 func unknown(m Message) *Failure {
 	words := fmt.Sprintf("PEER %d_FLOOD", m.ExternalChat)
 	return &Failure{Kind: Failed, Refusal: words, Err: errors.New(words)}
@@ -27,8 +28,8 @@ func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	}
 }
 
-// checkDeath checks that an item became a dead letter, after how many requests, and how long after
-// the first one.
+// checkDeath checks that an item became a dead letter, after the given number of requests, and
+// between low and high after the first one.
 func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, requests int, low, high time.Duration) {
 	t.Helper()
 	var begun []time.Time
@@ -67,8 +68,8 @@ func TestRefusedInOneChat(t *testing.T) {
 }
 
 // TestRefusedAmongOthers: the same refusal in three chats among many others is the fault of those
-// items: the other chats get their messages promptly, and the three items are dead about a minute
-// later.
+// items: the other chats get their messages promptly, and the three items become dead letters about
+// a minute later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
 	const chats, poisoned = 100, 3
@@ -132,7 +133,8 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 
 // TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes:
 // one lane probes at a time, nothing dies, and everything is sent soon after the end. After ten
-// minutes, refusals count, and no item holds its lane for more than twelve.
+// minutes, refusals count against their items, and no item blocks its lane for more than twelve
+// minutes.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50

@@ -103,7 +103,7 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 	}
 }
 
-// logOutcome logs the outcome of a message, at the level that it has for operators.
+// logOutcome logs the outcome of a message, at a level that depends on what operators need to know.
 func (t *term) logOutcome(r result, now time.Time) {
 	all := slog.GroupAttrs("", attributes(r.Message), slog.String("fingerprint", r.Fingerprint),
 		slog.Int64("duration_ms", now.Sub(r.begun).Milliseconds()))
@@ -237,7 +237,7 @@ func (t *term) onResult(r result, now time.Time) {
 	if r.requests > 0 && l.Kind != CallbackAnswers {
 		t.updateBreaker(&r, now)
 	}
-	// by the next attempt more may wait than at the last poll
+	// by the next attempt, more items may wait than at the last poll
 	l.summarize = l.summarize || r.Pause > 0
 	if f := r.Failure; f != nil && f.Kind == Unsupported && !t.unsupportedLogged {
 		t.unsupportedLogged = true
@@ -250,8 +250,8 @@ func (t *term) onResult(r result, now time.Time) {
 	t.results = append(t.results, r)
 }
 
-// judge decides what a failure for an unknown reason means: an outage, which counts against no
-// item, or a step of its item towards a dead letter.
+// judge decides what a failure for an unknown reason means: either an outage, which counts against
+// no item, or a failure of its item, which becomes a dead letter after too many of them.
 func (t *term) judge(r *result, now time.Time) {
 	f, l, item := r.Failure, r.lane, r.Message.Row
 	if f == nil || f.Kind != Failed {

@@ -194,7 +194,7 @@ func (t *term) startReady(now time.Time) {
 			continue
 		}
 		if l.repeats && !t.mayBegin(t.settings.timeout(true)) {
-			// too long for the lease until it is renewed; other lanes may fit
+			// The lease must be renewed first: a repeated request may take longer than a first one.
 			l.notBefore = now.Add(leasePoll)
 			t.schedule(l, now)
 			continue

@@ -10,10 +10,10 @@ import (
 // does not limit.
 type Settings struct {
 	Parallel  int           // requests in flight at the same time, default 32
-	PollEvery time.Duration // interval between polls for lanes that were not woken, default 1 s
-	// SendTimeout limits one request; its default and maximum is 5 s. A request that repeats
-	// another may take 8/5 of it. A request starts only if the lease lasts longer than that
-	// by SendTimeout/5.
+	PollEvery time.Duration // shortest interval between polls, default 1 s
+	// SendTimeout limits one request. It is 5 s by default and must not be longer. A request that
+	// may repeat another one may take 8/5 of it, except for a callback answer. A request starts
+	// only if the lease lasts at least SendTimeout/5 longer than the request may take.
 	SendTimeout time.Duration
 
 	Limits Limits
@@ -21,8 +21,8 @@ type Settings struct {
 	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more
 	// wait, Bounds.MaxWaiting is reduced to a tenth.
 	WaitingTotal int
-	// MaxFailures is how many requests may end as Failed before an item becomes a dead
-	// letter, default 8.
+	// MaxFailures is how many requests for an item end as Failed until it becomes a dead letter,
+	// default 8.
 	MaxFailures int
 	// Favoured lists the chats, by the messenger's id, that take precedence over
 	// others of their kind.
@@ -35,7 +35,8 @@ type Settings struct {
 	// Touched is called when the boards of a chat may show something else: after an item was added
 	// or sent, except for boards. It must not block. It may be nil.
 	Touched func(ChatID)
-	// BoardBegins is called when an update of a board begins. It must not block. It may be nil.
+	// BoardBegins is called when the dispatcher begins to update a board. It must not block. It may
+	// be nil.
 	BoardBegins func(ChatID)
 }
 

@@ -119,7 +119,7 @@ func TestFingerprint(t *testing.T) {
 }
 
 // TestNotAttempted: a message that the sender rejects without a request counts against no limit,
-// and tells nothing about the messenger.
+// and is no evidence that the messenger answers.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,8 +142,8 @@ func TestNotAttempted(t *testing.T) {
 	})
 }
 
-// TestNotAttemptedDoesNotCloseCircuit: such a message does not close the circuit either, even if it
-// comes first after the pause.
+// TestNotAttemptedDoesNotCloseCircuit: a message that the sender rejects without a request does not
+// close the circuit, even if it is the first one after the pause.
 func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	})
 }
 
-// TestMigrated: after a migration, the chat is reached by its new id. It waits until
+// TestMigrated: after a migration, requests go to the chat's new id. The chat waits until
 // Settings.ChatMigrated succeeds.
 func TestMigrated(t *testing.T) {
 	t.Parallel()

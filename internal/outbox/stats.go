@@ -12,7 +12,7 @@ type Stats struct {
 	Dispatching bool `json:"dispatching" metric:"outbox_dispatching" help:"1 if this instance sends, 0 if it is on standby."`
 
 	Waiting     int           `json:"waiting" metric:"outbox_waiting_items" help:"Items waiting to be sent."`
-	Largest     []ChatBacklog `json:"largest"` // the 20 chats with the most waiting items
+	Largest     []ChatBacklog `json:"largest"` // up to 20 chats with the most waiting items
 	EnqueueRate float64       `json:"enqueue_rate" metric:"outbox_enqueued_items_per_second" help:"Items added per second, over the last minute."`
 	Dead        int           `json:"dead" metric:"outbox_dead_items" help:"Current dead letters."`
 
@@ -44,7 +44,7 @@ type statsRecorder struct {
 	stats Stats
 
 	turns int    // since the start, up to keptWaits
-	ids   []idAt // the newest ids of the last minute
+	ids   []idAt // the newest item's id at each survey in the last rateWindow
 }
 
 type idAt struct {
@@ -141,7 +141,7 @@ func (s *statsRecorder) finished(r result) {
 }
 
 // storedItems returns how many rows the given number of items of a message stands for. Only Send
-// covers a row an item: an edit repeats items that were already sent.
+// has one row for each item: an edit has a single row, and repeats items that were already sent.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1

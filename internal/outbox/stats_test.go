@@ -185,7 +185,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestStatsAreCopies: Stats are copies: later changes do not affect them.
+// TestStatsAreCopies: later changes do not affect Stats that were returned before.
 func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder
@@ -197,7 +197,8 @@ func TestStatsAreCopies(t *testing.T) {
 	}
 }
 
-// TestPausesDoNotCountAsWaits: the pause of a lane that may not send yet is no waiting time.
+// TestPausesDoNotCountAsWaits: the pause of a lane that may not send yet does not count as a wait
+// for its turn.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

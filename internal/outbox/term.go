@@ -25,9 +25,9 @@ const (
 // term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the
 // atomic ones. Calls of the store and requests run in goroutines of their own and report back.
 //
-// A lane goes round: onWake or onPolled schedules it, startReady queues it in takes, persist takes
-// its message, startTurn starts the request, onResult queues the result, persist stores it, and
-// continueLane schedules the lane again.
+// A lane goes through a cycle: onWake or onPolled schedules it, startReady queues it in takes,
+// persist takes its message, startTurn starts the request, onResult queues the result, persist
+// stores it, and continueLane schedules the lane again.
 type term struct {
 	*Dispatcher
 	lease Lease

@@ -12,7 +12,7 @@ import (
 )
 
 // TestUnsupportedItemsAreSetAside: an older leader sets unknown kinds aside, logs that once per
-// term, and sends all else in order. A newer leader sends what was set aside.
+// term, and sends everything else in order. A newer leader sends what was set aside.
 func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

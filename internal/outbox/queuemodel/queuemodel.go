@@ -20,14 +20,15 @@ type Lane struct {
 	Kind LaneKind
 }
 
-// LaneKind is what a lane consists of.
+// LaneKind is the kind of items in a lane.
 type LaneKind int
 
 // The kinds of lanes. All but CallbackAnswers share the limits of their chat.
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat
-	// Pages are messages that a pressed button edits; only the newest page of a message is sent.
+	// Pages are edits of the message with a pressed button. Of several waiting pages of a message,
+	// only the newest is sent.
 	Pages
 	_
 	Boards // messages that exist once; they wait until the chat has nothing else to send
@@ -63,7 +64,8 @@ type Rules struct {
 	// answers to buttons.
 	Parallel    int
 	MaxFailures int // failed requests after which an item is dead
-	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it.
+	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it, unless it
+	// answers a button.
 	Timeout time.Duration
 	// Grace is how long to wait for a canceled request to return. The outcome of a request that
 	// does not return by then is unknown.
@@ -100,7 +102,7 @@ const (
 	Expired State = "expired"
 	// Uncertain items have too many possible duplicates and are not sent again.
 	Uncertain State = "uncertain"
-	// Summarized items are told of by another item.
+	// Summarized items are reported by another item.
 	Summarized State = "summarized"
 )
 
@@ -143,11 +145,11 @@ type lane struct {
 // chat is the state that all lanes of a chat but CallbackAnswers share.
 type chat struct {
 	refused bool      // the last request was refused
-	parked  time.Time // no requests before, after that refusal
+	parked  time.Time // no requests until then because of that refusal
 	// tried is when a request after that refusal began whose outcome is not persisted yet.
 	tried    time.Time
 	unparked time.Time // when the chat was last unparked
-	frozen   time.Time // no requests before, under any leader
+	frozen   time.Time // no requests until then under any leader
 }
 
 // hold is the pause of a lane after a failure.
@@ -263,7 +265,7 @@ func (m *Model) lane(key Lane) *lane {
 	return l
 }
 
-// Put notes that an item was added to the queue.
+// Put records that an item was added to the queue.
 func (m *Model) Put(i Item) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -277,7 +279,7 @@ func (m *Model) Put(i Item) {
 	m.order = append(m.order, added)
 }
 
-// Replaced notes that a newer item took the place of one that was not taken yet.
+// Replaced records that a newer item took the place of an item that was not taken yet.
 func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -289,8 +291,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarizes notes that from now on an item also tells of these other items of its lane. A
-// summary never expires.
+// Summarizes records that from now on an item also reports these other items of its lane. A summary
+// never expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -359,7 +361,7 @@ func (l *lane) first() *item {
 	return nil
 }
 
-// markReady notes that from now on a lane has no reason of its own to wait.
+// markReady records that from now on nothing in the lane itself makes it wait.
 func (m *Model) markReady(l *lane) {
 	l.readySince, l.failures, l.requests, l.storeErrors = m.now(), m.failures, m.requests, m.storeErrors
 }

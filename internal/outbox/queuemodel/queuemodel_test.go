@@ -8,7 +8,7 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// Each of these violates one rule.
+// TestBadQueues: the model reports queues that violate one rule each.
 func TestBadQueues(t *testing.T) {
 	t.Parallel()
 	const sending, waits, sent = queuemodel.Sending, queuemodel.Waits, queuemodel.Sent

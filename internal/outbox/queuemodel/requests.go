@@ -14,7 +14,7 @@ const maxCopies = 5
 
 // ambiguousPause returns the usual pause after a request with an unknown outcome, given the number
 // of earlier ones: 1, 10, 100 s and 15 minutes for a timeout of 5 s. The actual pause may be 30 %
-// shorter or longer, but never longer than 15 minutes.
+// shorter or longer, but never longer than 15 minutes. It is 0 if the item ends.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
 		return 0 // the item ends

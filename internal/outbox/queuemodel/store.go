@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// lostAfter is how long after a request to a parked chat began its outcome counts as lost.
+// lostAfter is the time after the start of a request to a parked chat from which on its outcome
+// counts as lost.
 const lostAfter = time.Minute
 
 // Took notes that items were taken from the store for one request and marked as being sent.
