@@ -15,8 +15,8 @@ const (
 	// carefulFor is the minimum duration of careful mode. The messenger redelivers an update
 	// within a minute.
 	carefulFor = 2 * time.Minute
-	// suspectWait is how long an update waits if an earlier attempt did not return: it may have
-	// crashed the process, so the others are answered first.
+	// suspectWait is how long an update waits if an earlier attempt did not return. The update may
+	// have crashed the process, so the others are handled first.
 	suspectWait = 2 * time.Second
 	// endTimeout limits recording that an attempt has returned.
 	endTimeout = time.Second
@@ -44,7 +44,7 @@ type Attempts interface {
 type careful struct {
 	attempts Attempts
 	turn     chan struct{}             // capacity 1: held by the running attempt
-	until    atomic.Pointer[time.Time] // the mode does not end before; nil: it is off
+	until    atomic.Pointer[time.Time] // the mode does not end before then; nil: it is off
 }
 
 // BeCareful turns careful mode on. The reason is for the log.
@@ -74,11 +74,11 @@ func (w *Worker) endIfOver(ctx context.Context) error {
 }
 
 // enter waits until an attempt at the update may begin. The caller must call leave when the attempt
-// has returned. The time spent in enter does not count towards giving up. After too many lost
+// has returned. The time spent in enter does not count toward giving up. After too many lost
 // attempts enter returns errCrashes.
 //
-// It returns at once outside careful mode, and after an attempt at this update has returned: that
-// update may wait for a lock, and others must not wait with it.
+// Outside careful mode, enter returns at once. It also does so once an attempt at this update has
+// returned, because the update may now be waiting for a lock, and others must not wait with it.
 func (t *task) enter(ctx context.Context) (leave func(), err error) {
 	c := &t.careful
 	if c.until.Load() == nil || t.returned {
@@ -96,7 +96,7 @@ func (t *task) enter(ctx context.Context) (leave func(), err error) {
 		return nil, ctx.Err()
 	}
 	if err == nil && lost == 0 {
-		// if it is unknown, the attempt is recorded all the same
+		// Even if Open fails for good, the attempt is recorded.
 		err = t.ifRetryable(ctx, t.endIfOver(ctx))
 	}
 	if err == nil {

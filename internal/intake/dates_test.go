@@ -34,7 +34,8 @@ func newDates(b *bot) *dates {
 	return d
 }
 
-// at returns an update in its own lane, sent at the given second, or one without a date.
+// at returns an update in its own lane: sent at the given second, or without a date if there is
+// none.
 func (d *dates) at(id int64, seconds ...float64) Update {
 	u := Update{ID: id, Lane: id}
 	if len(seconds) > 0 {

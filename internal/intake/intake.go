@@ -3,16 +3,17 @@
 // else. The package does not look into updates.
 //
 // What a failed attempt means for the update (see [Blame]):
-//   - If the update itself failed, it is retried for 5 seconds and then becomes a dead letter.
+//   - If the update itself failed, it is retried until 5 seconds after its first failure, unless a
+//     retry is pointless. Then it becomes a dead letter.
 //   - If the database is unavailable, or a lock is in the way, the update waits as long as it
 //     takes: the [Poller] retries it, and the [Webhook] has it redelivered. This time does not
-//     count towards giving up. A lock holds up only the update's own lane.
+//     count toward giving up. A lock holds up only the update's own lane.
 //
-// In careful mode (see [Worker.BeCareful]) an update that crashes the process can be identified and
-// given up. Attempts run one at a time, and each is recorded durably before it begins. An attempt
-// that never returned may have crashed the process, so its update lets the others go first. After
-// eight such attempts the update becomes a dead letter without another attempt. The mode ends after
-// two minutes, as soon as no recorded attempt is open.
+// Careful mode (see [Worker.BeCareful]) identifies an update that crashes the process, and gives up
+// on it. The first attempts at updates run one at a time, and each is recorded durably before it
+// begins. An attempt that never returned may have crashed the process, so its update lets the
+// others go first. After eight such attempts the update becomes a dead letter without another
+// attempt. The mode lasts for two minutes, and longer while a recorded attempt is open.
 package intake
 
 import (
@@ -35,8 +36,8 @@ type Update struct {
 	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
 	// update without a date of its own, such as a button press. The Handler always gets a date.
 	SentAt time.Time
-	// Retried means that an operator has the update handled again: its notices are sent
-	// however late they are.
+	// Retried means that an operator has the update handled again. Its notices are sent no matter
+	// how late they are.
 	Retried bool
 }
 

@@ -89,7 +89,7 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 }
 
 // TestWaitingBetweenFailures: an update that fails through its own fault whenever it need not wait
-// is given up in the end. Waiting does not count towards that.
+// becomes a dead letter in the end. Waiting does not count toward that.
 func TestWaitingBetweenFailures(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {

@@ -49,8 +49,9 @@ func NewPoller(source Source, worker *Worker) *Poller {
 	return &Poller{source: source, worker: worker, lanes: newLanes(), done: make(chan *pending, maxInProgress)}
 }
 
-// Run receives updates until the context ends. Then it waits a few seconds for the updates in
-// progress, confirms them and returns nil. It returns an error only if a retry is pointless.
+// Run receives updates until the context ends. Then it waits up to finishTimeout for the updates in
+// progress, confirms what has been persisted and returns nil. It returns an error only if a retry
+// is pointless.
 func (p *Poller) Run(ctx context.Context) error {
 	work, abort := context.WithCancel(context.WithoutCancel(ctx))
 	defer p.handlers.Wait()
@@ -101,8 +102,9 @@ func (p *Poller) pause(ctx context.Context, err error, failures retry.Backoff) e
 
 // date dates the updates of a batch that have no date. Updates are in the order in which they were
 // sent, across all lanes. So an undated update was sent before it was received, no later than the
-// next dated one, and no earlier than the last dated one. More updates may follow a full batch:
-// undated updates at its end are left to the next batch, which begins with them.
+// next dated one, and no earlier than the last dated one. More updates may follow a full batch, so
+// undated updates at its end are left to the next batch, which begins with them, unless the batch
+// has no dated update at all.
 func (p *Poller) date(updates []Update) []Update {
 	isDated := func(u Update) bool { return !u.SentAt.IsZero() }
 	if len(updates) == maxInProgress && slices.ContainsFunc(updates, isDated) {

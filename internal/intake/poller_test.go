@@ -235,8 +235,8 @@ func TestSourceBackoff(t *testing.T) {
 	}
 }
 
-// checkBackoff checks the waits between failed requests: they double, give or take 30 %, from half
-// a second to 20 s.
+// checkBackoff checks that the waits between failed requests double, give or take 30 %, from half a
+// second to 20 s.
 func checkBackoff(t *testing.T, asks []ask) {
 	t.Helper()
 	if len(asks) < 20 {

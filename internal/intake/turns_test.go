@@ -10,7 +10,7 @@ import (
 )
 
 // TestFailuresInTurns: outages and locks double one wait, the update's own failures another, and
-// only the time of its own failures counts towards giving up.
+// only the time of its own failures counts toward giving up.
 func TestFailuresInTurns(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {

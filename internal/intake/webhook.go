@@ -15,7 +15,7 @@ import (
 const (
 	// secretHeader carries the secret that was registered with the webhook's address.
 	secretHeader = "X-Telegram-Bot-Api-Secret-Token"
-	// maxBody limits the size of an update in bytes. The largest have about ten thousand.
+	// maxBody limits the size of an update in bytes. The largest updates have about ten thousand.
 	maxBody = 1 << 20
 	// warnEvery is how often the log reports a refused request: anyone on the
 	// internet may send many.
@@ -55,8 +55,8 @@ func NewWebhook(secret string, read Reader, worker *Worker) *Webhook {
 //   - 401 without the right secret,
 //   - 413 if the body is too large, 400 if it is not an update,
 //   - 200 when the update has been handled or is a dead letter,
-//   - 503 when it must be redelivered: the database is unavailable, or too many requests are
-//     in progress.
+//   - 503 when it must be redelivered, because the database is unavailable, a lock is in the way,
+//     the client has disconnected, or too many requests are in progress.
 func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := hook.take(w, r)
 	switch status {
@@ -68,7 +68,8 @@ func (hook *Webhook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// take persists the update of a request and returns the response status.
+// take reads the update in the request, waits until the worker has persisted it, and returns the
+// response status.
 func (hook *Webhook) take(w http.ResponseWriter, r *http.Request) int {
 	if r.Method != http.MethodPost {
 		return http.StatusMethodNotAllowed
@@ -102,7 +103,8 @@ func (hook *Webhook) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""
 }
 
-// update reads the update of a request. The status is 200, or the response if there is no update.
+// update reads the update in the request. If there is none, the status is that of the response;
+// otherwise it is 200.
 func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
@@ -123,7 +125,7 @@ func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int
 
 var errWrongSecret = errors.New("missing or wrong secret")
 
-// refuse logs why a request is refused, at most once a warnEvery, and returns the status.
+// refuse logs why a request is refused, at most once every warnEvery, and returns the status.
 func (hook *Webhook) refuse(ctx context.Context, sometimes *rate.Sometimes, status int, reason error) int {
 	sometimes.Do(func() {
 		hook.worker.log.WarnContext(ctx, "webhook request refused, further ones are logged once a minute",

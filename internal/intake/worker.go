@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// giveUpAfter is how long after its first failure an update that failed itself is retried. It
-	// must be short: everything behind the update stays unconfirmed in the meantime.
+	// giveUpAfter is how long an update is retried after the first failure of its own. It must be
+	// short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts
-	// after a failure share the deadline of the first one.
+	// after a failure of the update's own share the deadline of the first one.
 	attemptTimeout = 9 * time.Second
-	// saveTimeout limits each statement about a dead letter or about attempts.
+	// saveTimeout limits storing a dead letter, and each call of Attempts except End.
 	saveTimeout = 3 * time.Second
 	// The waits between attempts double from firstRetry to lastRetry, whatever the failure.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = time.Second
-	// maxRecent and rememberRecent limit the number of remembered persisted updates,
-	// and for how long.
+	// maxRecent is how many persisted updates are remembered, each for rememberRecent.
 	maxRecent      = 1000
 	rememberRecent = time.Minute
 )
@@ -47,8 +46,8 @@ type Worker struct {
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as
-// dead letters. attempts serves careful mode. blameOf classifies the errors of all three; it may
-// block for up to a second. now is the messenger's clock.
+// dead letters. In careful mode it records attempts in attempts. blameOf classifies the errors of
+// all three; it may block for up to a second. now is the messenger's clock.
 func NewWorker(
 	handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, now func() time.Time, log *slog.Logger,
 ) *Worker {
@@ -91,7 +90,7 @@ func (w *Worker) persist(ctx context.Context, u Update, outlasts bool) error {
 }
 
 // task is the work on one update until it is persisted. The time of attempts that end with
-// Unavailable or Locked does not count towards giving up.
+// Unavailable or Locked does not count toward giving up.
 type task struct {
 	*Worker
 	update Update
@@ -116,8 +115,8 @@ func (t *task) extend(d time.Duration) {
 	}
 }
 
-// try makes an attempt or, with a reason, stores the dead letter. It returns when the attempt
-// began, and nil if the update is persisted.
+// try makes an attempt or, if there is a reason to give up on the update, stores the dead letter.
+// It returns when the attempt began, and a nil error once the update is persisted.
 func (t *task) try(ctx context.Context) (begun time.Time, err error) {
 	if t.reason != nil {
 		return time.Now(), t.deadLetter(ctx)
@@ -205,8 +204,8 @@ func (t *task) deadLetter(ctx context.Context) error {
 	return err
 }
 
-// logFailure logs a failure, except those logged elsewhere: an outage once for all updates, and a
-// failure for good with the dead letter.
+// logFailure logs a failure, except for two kinds that are logged elsewhere: an outage is logged
+// once for all updates, and a permanent failure together with its dead letter.
 func (t *task) logFailure(ctx context.Context, blame Blame, err error) {
 	switch {
 	case blame == Unavailable:
@@ -277,8 +276,8 @@ type lanes struct {
 
 func newLanes() *lanes { return &lanes{last: make(map[int64]chan struct{})} }
 
-// join puts an update at the end of a lane. turn is closed when it is first there. The caller must
-// call leave, whether its turn came or not.
+// join puts an update at the end of a lane. turn is closed once the update is at the front. The
+// caller must call leave, whether its turn came or not.
 func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
