@@ -13,7 +13,7 @@ func anotherBot(t *testing.T) *botsim.Server {
 }
 
 // playFromFirstMessage reports matches and undoes them by replies. Message ids begin at 1, because
-// in a basic group every bot counts messages by itself.
+// in a basic group each bot has its own message ids.
 func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()
 	alice, bob := sim.User("alice"), sim.User("bob")
@@ -33,7 +33,7 @@ func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 
 // TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot
 // is refused before it polls, serves or sends anything, until the operator adopts the database for
-// it. From then on, no command takes a message for one of the old bot with the same id.
+// it. From then on, no command mistakes a message for a message of the old bot with the same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := startTelegram(t), anotherBot(t)

@@ -13,9 +13,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestQuestionAnsweredOnTwoInstances: if both players answer the question about a duplicate at
-// once, on two instances, one press counts, whatever they press. The question is edited once, and
-// the other player learns that the press came too late.
+// TestQuestionAnsweredOnTwoInstances: if both players answer the question about a duplicate at the
+// same time, on two instances, one press counts, whichever buttons they press. The question is
+// edited once, and the other player learns that their press came too late.
 func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

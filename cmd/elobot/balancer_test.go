@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Log lines with the address that a bot listens on: local only, or all interfaces.
+// Log lines with the address at which a bot serves its metrics, or everything else on this machine
+// or on all interfaces.
 var (
 	servingMetrics  = regexp.MustCompile(`msg=serving metrics=true addr=(127\.0\.0\.1:\d+)`)
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
@@ -25,7 +26,7 @@ type balancer struct {
 	bots []string // their URLs
 	next int
 	once bool // forward a single delivery
-	left bool // that delivery has not come yet
+	left bool // the single delivery has not come yet
 }
 
 func newBalancer(t *testing.T, bots int) *balancer {
@@ -42,7 +43,8 @@ func (b *balancer) environment() []string {
 	return []string{"WEBHOOK_URL=" + b.url + "/telegram", "WEBHOOK_SECRET=" + webhookSecret, "LISTEN_ADDR=127.0.0.1:0"}
 }
 
-// find starts to forward deliveries to a bot once it listens, and reports whether it does.
+// find makes the balancer forward deliveries to a bot if the bot listens already, and reports
+// whether it does.
 func (b *balancer) find(i int, bot *process) bool {
 	found := servingAt.FindStringSubmatch(bot.output.String())
 	if found != nil {
@@ -88,7 +90,7 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(forward(r, b.choose()))
 }
 
-// forward forwards a request, and returns the status of the answer, or 502 if there is none.
+// forward forwards a request. It returns the status of the answer, or 502 if there is no answer.
 func forward(r *http.Request, to string) int {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	blitzTables    = 6
 	blitzGames     = blitzRounds * blitzTables
 	blitzRepeats   = 12 // games that are reported twice
-	blitzRepeatsBy = 9  // of them, those reported again by the other player
+	blitzRepeatsBy = 9  // those of blitzRepeats that the other player repeats
 	blitzWindow    = 10 * time.Minute
 	blitzAgain     = 30 * time.Second
 )
@@ -85,9 +85,9 @@ func (r blitzReport) text(people []botsim.User) string {
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
 
-// repeats returns the recorded report that the bot should take the given one to repeat, -1 if none:
-// the last game of the pair if the same player has just reported it, or one that only the other
-// player has reported.
+// repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
+// there is none. That is the last game of the pair if the same player has just reported it, or one
+// that only the other player has reported.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {
@@ -108,10 +108,10 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 }
 
 // TestBlitzEvenings: on evenings with many equal results, the bot asks about all games that are
-// reported twice, and each game counts once. It asks exactly as repeats says. Over five evenings,
-// that means a needless question for less than 5 % of the other games; a single evening may have
-// more. The sender of a report is drawn too, which is the worst case: with the winner as the
-// sender, there are hardly any needless questions.
+// reported twice, and each game counts once. It asks about exactly the reports for which repeats
+// finds another. Over five evenings, it asks needlessly about less than 5 % of the other games,
+// although on a single evening it may be more. The sender of a report is also drawn by lot, which
+// is the worst case: if the winner always reports, there are hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// boardOf returns the message with the mark of a board. ok is false unless there is exactly one.
+// boardOf returns the message that is marked as a board. ok reports whether there is exactly one.
 func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -38,7 +38,7 @@ func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string)
 	return board
 }
 
-// TestBoard: the board of a group follows its ranking, whatever members do to its message.
+// TestBoard: a group's board follows its ranking, whatever members do to the board's message.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
@@ -181,7 +181,7 @@ func testBoardRights(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardInTopics: a board is in the topic where it was last turned on.
+// testBoardInTopics: the board is in the topic in which it was last turned on.
 func testBoardInTopics(t *testing.T, b *botFixture) {
 	group := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	group.Promote(b.sim.Bot())
@@ -205,8 +205,8 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 	})
 }
 
-// testBoardOfAnUpgradedGroup: message ids are void in the supergroup, so the board is sent there
-// again.
+// testBoardOfAnUpgradedGroup: message ids do not carry over to the supergroup, so the board is sent
+// there again.
 func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())

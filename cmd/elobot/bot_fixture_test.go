@@ -14,7 +14,7 @@ import (
 )
 
 // botFixture is a running bot with its simulator and database. Olga creates every group, so she is
-// an admin. Starting a bot takes longer than most tests, so many of them share one.
+// an admin. Starting a bot takes longer than most tests, so many tests share one.
 type botFixture struct {
 	t                       *testing.T
 	sim                     *botsim.Server
@@ -26,7 +26,7 @@ type botFixture struct {
 	olga, alice, bob, carol botsim.User
 }
 
-// startBotFixture starts a bot that knows all people of the fixture.
+// startBotFixture starts a bot that knows all users of the fixture.
 func startBotFixture(t *testing.T, settings ...string) *botFixture {
 	t.Helper()
 	b := newBotFixture(t)
@@ -48,7 +48,7 @@ func newBotFixture(t *testing.T, options ...botsim.Option) *botFixture {
 	return b
 }
 
-// joinAll makes all people join one group, so that the bot knows them.
+// joinAll makes all users of the fixture join one group, so that the bot knows them.
 func (b *botFixture) joinAll() {
 	b.t.Helper()
 	b.join(b.group("Lobby"), b.olga, b.alice, b.bob, b.carol)

@@ -8,7 +8,7 @@ import (
 )
 
 // testCelebrations: the card of an upset celebrates it until the match is undone, unless an admin
-// turned celebrations off.
+// has turned celebrations off.
 func testCelebrations(t *testing.T, b *botFixture) {
 	const upset = "🎯 Upset of the month: Alice won although rated 200 points lower!"
 	celebrating, plain := b.group("Chess"), b.group("Go")

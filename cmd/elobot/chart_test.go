@@ -36,7 +36,7 @@ func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	return turned
 }
 
-// testCharts: a chart is a picture with a caption, of the top of the ranking or of the named
+// testCharts: a chart is a picture with a caption. It shows the top of the ranking or the named
 // players. Its buttons replace it in place.
 func testCharts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
@@ -94,7 +94,7 @@ func testChartsRefused(t *testing.T, b *botFixture) {
 }
 
 // testChartOfUnknownOutcome: a chart whose upload is cut off is sent again and counted as a
-// possible duplicate. The card behind it waits its turn.
+// possible duplicate. The card queued after it waits its turn.
 func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 3:1")

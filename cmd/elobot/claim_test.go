@@ -9,8 +9,8 @@ import (
 )
 
 // testClaimedByTheFirstCommand: a player known only from mentions gets an account and a name by
-// their first command in that group, whichever it is. Commands elsewhere claim nothing, because the
-// username may have been another person's.
+// their first command in that group, whichever it is. Commands in other groups claim nothing,
+// because the username may have belonged to someone else there.
 func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {

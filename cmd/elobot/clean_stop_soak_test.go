@@ -87,7 +87,7 @@ func awaitReady(t *testing.T, bot *process) *process {
 	return bot
 }
 
-// copies returns how many of the bot's messages repeat the text of an earlier one in their chat.
+// copies returns how many of the bot's messages repeat the text of an earlier one in the same chat.
 func copies(chats []*botsim.Chat) int {
 	n := 0
 	for _, chat := range chats {

@@ -21,7 +21,7 @@ func stopCleanly(t *testing.T, bot *process) {
 // awaitAllSent waits until all updates are confirmed and the outbox is empty.
 func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	t.Helper()
-	// The order matters: when an update is confirmed, its answer is already in the outbox.
+	// Check the updates first: once an update is confirmed, its answer is already in the outbox.
 	eventually(t, "everything is sent", func() bool {
 		return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) == 0
 	})

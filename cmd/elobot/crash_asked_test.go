@@ -15,8 +15,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// duplicateKill is the time of a kill: during the second report of a game, or during the press that
-// answers the question about it.
+// duplicateKill is the point at which the bot is killed: while it handles the second report of a
+// game, or the press that answers the question about it.
 type duplicateKill struct {
 	press bool
 	point crashpoint.Point
@@ -57,7 +57,7 @@ func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	k.finish()
 }
 
-// duplicates is a bot that is killed while it asks about duplicates.
+// duplicates is the fixture of a bot that is killed while it asks about duplicates.
 type duplicates struct {
 	*killed
 	label, decided, closedAs string // label of the pressed button, and its effects
@@ -160,8 +160,7 @@ func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question
 	}
 }
 
-// checkPress checks that a press was answered, unless the answer came too late for Telegram to
-// accept it.
+// checkPress checks that a press was answered, unless the answer expired.
 func (k *duplicates) checkPress(where, press string) {
 	k.t.Helper()
 	k.checkToast(where, press, "")

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 200 results come in under accelerated limits, the board is deleted
-// 21 times, and the bot is killed each time while it makes the next one. In the end one board is
+// TestBoardKilledUnderPressure: 210 results come in under accelerated limits. The board is deleted
+// 21 times, and each time the bot is killed while it makes the next board. In the end one board is
 // pinned and shows the ranking. Only a kill between send and pin leaves a copy.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()

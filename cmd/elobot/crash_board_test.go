@@ -12,7 +12,7 @@ import (
 )
 
 // TestBoardKilledWhileMade: if the bot is killed before or after the send or the pin of a board,
-// one correct board is pinned in the end. A copy remains only of a message that was sent but not
+// one correct board is pinned in the end. A copy remains only if its message was sent but not
 // pinned, because the bot cannot find it again.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()

@@ -15,17 +15,18 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFrozenAtEachPoint: the leader is frozen at one crash point after the other, longer than its
-// lease, and the other instance takes over. When the frozen one continues, it does no harm: its
-// unfinished writes are refused, and a message is sent twice only if both made the request. At last
-// the leader is killed before a renewal, and the other one takes over.
+// TestFrozenAtEachPoint: the leader is frozen at one crash point after another, each time for
+// longer than its lease, and the other instance takes over. When the frozen instance continues, it
+// does no harm: its unfinished writes are refused, and a message is sent twice only if both
+// instances made the request. Finally the leader is killed before a renewal, and the other instance
+// takes over.
 func TestFrozenAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() { g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1")) }
-	// The lease is short, because a frozen leader's must expire by itself.
+	// The leases are short, because a frozen leader's lease must expire by itself.
 	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"}
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()
@@ -81,7 +82,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	verifyClean(t, c.url)
 }
 
-// leader returns the bot that holds the lease, nil if none does.
+// leader returns the bot that holds the lease, or nil if none does.
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)

@@ -54,7 +54,7 @@ type crash struct {
 }
 
 // TestKilledAgainAndAgain: the bot is killed at random moments while results come in. Every result
-// is recorded once and answered in order, and each second copy of an answer was counted as a
+// is recorded once and answered in order, and every further copy of an answer was counted as a
 // possible duplicate.
 func TestKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func (c *crash) watchPoll(call botsim.Call) {
 	c.shown.Store(max(c.shown.Load(), posted-pending+min(pending, 100)))
 }
 
-// joinAll makes all people join every group, so that no card mentions new players.
+// joinAll makes everyone join every group, so that no card mentions new players.
 func (c *crash) joinAll() {
 	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
 	for i, group := range c.groups {
@@ -139,8 +139,8 @@ func (c *crash) joinAll() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// killsInARow is the number of kills before the outbox is emptied once. A notice with more possible
-// duplicates would be given up as uncertain.
+// killsInARow is the number of kills before the outbox is emptied once. After more kills, a notice
+// could have so many possible duplicates that the bot would give up on it.
 const killsInARow = 4
 
 // sendAll runs a bot until everything is sent, and kills it.
@@ -186,14 +186,15 @@ func (c *crash) runAndKill(command func()) {
 		c.t.Fatalf("the bot does not poll; there were %d polls before", polls)
 	}
 	command()
-	// Kill it anyway if the moment does not come.
+	// Kill the bot anyway if the moment does not come.
 	last := time.AfterFunc(3*time.Second, kill)
 	defer last.Stop()
 	<-dead
 	c.classify()
 }
 
-// aim arranges a kill at one of four kinds of moments, in turn. The returned function cancels it.
+// aim arranges a kill at one of four kinds of moments, which take turns. The returned function
+// cancels it.
 func (c *crash) aim(kill func()) (remove func()) {
 	c.lives++
 	switch after := c.random.IntN(8); c.lives % 4 {
@@ -264,7 +265,8 @@ func (c *crash) awaitSilence() {
 	})
 }
 
-// classify counts the windows that the last kill hit. Only changes since the previous kill count.
+// classify counts the windows that the last kill hit. It considers only what has changed since the
+// previous kill.
 func (c *crash) classify() {
 	c.awaitSilence()
 	confirmed, shown := len(c.keys)-c.sim.Pending(), int(c.shown.Load())
@@ -281,7 +283,7 @@ func (c *crash) classify() {
 	}
 }
 
-// unmarked reports whether a message has arrived since the last call whose notice is still marked
+// unmarked reports whether, since the last call, a message has arrived whose notice is still marked
 // as sending.
 func (c *crash) unmarked() bool {
 	type sending struct {
@@ -368,7 +370,8 @@ func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
 	return copies
 }
 
-// crashEnvironment makes a bot take over soon after another one was killed.
+// crashEnvironment adds a short lease to env, so that a bot takes over soon after another one was
+// killed.
 func crashEnvironment(env []string) []string {
 	return append(env, "LEASE_DURATION=500ms", "LEASE_RENEWAL=150ms")
 }

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// killed is a polling bot that is killed at one crash point after the other while people play at
-// three tables.
+// killed is the fixture of a polling bot that is killed at one crash point after another while
+// people play at three tables.
 type killed struct {
 	*crashes
 	alice, bob, carol botsim.User
@@ -34,9 +34,10 @@ type killed struct {
 const anyNumber = -1
 
 // TestKilledAtEachPoint: a polling bot is killed at each crash point while results are reported,
-// undone and corrected. At each one, exactly the expected commands have been committed, confirmed
-// to Telegram and answered. In the end every command has taken effect once, in order, and has an
-// answer. A message came twice only if its request was made before the kill.
+// undone and corrected. At each point, exactly the expected commands have been committed, the
+// expected requests have been made, and no command was confirmed to Telegram before it was
+// committed. In the end every command has taken effect once, in order, and has an answer. A message
+// comes twice only if its request was made before the kill.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -77,14 +78,14 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
-	// Of the two merged messages, the one already requested came twice.
+	// Of the two merged messages, only the one that was already requested comes twice.
 	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
 		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}
 	if n := count(t, k.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
 		t.Errorf("there are %d dead letters", n)
 	}
-	// A bot that gets the answer too late acquires the lease once more.
+	// A bot may acquire the lease twice, if the answer to its first attempt comes too late.
 	if epoch := count(t, k.pool, `SELECT epoch FROM leases`); epoch < k.lives {
 		t.Errorf("the lease was acquired %d times by %d bots", epoch, k.lives)
 	}
@@ -102,7 +103,7 @@ func (k *killed) startNext(merge string) {
 	k.settle()
 }
 
-// begin makes all people join, and reports results that can be undone.
+// begin makes everyone join, and reports results that can be undone.
 func (k *killed) begin() {
 	k.t.Helper()
 	k.startNext("off")
@@ -128,7 +129,8 @@ func (k *killed) results(b *table) {
 	b.undo(k.carol, n+2)
 }
 
-// presses presses the undo button of the last counting match twice, the second time too late.
+// presses presses the undo button of the last match that counts twice. The second press comes too
+// late.
 func (k *killed) presses(b *table) {
 	n := len(b.matches)
 	for b.matches[n-1].undoneBy != "" {
@@ -276,8 +278,8 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 
 // TestKilledWhileMigrating: if the bot is killed before or after the first or the last migration,
 // the final schema is the same as without kills. If two bots start on a half-migrated database, one
-// of them finishes the migration. One of them leads; when it is killed after a renewal, the other
-// takes over.
+// of them finishes the migration. One of them then leads. When it is killed after a renewal, the
+// other takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -300,7 +302,7 @@ func TestKilledWhileMigrating(t *testing.T) {
 	}
 }
 
-// useEmptyDatabase gives the next bots an empty database.
+// useEmptyDatabase makes the next bots use an empty database.
 func (c *crashes) useEmptyDatabase() {
 	c.t.Helper()
 	c.url = pgtest.Empty(c.t)
@@ -310,8 +312,8 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that crashes in a migration, counted from 1, and checks the
-// version of the database and whether it is marked as dirty.
+// crashWhileMigrating starts a bot that crashes in the given migration, counted from 1. It checks
+// the version of the database, and whether that is marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want string) {
 	c.t.Helper()
 	c.at(at, migration, crashpoint.End)

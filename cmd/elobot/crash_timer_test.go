@@ -10,9 +10,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestTimersFireOnceWhateverHappens: an unanswered prompt ends exactly once, as soon as there is a
-// leader, if the leader is killed before or after the commit that ends it, or frozen there until
-// another one has the lease.
+// TestTimersFireOnceWhateverHappens: an unanswered prompt ends exactly once, even if the leader is
+// killed before or after the commit that ends it, or frozen there until another instance has the
+// lease. It ends as soon as there is a leader.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)

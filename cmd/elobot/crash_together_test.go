@@ -15,8 +15,8 @@ type conversation struct {
 	posted []botsim.Message
 }
 
-// Advisory locks at the end of an INSERT that make transactions with results wait: aloneLock those
-// with one result, togetherLock those with several.
+// Advisory locks for which transactions wait after they have inserted results. aloneLock stops
+// those with one result, togetherLock those with several.
 const (
 	aloneLock    = 1
 	togetherLock = 2
@@ -35,7 +35,7 @@ func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
 		alone    = 2 // results written at once
-		together = 3 // results that wait for them, and are then written together
+		together = 3 // results that meanwhile wait, and are then written together
 	)
 	k.bot.stop(k.t) // the next bot handles updates in parallel
 	k.startNext("off")

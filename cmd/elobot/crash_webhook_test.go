@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint: of two webhook instances, the leader or the other one is killed at
-// each crash point. Telegram redelivers the update, and the remaining instance handles and answers
-// it. Everything is recorded once and answered in order.
+// TestFleetKilledAtEachPoint: of two webhook instances, the leader or the other instance is killed
+// at each crash point. Telegram redelivers the update, and the remaining instance handles and
+// answers it. Everything is recorded once and answered in order.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

@@ -91,7 +91,7 @@ func (c *crashes) at(point crashpoint.Point, n int, what string) {
 	must(c.t, os.Rename(draft, c.plan))
 }
 
-// carriedOut returns the process that carried out the plan, 0 if none has yet.
+// carriedOut returns the id of the process that has carried out the plan, or 0 if none has yet.
 func (c *crashes) carriedOut() int {
 	c.t.Helper()
 	found, err := filepath.Glob(c.plan + ".*")

@@ -9,7 +9,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStopWhileWaitingForTheDatabase: a bot that still waits for the database stops at once,
+// TestStopWhileWaitingForTheDatabase: a bot that is still waiting for the database stops at once,
 // without an error.
 func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestStopWhileWaitingForTheDatabase(t *testing.T) {
 }
 
 // TestWebhookWaitsForTheDatabase: until the database answers, a bot with a webhook neither calls
-// Telegram nor listens for its deliveries, which it could not keep.
+// Telegram nor listens for its deliveries, because it could not store them.
 func TestWebhookWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

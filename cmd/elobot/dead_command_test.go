@@ -11,7 +11,7 @@ import (
 )
 
 // testDeadCommand: if a command cannot be handled, its sender is notified, in order with the
-// answers around it. A retry answers the command, however late.
+// answers around it. A retry answers the command, however late it comes.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env

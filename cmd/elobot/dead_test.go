@@ -24,14 +24,14 @@ type letters struct {
 	pool *pgxpool.Pool
 }
 
-// noLetters returns letters for a new database without other settings.
+// noLetters returns letters for a new database. Its environment has no other settings.
 func noLetters(t *testing.T) letters {
 	t.Helper()
 	url, pool := database(t)
 	return letters{t, []string{"DATABASE_URL=" + url}, pool}
 }
 
-// elobot runs `elobot dead` until it ends.
+// elobot runs `elobot dead` to completion.
 func (l letters) elobot(args ...string) (code int, stdout, stderr string) {
 	l.t.Helper()
 	p := prepare(l.env, append([]string{"dead"}, args...)...)
@@ -70,7 +70,7 @@ func (l letters) exec(sql string, args ...any) {
 	}
 }
 
-// insert adds the dead letter of an update.
+// insert adds an update's dead letter.
 func (l letters) insert(update int64, payload, lastError string) {
 	l.t.Helper()
 	l.exec(`
@@ -87,7 +87,7 @@ func (l letters) await(n int) {
 
 const sayNoLetters = "There are no dead letters.\n"
 
-// sayUnknown returns the error about a dead letter that does not exist.
+// sayUnknown returns the error message for a dead letter that does not exist.
 func sayUnknown(id int) string {
 	return fmt.Sprintf("elobot: there is no dead letter %d: run `elobot dead list` to see them all\n", id)
 }
@@ -201,8 +201,8 @@ payload
 	l.must("list", 0, sayNoLetters, "")
 }
 
-// testDeadUpdate: the sender of a result refused by the database is notified. A retry fails while
-// the cause persists; later it records and answers the result once.
+// testDeadUpdate: the sender of a result that the database refuses is notified. A retry fails while
+// the cause persists. Afterward, a retry records and answers the result once.
 func testDeadUpdate(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	group.Say(alice, "/match @bob 3:1")
@@ -309,7 +309,7 @@ func deadWithoutTelegram(l letters) {
 	}
 }
 
-// deadOfAnOutage: a retry can be limited to the letters of an outage, by time and error.
+// deadOfAnOutage: a retry can be limited to the dead letters of an outage, by time and error.
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))

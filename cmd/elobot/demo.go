@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// answerTimeout is how long the demo waits for an answer that must come.
+	// answerTimeout is how long the demo waits for something that the bot must do.
 	answerTimeout = 15 * time.Second
 	// awaitInterval is how often the demo checks whether what it waits for has happened.
 	awaitInterval = 20 * time.Millisecond
 	// shownAtFirst is how many lines of the scene are shown before the user can type.
 	shownAtFirst = 24
-	// longestMessage is Telegram's limit, in UTF-16 code units.
+	// longestMessage is Telegram's limit for a message, in UTF-16 code units.
 	longestMessage = 4096
 	// longestLine is the limit for an input line, in bytes.
 	longestLine = 1 << 20
@@ -30,7 +30,7 @@ type demoCommand struct {
 	Once bool `help:"Exit after the scene."`
 }
 
-// Run plays the scene, and then lets the user join the conversation.
+// Run plays the scene and then, unless Once is set, lets the user join the conversation.
 func (d *demoCommand) Run(ctx context.Context) error {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 const you = "you"
 
 // converse lets the user take part in the group until the input ends or the user quits. Each
-// message waits until the bot has answered the previous one. So the output is in order, whether the
+// message waits until the bot has answered the previous one, so the output is in order whether the
 // lines are typed or arrive all at once.
 func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if err := g.openWebBoard(ctx); err != nil {
@@ -28,7 +28,7 @@ func (g *demoGroup) converse(ctx context.Context, input lineReader) error {
 	if g.rest != "" {
 		g.paper.aside("\n… “scene” shows the rest of what the group has said.")
 	}
-	// On one line, so that it can be copied.
+	// Keep the link on one line, so that it can be copied.
 	g.paper.print(g.paper.style("\nThe group as web pages: "+g.board, faint) + "\n")
 	g.paper.aside("\nNow you. You write as %s. %s is the group’s admin. What you type goes to the group: "+
 		"try /match @alice 3:2, /ranking, /chart or /help. A number presses that button, “help” lists "+
@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the bot's message that a reply without an addressee is for. A command is about
-// the bot's last message; any other text answers the last open question.
+// repliable returns the bot's message to which a reply without an addressee goes. A command refers
+// to the bot's last message. Any other text answers the last open question, if there is one.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {

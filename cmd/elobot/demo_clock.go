@@ -14,17 +14,17 @@ const (
 
 // demoClock is the clock of the simulated Telegram. The zero value shows the real time.
 type demoClock struct {
-	ahead  time.Duration // of the real time, at the end of the scene
+	ahead  time.Duration // how far the clock is ahead of the real time
 	behind atomic.Int64  // nanoseconds left until the end of the scene
 }
 
 func (c *demoClock) now() time.Time { return c.end().Add(-time.Duration(c.behind.Load())) }
 
-// end returns the time at the end of the scene, if that is now.
+// end returns the clock's time if the scene ended now.
 func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
 
-// begin sets the clock to the evening daysAgo days ago, or for 0 to some minutes before the end of
-// the scene.
+// begin sets the clock to the evening daysAgo days ago, or for 0 to one pause before the end of the
+// scene.
 func (c *demoClock) begin(daysAgo int) {
 	behind := pause
 	if end := c.end(); daysAgo > 0 {

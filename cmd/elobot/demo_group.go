@@ -40,12 +40,12 @@ type demoGroup struct {
 	atEnd    heard                    // the state of heard once rest is shown
 
 	seen     int           // number of messages and edits that have arrived
-	answers  int           // number of the bot's among them, except its board
-	heard                  // from the bot, as far as it is shown
+	answers  int           // number of those from the bot, except its board
+	heard                  // what has been shown so far
 	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store
 	links    web.Links
-	board    string // the link of the web board, empty while it is off
+	board    string // the link to the web board, empty while the board is off
 	folder   string // where pictures are saved, empty before the first
 	pictures int    // number of saved pictures
 	stopBot  context.CancelFunc
@@ -53,7 +53,7 @@ type demoGroup struct {
 	botErr   error
 }
 
-// heard is what members can answer.
+// heard is the part of the chat that members can answer.
 type heard struct {
 	lastOfBot   botsim.Message
 	withButtons []botsim.Message // the bot's messages with buttons, in the order shown
@@ -72,7 +72,7 @@ func newDemoGroup(sim *botsim.Server, clock *demoClock, paper *transcript) *demo
 	return g
 }
 
-// person returns the member with the first name, or else the simulated Telegram's user of that
+// person returns the member with this first name, or else the simulated Telegram's user of that
 // name.
 func (g *demoGroup) person(name string) botsim.User {
 	for _, m := range g.members {
@@ -124,8 +124,8 @@ func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	return nil
 }
 
-// play plays the days, the last of which ends now, and shows the first lines of output, up to
-// shown. It keeps the rest to be shown later.
+// play plays the days, the last of which ends now. It shows at most shown lines of the output, and
+// keeps the rest for later.
 func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	g.paper.title("Table tennis", "a group of six and elobot")
 	out, said := g.paper.out, new(strings.Builder)
@@ -207,7 +207,7 @@ func arrivals(group *botsim.Chat) int {
 	return n
 }
 
-// await shows what arrives in the group until reached returns true.
+// await shows what arrives in the group until reached returns true. It fails after answerTimeout.
 func (g *demoGroup) await(ctx context.Context, reached func(context.Context) (bool, error)) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -296,8 +296,8 @@ func (g *demoGroup) print(m botsim.Message) {
 	}
 }
 
-// picture describes the picture of a message: where it is saved, and where the web board shows the
-// same. It returns "" if there is none.
+// picture describes the message's picture: where it is saved, and which page of the web board shows
+// the same. It returns "" for a message without a picture.
 func (g *demoGroup) picture(m botsim.Message) string {
 	if m.Photo == nil {
 		return ""
@@ -333,7 +333,8 @@ func (g *demoGroup) savePicture(content []byte) string {
 	return path
 }
 
-// isBoard reports whether a message is the group's board, which contains a certain link.
+// isBoard reports whether a message is the group's board. It recognizes the board by the link in
+// it.
 func isBoard(m botsim.Message) bool { return strings.Contains(m.HTML, "object=board") }
 
 // repliedTo returns the name of the author of the message that m replies to, or "".

@@ -134,7 +134,7 @@ func TestDemoGroup(t *testing.T) {
 }
 
 // presses: anyone can press the buttons of the last message that has some, and sees the answer.
-// After an undo or restore, the card is edited, and the next press means its new button.
+// After an undo or restore, the card is edited, and the next press is of its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
@@ -146,8 +146,8 @@ func (k talk) presses() {
 		"You  /ranking", "won–drawn–lost")
 }
 
-// answers: every button of a message can be pressed, even a new one and one that only copies. When
-// a question has lost its buttons, numbers mean the message before it.
+// answers: every button of a message can be pressed, even one that an edit has added, and one that
+// only copies. When a question has lost its buttons, numbers refer to the message before it.
 func (k talk) answers() {
 	k.t.Helper()
 	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
@@ -162,7 +162,7 @@ func (k talk) answers() {
 }
 
 // replies: a question can be answered by a reply until it is closed, whatever came in between.
-// Commands are about the latest message of the bot or of a person.
+// Commands refer to the last message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()
 	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
@@ -215,8 +215,8 @@ func (k talk) takesAnything() {
 	}
 }
 
-// shows: tables are drawn, charts are files with the address of the page that shows the same,
-// messages may have several lines, and people with names of several words can write.
+// shows: tables are drawn, charts are files, with the address of the page that shows the same
+// chart, messages may have several lines, and people with names of several words can write.
 func (k talk) shows() {
 	k.t.Helper()
 	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice", `"Bob Smith": /match @alice 1:3\`, "@carol 3:1",
@@ -246,7 +246,8 @@ func (k talk) shows() {
 	}
 }
 
-// slowsDown: a person over the question limit is told so, not that the bot ignores the command.
+// slowsDown: the demo says that a person is over the limit on questions, instead of saying that the
+// bot ignores the command.
 func (k talk) slowsDown() {
 	k.t.Helper()
 	many := slices.Repeat([]string{"yuri: /ranking"}, 22)
@@ -254,8 +255,8 @@ func (k talk) slowsDown() {
 	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down", "Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
 }
 
-// TestSceneBegins: the scene opens in few lines, which end with an answer; the rest follows on
-// request.
+// TestSceneBegins: the scene begins with a few lines, the last of which are an answer. The rest
+// follows on request.
 func TestSceneBegins(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

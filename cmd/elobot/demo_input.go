@@ -10,7 +10,7 @@ import (
 // input is a parsed line of the conversation.
 type input struct {
 	verb   verb
-	who    string // the person acting, or whom the user becomes; empty for the user
+	who    string // the person acting, or the one to write as; empty for the user
 	to     string // the person replied to
 	text   string // of a message
 	button int
@@ -49,7 +49,7 @@ var (
 )
 
 // parseInput parses a line of the conversation, such as "bob: /match @alice 3:2". An incomplete
-// command asks for help.
+// command becomes verbHelp.
 func parseInput(line string) input {
 	line = strings.TrimSpace(line)
 	switch strings.ToLower(line) {
@@ -77,7 +77,7 @@ func parseInput(line string) input {
 }
 
 // cutPerson returns the name before a colon at the beginning of a text, and the text after the
-// colon. A name of several words is in quotes.
+// colon. A name of several words must be in quotes.
 func cutPerson(text string) (who, rest string, ok bool) {
 	m := byPerson.FindStringSubmatch(text)
 	if m == nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line, with a prompt if the user types. After a pasted line, the message
-// continues.
+// lineReader reads a line, with a prompt if the user types. pasted reports that the line was
+// pasted, so that the message continues in the next one.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
 // linesOf returns a reader of a file's lines.

@@ -24,13 +24,13 @@ type day struct {
 type line struct {
 	from, text, replyTo, press string
 	pins                       bool // the bot pins a message in response
-	later                      bool // sent some minutes later
+	later                      bool // sent after a pause
 }
 
 // scene is the conversation that the demo plays: a newcomer's first minute, and a month of the
 // group. It must look the same on any day, except for its dates. So no one plays around the day a
-// week ago, with which the ranking compares its places, and only one match is an upset, so its
-// month does not matter.
+// week ago, with which the ranking compares its places. Only one match is an upset, so it is the
+// upset of its month whenever the demo runs.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

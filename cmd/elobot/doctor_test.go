@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// patient is the surroundings of a bot, for the doctor to examine.
+// patient is a bot and its environment, for the doctor to examine.
 type patient struct {
 	*botFixture
 }
@@ -45,8 +45,8 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 	}
 }
 
-// TestDoctor: the doctor finds nothing wrong with a healthy bot, and gives a remedy for everything
-// that can break.
+// TestDoctor: the doctor finds nothing wrong with a healthy bot, and names a remedy for everything
+// that the test breaks.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -152,8 +152,8 @@ func (p patient) inTheDatabase() {
 	p.exec(`DROP ROLE ` + role)
 }
 
-// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor neither creates a database nor
-// misses one.
+// TestDoctorBeforeTheFirstStart: without DATABASE_URL, the doctor does not create a database, and
+// does not report the lack of one as a fault.
 func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	t.Parallel()
 	var later atomic.Int64
@@ -170,8 +170,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering at any step,
-// and reports nothing if it is interrupted.
+// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering, whatever the
+// step, and reports nothing more once it is interrupted.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

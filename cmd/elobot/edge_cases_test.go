@@ -20,10 +20,10 @@ func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
-// TestTokenRefusedForAWhile: if Telegram refuses every request for a while, as in a move between
-// Bot API servers, the bot keeps running, even over a restart, and then sends all queued replies
-// once and in order. A token that never worked with this database ends the bot at once, with a
-// sentence that explains it.
+// TestTokenRefusedForAWhile: if Telegram refuses every request for a while, as during a move
+// between Bot API servers, the bot keeps running, even after a restart. Then it sends all queued
+// replies once and in order. A token that has never worked with this database ends the bot at once,
+// with a sentence that explains why.
 func TestTokenRefusedForAWhile(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]botsim.Fault{
@@ -160,8 +160,8 @@ func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pr
 }
 
 // testUndoPressedByAll: if two people who may undo a match and one who may not press the button at
-// once, exactly one press undoes it, whether the presses come in order (polling) or in any order
-// (webhook).
+// once, exactly one press undoes it, whether the presses are handled in order (polling) or in any
+// order (webhook).
 func testUndoPressedByAll(t *testing.T, b *botFixture) {
 	const undone, already = "Match #1 undone: ", "Match #1 is already undone"
 	const notYours = "Only those who played or reported match #1"
@@ -239,8 +239,8 @@ func testStrangeUpdates(t *testing.T, b *botFixture) {
 	strange(`{"message":17}`, true)
 	strange(fmt.Sprintf(`{"callback_query":{"id":5,"from":{"id":5},"message":{"chat":{"id":%d}}}}`, group.ID()), true)
 	strange(`true`, true)
-	// With polling, the id of an undecodable update follows from a neighbor, so another update must
-	// come after the last one.
+	// With polling, the bot infers the id of an undecodable update from a neighboring update, so
+	// another one must follow the last.
 	strange(`7`, true)
 	awaitAnswers(t, group, len(posted))
 	b.settle()

@@ -10,7 +10,7 @@ import (
 )
 
 // testEditedResult: an edit of a command records no second match. The bot offers to correct the
-// players or the score, and the button does it.
+// players or the score, and its button makes the correction.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
@@ -46,8 +46,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 }
 
-// testEditedCommands: an edit of a message that was refused, or was no command, is handled like a
-// new message, until one is not refused.
+// testEditedCommands: if a message was refused, or was not a command, its edits are handled like
+// new messages until one of them is not refused.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0

@@ -17,7 +17,7 @@ import (
 
 var faultFor = flag.Duration("fault.for", 15*time.Second, "how long each fault of TestFaultsPass lasts")
 
-// outage is the fixture of a fault at the edge of the bot.
+// outage is the fixture of a fault between the bot and Telegram or the database.
 type outage struct {
 	t     *testing.T
 	sim   *botsim.Server
@@ -58,8 +58,8 @@ var outages = map[string]func(o *outage) (end func()){
 	"not found":    func(o *outage) func() { return o.reject(http.StatusNotFound, "Not Found", "") },
 }
 
-// TestFaultsPass: within two minutes after each fault, all of 500 results in ten groups are
-// answered. None is given up, lost or answered twice.
+// TestFaultsPass: in ten groups, 500 results are reported during each fault. Within two minutes of
+// its end, all are answered. The bot does not give up on any, lose any, or answer any twice.
 func TestFaultsPass(t *testing.T) {
 	t.Parallel()
 	const groups, results = 10, 50

@@ -27,7 +27,7 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 }
 
 // testServerErrorAfterTheEffect: a gateway's error, returned although the message was sent, leads
-// to no more than a possible duplicate.
+// to at most a possible duplicate.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))

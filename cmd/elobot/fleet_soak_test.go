@@ -27,8 +27,9 @@ var fleetKills = flag.Int("fleet.kills", 8, "how often TestFleetKilledAgainAndAg
 
 const fleetSize = 3
 
-// fleet is several webhook instances behind a load balancer that takes them in turn, without health
-// checks: while one of three is down, every third delivery fails.
+// fleet is several webhook instances behind a load balancer that takes them in turn. The load
+// balancer makes no health checks, so while one of three instances is down, every third delivery
+// fails.
 type fleet struct {
 	*crash
 	url       string // of the load balancer
@@ -190,8 +191,8 @@ func (at *instance) kill() (inHand []string, when time.Time) {
 	return inHand, time.Now()
 }
 
-// killOne kills an instance at a moment of one of four kinds, in turn, and starts another one in
-// its slot.
+// killOne kills an instance at one of four kinds of moments, which take turns, and starts another
+// one in its slot.
 func (f *fleet) killOne(n int) {
 	i := f.random.IntN(fleetSize)
 	moment, killed := make(chan struct{}, 1), make(chan struct{})
@@ -237,7 +238,8 @@ func (f *fleet) killOne(n int) {
 	f.launch(i)
 }
 
-// leader returns the index of the instance with the lease, or otherwise if none has it.
+// leader returns the index of the instance that has the lease, or the value of otherwise if none
+// has it.
 func (f *fleet) leader(otherwise int) int {
 	holders := collect(f.t, f.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases WHERE expires_at > clock_timestamp()`)
 	for i := range f.instances {

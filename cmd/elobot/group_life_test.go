@@ -12,7 +12,7 @@ import (
 )
 
 func isGreeting(m botsim.Message) bool {
-	// Greetings are in English or German.
+	// The adders in these tests speak English or German. The bot also greets in other languages.
 	return strings.HasPrefix(m.Text, "Hello!") || strings.HasPrefix(m.Text, "Hallo!")
 }
 
@@ -176,7 +176,7 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 			}
 		}
 		ranked("Alice", "Bob", "Carol")
-		// A departure in the same second as a match counts as later.
+		// A departure in the same second as a match counts as later than the match.
 		group.Leave(b.alice)
 		ranked("Bob", "Carol")
 		group.Leave(b.bob)
@@ -246,7 +246,7 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 		t.Errorf("%d players have been added", n-people)
 	}
 	anonymously("/ranking", "? Bob 1484")
-	// Carol is the anonymous admin, whom Telegram does not list.
+	// Carol is the anonymous admin. Telegram does not list her among the admins.
 	question := b.answer(group.SayAnonymously("/undo 2"))
 	says(t, b.press(b.carol, question, dataOf(t, question, "Undo")), "Only the group’s admins can answer", "send /undo 2")
 	anonymously("/undo 2", "Match #2 undone", "by an admin")
@@ -288,7 +288,7 @@ func testAUsernamePasses(t *testing.T, b *botFixture) {
 	b.sim.AddUser(dina)
 	emil.Username = "dina"
 	b.sim.AddUser(emil)
-	// The person with the new username writes before the other one.
+	// The person who took over the username writes before the one who gave it up.
 	b.ask(group, emil, "/ranking")
 	b.ask(group, b.alice, "/match @dina 3:0")
 	truth.play("Alice", "Emil", 3, 0, "")

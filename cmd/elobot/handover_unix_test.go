@@ -38,7 +38,7 @@ const audit = `
 	END $$`
 
 // TestHandOver: three instances lead in turn while results come in. The first is frozen during a
-// request and continues while the second leads. The second shuts down, so the first leads again.
+// request, and continues once the second leads. The second shuts down, so the first leads again.
 // Then the first is killed, and the third takes over. No instance writes without the lease,
 // everything is answered in order, and every duplicate was counted as possible. The default
 // isolation level would let a deposed leader write.
@@ -119,7 +119,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// stopDuringRequest freezes a bot during a request. The returned function answers the request.
+// stopDuringRequest freezes a bot during a request. The returned function lets Telegram answer the
+// request.
 func stopDuringRequest(t *testing.T, sim *botsim.Server, bot *process) (answer func()) {
 	t.Helper()
 	arrived, answered := make(chan struct{}), make(chan struct{})

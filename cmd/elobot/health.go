@@ -12,7 +12,7 @@ import (
 	"elobot/internal/web"
 )
 
-// healthTimeout is longer than the bot waits for the database.
+// healthTimeout is longer than the bot waits for the database before it answers.
 const healthTimeout = 5 * time.Second
 
 type healthCommand struct {

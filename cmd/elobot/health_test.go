@@ -11,7 +11,7 @@ import (
 )
 
 // TestHealthChecks: an instance is ready while the database answers and has this release's schema.
-// It is alive whatever happens to the database.
+// It stays alive whatever happens to the database.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

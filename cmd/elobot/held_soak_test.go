@@ -15,8 +15,8 @@ import (
 
 // TestGroupHeldForAMinute: another session locks the row of one group for a minute, while results
 // come in there and in other groups. All are answered, in order within their group. The other
-// groups are not delayed as long as Telegram delivers their updates: it delivers the first 100
-// unconfirmed ones, and a waiting update keeps those behind it unconfirmed.
+// groups are not delayed as long as Telegram delivers their updates. It delivers only the first 100
+// unconfirmed updates, and a waiting update keeps all later ones unconfirmed.
 func TestGroupHeldForAMinute(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -95,8 +95,8 @@ func holdForAMinute(t *testing.T, every time.Duration, soon int) {
 	}
 }
 
-// answeredAfter returns how long the messages of a group waited for their answers. sent has the
-// times of the messages by key; other messages are skipped.
+// answeredAfter returns how long the messages of a group waited for their answers. sent maps the
+// messages' keys to the times at which they were sent. Other messages are skipped.
 func answeredAfter(sim *botsim.Server, group *botsim.Chat, sent map[string]time.Time) (waits []time.Duration) {
 	calls := sim.CallsOf("sendMessage")
 	for _, m := range group.BotMessages() {
@@ -125,8 +125,8 @@ func newGroups(sim *botsim.Server, n int) (alice botsim.User, groups []*botsim.C
 }
 
 // TestDatabaseStallsLikeAnAttempt: if the database stalls a little longer than the timeout of an
-// attempt at an update, updates in hand get a new attempt with the full timeout, and everything is
-// recorded.
+// attempt at an update, the updates in hand each get a new attempt with the full timeout, and
+// everything is recorded.
 func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 	t.Parallel()
 	const stall = 9300 * time.Millisecond

@@ -21,7 +21,7 @@ func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (releas
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
 	must(t, err)
-	// It may have been released already.
+	// The locks may have been released already.
 	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 	if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
@@ -48,8 +48,8 @@ func (b *botFixture) awaitLock(n int) {
 	})
 }
 
-// TestHeldUp: locks of another session on rows or tables, in one group or everywhere, delay results
-// but lose none.
+// TestHeldUp: locks that another session holds on rows or tables, in one group or everywhere, delay
+// results, but no result is lost.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // connections for commands

@@ -9,7 +9,7 @@ import (
 
 // TestLanguage: a group speaks the language of the person who added the bot until an admin chooses
 // another one. A message shared by several results keeps its language, so an undo edits it once, in
-// that language. Answers to presses are in the language of the person who presses.
+// that language. The answer to a press is in the language of the person who pressed.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -21,9 +21,9 @@ import (
 
 // Exit codes; docs/operating.md explains them.
 const (
-	exitFailure       = 1
-	exitConfiguration = 2
-	exitPermanent     = 3
+	exitFailure       = 1 // something failed
+	exitConfiguration = 2 // arguments or settings are wrong
+	exitPermanent     = 3 // every start would fail until the operator changes something
 )
 
 type commands struct {
@@ -43,7 +43,7 @@ type commands struct {
 }
 
 func main() {
-	// The image has no zone files of its own.
+	// The release carries its own zone files, because the image has none.
 	if zone, ok := ranking.FindTimeZone(strings.TrimPrefix(os.Getenv("TZ"), ":")); ok {
 		time.Local = ranking.Display{TimeZone: zone}.Zone()
 	}
@@ -54,7 +54,7 @@ func main() {
 func realMain(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends the process at once.
+	// Stop catching signals after the first, so that a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
 
 	sources := app.ReadSources(".env", os.Environ())
@@ -77,7 +77,7 @@ func realMain(args []string) int {
 		return report(err)
 	}
 	switch c := command.Selected().Target.Addr().Interface().(type) {
-	case *runCommand: // these list the faults of the sources with all others
+	case *runCommand: // these list the sources' faults together with all others
 		c.Sources = *sources
 	case *doctorCommand:
 		c.Sources = *sources

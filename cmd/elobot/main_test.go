@@ -24,7 +24,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// binary is the path of the bot that all tests of this package run.
+// binary is the path of the built bot that the tests of this package run.
 var binary string
 
 func TestMain(m *testing.M) {
@@ -60,7 +60,7 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// startTelegram starts a simulator. The test fails if it complains about a bot.
+// startTelegram starts a simulator. The test fails if the simulator complains about a bot.
 func startTelegram(t *testing.T, options ...botsim.Option) *botsim.Server {
 	t.Helper()
 	sim := botsim.Start(t, options...)
@@ -103,7 +103,7 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
-	// Without DATABASE_URL, nothing may touch a database of this machine.
+	// Without DATABASE_URL, no test may touch a database of this machine.
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off"}, env...)
 	return p
 }
@@ -144,9 +144,9 @@ func environment(sim *botsim.Server, databaseURL string) []string {
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
-// takeOverSoon makes a bot take over soon after another one was killed. On a busy machine, some
-// requests outlast half of so short a lease; they are then cut off, and their messages may come
-// twice.
+// takeOverSoon adds a short lease to env, so that a bot takes over soon after another one was
+// killed. On a busy machine, some requests outlast half of so short a lease. They are then cut off,
+// and their messages may come twice.
 func takeOverSoon(env []string) []string {
 	return append(env, "LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
@@ -278,15 +278,16 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 }
 
 // checkAnswered checks that exactly these messages of a group have been answered, in this order,
-// and that every second copy of an answer was counted as a possible duplicate. It returns the
+// and that every further copy of an answer was counted as a possible duplicate. It returns the
 // answers without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)
 }
 
-// checkAnsweredAfter is like checkAnswered, but crashed, if not zero, is the time of a crash of
-// PostgreSQL. Each answer from the second around it may have one more copy that is not counted.
+// checkAnsweredAfter is like checkAnswered, except that crashed, if not zero, is the time when
+// PostgreSQL crashed. An answer that arrived within a second of the crash may have one more copy,
+// which is not counted.
 func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }

@@ -17,8 +17,8 @@ import (
 )
 
 // TestKilledWhileTellingTogether: the bot is killed at random moments while results come in faster
-// than Telegram's limits allow for single messages. All are delivered, merged, in order and within
-// the limits, and duplicates are counted as possible ones.
+// than Telegram's limits allow for single messages. All results are delivered, merged, in order and
+// within the limits, and every duplicate was counted as possible.
 func TestKilledWhileTellingTogether(t *testing.T) {
 	t.Parallel()
 	const groups, results = 5, 8 // results per kill

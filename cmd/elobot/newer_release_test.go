@@ -56,7 +56,8 @@ func TestNoticesOfANewerRelease(t *testing.T) {
 	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE kind = 'of_tomorrow' AND (attempts > 0 OR failures > 0)`); n != 0 {
 		t.Errorf("%d notices count attempts", n)
 	}
-	// Stand in for a release that knows the kind: this one knows it by another name.
+	// To stand in for a release that knows the kind, rename the kind to one that this release
+	// knows.
 	exec(`UPDATE outbox SET kind = 'unknown_command' WHERE kind = 'of_tomorrow'`)
 	report(2)
 	bot = launch(t, env, "run")

@@ -8,7 +8,8 @@ import (
 )
 
 // The statements with which a newer release upgrades the database, so that this release's
-// statements fail, and those that stand in for the newer release by restoring this one's schema.
+// statements fail, and the statement that restores this release's schema, so that this release can
+// stand in for the newer one.
 const (
 	upgradeSchema   = `ALTER TABLE matches RENAME COLUMN score_a TO first_score`
 	upgradeVersion  = `UPDATE schema_migrations SET version = version + 1000`
@@ -21,9 +22,9 @@ func execute(t *testing.T, pool *pgxpool.Pool, sql string) {
 	must(t, err)
 }
 
-// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot gives up
-// no result, releases its lease, and ends for good with one line, whether it is busy or not. The
-// newer release handles the results.
+// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot does not
+// give up on any result, releases its lease, and ends for good with one line, whether it is busy or
+// not. The newer release handles the results.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ webhook, idle bool }{
@@ -68,7 +69,7 @@ func TestNewerSchema(t *testing.T) {
 }
 
 // TestOwnFaultWithTheSchema: if the schema is not newer, a failing statement counts against its
-// update, which is given up, and the bot continues.
+// update. The bot gives up on the update and continues.
 func TestOwnFaultWithTheSchema(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/plainladder"
 )
 
-// oracle is the reference ladder of a group, which also knows the expected cards.
+// oracle is a group's reference ladder. It also knows the expected cards.
 type oracle struct{ plainladder.Ladder }
 
 func newOracle() *oracle { return &oracle{plainladder.Play(nil, nil)} }

@@ -22,8 +22,8 @@ var outageFor = flag.Duration("outage.for", 5*time.Second, "how long the databas
 // complaint matches a warning or an error in the log.
 var complaint = regexp.MustCompile(`(?m)^.*level=(WARN|ERROR).*$`)
 
-// TestDatabaseStopped: if PostgreSQL stops as in a crash while results come in, they wait at
-// Telegram, none is given up, the log says little about it, and the bot recovers by itself when the
+// TestDatabaseStopped: if PostgreSQL stops as in a crash while results come in, the results wait at
+// Telegram. The bot does not give up on any, logs little about it, and recovers by itself when the
 // database is back.
 func TestDatabaseStopped(t *testing.T) {
 	t.Parallel()

@@ -71,8 +71,8 @@ func TestOwnDatabaseKilled(t *testing.T) {
 	}
 }
 
-// awaitAll waits until all messages are answered, and returns the number of answers. It calls each
-// before every poll.
+// awaitAll waits until all messages are answered, and returns the number of answers. Before every
+// poll, it calls the function each.
 func awaitAll(t *testing.T, group *botsim.Chat, posted []botsim.Message, each func()) int {
 	t.Helper()
 	missing := len(posted)
@@ -109,7 +109,7 @@ func users(t *testing.T) map[string]*syscall.Credential {
 	return map[string]*syscall.Credential{"as root": nil, "as a user": {Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
-// copyProgram copies the binary to a place where every user can run it.
+// copyProgram copies the binary to a folder where every user can run it.
 func (h *ownHost) copyProgram() {
 	h.t.Helper()
 	h.program = filepath.Join(h.folder, "elobot")

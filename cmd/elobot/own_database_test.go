@@ -99,8 +99,8 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, 0 if none runs. The file that names it may
-// be of a process that has ended.
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file with the id
+// may be left over from a process that has ended.
 func (h *ownHost) server() int {
 	h.t.Helper()
 	data := filepath.Join(h.folder, "elobot-data/data")
@@ -126,8 +126,8 @@ func (h *ownHost) killServer() {
 	eventually(h.t, "PostgreSQL is killed", h.killsServer)
 }
 
-// killsServer reports whether it has killed the bot's PostgreSQL, which may not run yet, or may be
-// ending.
+// killsServer tries to kill the bot's PostgreSQL, which may not run yet, or may be ending. It
+// reports whether it succeeded.
 func (h *ownHost) killsServer() bool {
 	h.t.Helper()
 	pid := h.server()
@@ -190,8 +190,9 @@ func TestOwnDatabase(t *testing.T) {
 }
 
 // TestOwnDatabaseIsKeptFromTheStart: even while the bot waits for Telegram, its server is
-// restarted, with a warning, and the log of the ended one is kept. Ctrl-C under a program on that
-// database, however often, is for the program alone; SIGTERM ends it, if the program agrees.
+// restarted, with a warning, and the log of the ended one is kept. While elobot database runs a
+// program, Ctrl-C concerns only that program, however often it is pressed. SIGTERM ends both, if
+// the program agrees.
 func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)

@@ -12,7 +12,7 @@ import (
 )
 
 // TestThirtyPeopleAtOnce: while a group has to wait, thirty people turn pages, press other buttons
-// and ask questions, and results come in. No request then hits Telegram's limits, which only run
+// and ask questions, and results come in. Then no request exceeds Telegram's limits, which only run
 // faster here. Everything is answered once and in order, cards come before pages, and each message
 // shows the page of its last press.
 func TestThirtyPeopleAtOnce(t *testing.T) {

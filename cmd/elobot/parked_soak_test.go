@@ -12,8 +12,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// refusedTown is a set of groups to which Telegram says that the bot lacks rights. A few of them
-// have a board. In each, two results were answered before, and three were not.
+// refusedTown is a set of groups in which, according to Telegram, the bot lacks the right to send.
+// A few of them have a board. In each group, two results were answered before the fault, and three
+// have not been answered since.
 type refusedTown struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -99,8 +100,8 @@ func (w *refusedTown) requests() (all, most int) {
 	return all, most
 }
 
-// mustBeQuiet checks that nothing is sent for a few polls, as long as an answer in a private chat
-// is held back.
+// mustBeQuiet checks that nothing is sent to the groups for a few polls, for as long as an answer
+// in a private chat is held back.
 func (w *refusedTown) mustBeQuiet() {
 	w.t.Helper()
 	before, _ := w.requests()
@@ -143,8 +144,8 @@ func (w *refusedTown) conclude() {
 	verifyClean(w.t, w.url)
 }
 
-// TestNoRightsForFiveMinutes: ten minutes after the fault began, all results are sent, by the first
-// retry.
+// TestNoRightsForFiveMinutes: the fault lasts five minutes. All results are sent by the first
+// retry, ten minutes after the fault began.
 func TestNoRightsForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)
@@ -163,8 +164,8 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.conclude()
 }
 
-// TestNoRightsForADayAndAHalf: a chat gets five requests in 36 hours. Then a command or the next
-// retry leads to the recent results and a single summary of the others.
+// TestNoRightsForADayAndAHalf: a chat gets at most five requests in 36 hours. Then a command or the
+// next retry makes the bot send the recent results and a single summary of the others.
 func TestNoRightsForADayAndAHalf(t *testing.T) {
 	t.Parallel()
 	w := newRefusedTown(t)

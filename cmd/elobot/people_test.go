@@ -39,7 +39,7 @@ func testTwoTurnOutToBeOne(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testTeamsAndSets covers results of teams and with sets, in the forms that people write.
+// testTeamsAndSets covers results of teams and results with sets, in the forms that people write.
 func testTeamsAndSets(t *testing.T, b *botFixture) {
 	group := b.group("Table tennis")
 	b.seen(group, b.bob, b.olga, b.carol)

@@ -15,11 +15,12 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// mayCrash is how many recorded attempts at one update may crash the process.
+// mayCrash is how many recorded attempts at one update may crash the process before the bot gives
+// up on it.
 const mayCrash = 8
 
-// poisoned is a bot that is restarted after each crash, with groups in which results are reported
-// and, in one of them, an update that crashes the bot.
+// poisoned is the fixture of a bot that is restarted after each crash. Results are reported in
+// several groups, and an update in one of them, the poison, crashes the bot.
 type poisoned struct {
 	*crashes
 	alice  botsim.User
@@ -124,8 +125,8 @@ func (p *poisoned) check() {
 	}
 }
 
-// TestPoisonousUpdateIsGivenUp: a polled update that crashes the process is given up after a
-// limited number of starts. Updates of other chats are handled in the meantime.
+// TestPoisonousUpdateIsGivenUp: the bot gives up on a polled update that crashes the process after
+// a limited number of starts. Updates of other chats are handled in the meantime.
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
@@ -160,8 +161,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	verifyClean(t, p.url)
 }
 
-// TestPoisonousDeliveryIsGivenUp: a delivered update that crashes two instances in turn is given up
-// after eight crashes in all, because both are careful from their start.
+// TestPoisonousDeliveryIsGivenUp: two instances give up on a delivered update that crashes them in
+// turn after eight crashes in all, because both are careful from their start.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))

@@ -10,8 +10,8 @@ import (
 )
 
 // TestTooMuchAtOnce: results over the limit per minute are listed instead of recorded, and
-// questions over the limit get a single answer that asks the sender to slow down. Other people are
-// answered, and a backlog does not count as too much at once.
+// questions over the limit get a single answer, which asks the sender to slow down. Other people
+// are answered. A backlog does not count as too much at once.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	const limit, results = 5, 9

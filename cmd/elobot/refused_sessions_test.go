@@ -13,7 +13,7 @@ var warning = regexp.MustCompile(`level=(?:WARN|ERROR) msg=("[^"]*"|\S+)`)
 
 // TestRefusedSessions: if the server refuses all new sessions for a while, as during a change of
 // password, with an exhausted pooler, or while a database is replaced, results wait and are then
-// handled; none is given up. The log says each thing about it once a minute.
+// handled. The bot does not give up on any, and logs each warning at most once a minute.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

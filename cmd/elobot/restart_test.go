@@ -102,8 +102,9 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen checks that a frozen chat gets nothing, even from a bot that learns of it only
-// from the database and sends to other chats. Afterwards everything is sent in order.
+// checkStaysFrozen checks that a frozen chat gets nothing, even from a bot that knows only from the
+// database that the chat is frozen, and sends to other chats. Afterward, everything is sent in
+// order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")
@@ -120,13 +121,13 @@ func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	}
 }
 
-// checkCare checks that a bot that starts after a crash handles updates one at a time, and one that
-// starts after a clean stop does not.
+// checkCare checks that a bot that starts after a crash handles updates one at a time, and that a
+// bot that starts after a clean stop does not.
 func checkCare(t *testing.T, afterKill, afterStop *process) {
 	t.Helper()
 	const care = "handling updates one at a time"
 	says(t, afterKill.output.String(), care, "the last process that polled did not stop cleanly")
-	// On a very slow machine, a clean stop may fail to release the lease, and then looks like a
+	// On a very slow machine, a clean stop may fail to release the lease, so that it looks like a
 	// crash.
 	if strings.Contains(afterStop.output.String(), care) && !strings.Contains(afterKill.output.String(), "failed to release the lease") {
 		t.Error("after a clean stop the bot handles updates one at a time")

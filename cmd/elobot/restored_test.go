@@ -6,9 +6,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestore: after a restore, everything reported since the backup is gone, and the numbers
-// of its matches and questions repeat. Messages about them are still in the chat but affect nothing
-// else. Here the backup is an empty database.
+// TestAfterARestore: after a restore, everything reported since the backup is gone, and new matches
+// and questions get the same numbers. Messages about the lost ones are still in the chat, but
+// affect nothing else. Here the backup is an empty database.
 func TestAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -43,9 +43,9 @@ func buildOlder(t *testing.T) string {
 }
 
 // TestRollingUpgrade: two webhook instances are replaced one by one by a newer release, while
-// results and joins come in. While an older one leads, notices that only the newer release knows
-// are set aside. Results are answered in order all the time, and after the upgrade everything was
-// answered exactly once.
+// results and joins come in. While an instance of the older release leads, notices that only the
+// newer release knows are set aside. Results are always answered in order, and after the upgrade
+// everything has been answered exactly once.
 func TestRollingUpgrade(t *testing.T) {
 	t.Parallel()
 	older := buildOlder(t)

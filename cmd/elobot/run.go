@@ -10,8 +10,8 @@ import (
 )
 
 // garbagePercent is how much garbage the heap may hold before a collection, in percent of the
-// memory in use. Less than 10 MB are in use, so at most 25 MB more save an eighth of the processor
-// time of a busy bot.
+// memory in use. Less than 10 MB is in use. So at the cost of at most 25 MB, a busy bot takes an
+// eighth less processor time.
 const garbagePercent = 300
 
 type runCommand struct {

@@ -19,7 +19,7 @@ import (
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	// The file begins as editors on Windows mark it.
+	// The file begins with a byte order mark, which editors on Windows write.
 	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n"
 	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
 	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
@@ -46,7 +46,7 @@ func TestConfiguration(t *testing.T) {
 }
 
 // TestNoDatabaseThere: if no server listens at DATABASE_URL, the log names settings without effect.
-// A missing passfile or an API server with a path is no error.
+// A missing passfile is not an error, and neither is an API server with a path.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -130,8 +130,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// cutPoll cuts off the response to the poll that delivers the next update. The returned function
-// returns that call.
+// cutPoll cuts off the response to the poll that delivers the next update. cut returns that call.
 func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 	t.Helper()
 	// A meaningless update ends the current poll, so the fault applies to the next one.
@@ -150,8 +149,8 @@ func cutPoll(t *testing.T, sim *botsim.Server) (cut func() botsim.Call) {
 }
 
 // testEphemeralResults: equal ephemeral messages within a second are different results, but one
-// delivered twice is one result. A reply to one refers to that message, and the bot replies to
-// none.
+// delivered twice is one result. A reply to such a message refers to it, but the bot itself never
+// replies to one.
 func testEphemeralResults(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.alice, b.bob)

@@ -44,8 +44,8 @@ func TestYear(t *testing.T) {
 }
 
 // playFolder plays the scripts of a folder, one per language, and compares the bot's messages. A
-// file is both script and transcript: lines with "|" are the bot's, and "~" marks edited messages.
-// -update writes them.
+// file is both script and transcript: lines that begin with "|" are the bot's, and "~" marks edited
+// messages. With -update, playFolder writes the bot's lines.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -173,7 +173,7 @@ func (s *script) play(line string) {
 	}
 }
 
-// noon returns noon in UTC, the given number of days ago.
+// noon returns noon in UTC daysAgo days ago.
 func noon(daysAgo int) time.Time {
 	return time.Now().UTC().Truncate(24*time.Hour).Add(12*time.Hour).AddDate(0, 0, -daysAgo)
 }
@@ -283,7 +283,7 @@ func (s *script) allNews() {
 // brackets, and with the topic if it is not the current one.
 func (s *script) news(chat *botsim.Chat) {
 	all := chat.BotMessages()
-	// Answers come first, because messages of several lanes come in any order.
+	// Put replies first, because messages of different lanes arrive in any order.
 	slices.SortStableFunc(all, func(a, b botsim.Message) int { return cmp.Compare(min(1, b.ReplyTo), min(1, a.ReplyTo)) })
 	for _, m := range all {
 		key := [2]int64{m.ChatID, int64(m.ID)}
@@ -337,7 +337,8 @@ const (
 	otherMonths = `january|february|march|may|june|july|october|december|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
 )
 
-// withoutLocalDates replaces dates and times in a text, which depend on when the script is played.
+// withoutLocalDates replaces the dates and times in a text, because they depend on when the script
+// is played.
 func withoutLocalDates(text string) string {
 	return times.ReplaceAllString(months.ReplaceAllString(localDates.ReplaceAllString(text, "DATUM"), "MONAT"), "HH:MM UTC")
 }

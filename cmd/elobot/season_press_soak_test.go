@@ -24,9 +24,9 @@ const (
 
 // TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
 // outages, stops and kills. A result counts in the season in which it was sent, except within the
-// second of the press. By webhook, Telegram gives no order between presses and messages, so later
-// results may count in the earlier season; the message about the new season or the card then says
-// so.
+// second of the press. Webhook deliveries of presses and messages have no order among each other,
+// so later results may count in the earlier season. The message about the new season, or the card,
+// then says so.
 func TestSeasonsBeginAtThePress(t *testing.T) {
 	t.Parallel()
 	for name, bots := range map[string]int{"polling": 1, "webhook": 2} {
@@ -54,7 +54,7 @@ func TestSeasonsBeginAtThePress(t *testing.T) {
 	}
 }
 
-// presses are bots whose groups start seasons.
+// presses is the fixture of bots whose groups start seasons.
 type presses struct {
 	*botFixture
 	random *rand.Rand
@@ -132,8 +132,8 @@ func (p *presses) round(round int) {
 	}
 }
 
-// letTimePass lets some time pass. By webhook, nothing tells the bots of Telegram's clock in time,
-// so that clock must not jump.
+// letTimePass lets some time pass. With a webhook, the bots do not learn in time that Telegram's
+// clock has jumped, so it must not jump.
 func (p *presses) letTimePass() {
 	if p.door == nil {
 		p.later.Add(int64(1 + p.random.IntN(2)))
@@ -213,7 +213,7 @@ func (p *presses) check(g *pressGroup) {
 		before = append(before, all...)
 	}
 	first := g.first
-	// The dates of its answers tell Telegram's clock only to the second.
+	// The bot knows Telegram's clock only to the second, from the dates of Telegram's answers.
 	if p.door != nil {
 		first = first.Add(-time.Second)
 	}

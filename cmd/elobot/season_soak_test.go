@@ -21,7 +21,7 @@ import (
 
 const (
 	endingGroups = 500 // groups whose seasons end together
-	busyGroups   = 50  // of them, those with results at that time
+	busyGroups   = 50  // those of endingGroups with results at that time
 	seasonKills  = 10
 	killedAfter  = 25 // seasons ended by each leader; the last leader ends the rest
 	// looksEvery is the leader's interval between looks for due timers.
@@ -29,9 +29,9 @@ const (
 )
 
 // TestSeasonsEndAtOnce: the seasons of 500 groups end together while results come in. The leader of
-// two instances is killed ten times after it ended some of them, and the next one continues a
-// minute later. Each season ends once, and its final table is posted once, within Telegram's
-// limits.
+// two instances is killed ten times, each time after it has ended some of the seasons, and the next
+// leader continues a minute later. Each season ends once, and its final table is posted once,
+// within Telegram's limits.
 func TestSeasonsEndAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startSeasons(t)
@@ -75,7 +75,7 @@ type seasons struct {
 	players []botsim.User
 	posted  int // number of results
 
-	calm, meanwhile recorded // shortly before the seasons end, and during that
+	calm, meanwhile recorded // shortly before the seasons end, and while they end
 }
 
 // recorded is the number of results recorded within a period.
@@ -88,7 +88,7 @@ func (r recorded) String() string {
 	return fmt.Sprintf("%.1f per second for %v", float64(r.results)/r.lasted.Seconds(), r.lasted.Round(time.Millisecond))
 }
 
-// startSeasons starts the bots, and has two matches played in each group.
+// startSeasons starts the bots, and reports two matches in each group.
 func startSeasons(t *testing.T) *seasons {
 	t.Helper()
 	delays := botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond })
@@ -131,7 +131,7 @@ func (s *seasons) start(i int) {
 // leading matches the log line of a bot that becomes the leader.
 var leading = regexp.MustCompile(`time=(\S+) level=INFO msg=leading`)
 
-// leader waits for a leader, and returns its index and the time since when it leads.
+// leader waits for a leader, and returns its index and the time since which it has led.
 func (s *seasons) leader() (i int, since time.Time) {
 	s.t.Helper()
 	eventually(s.t, "a bot leads", func() bool {
@@ -183,15 +183,16 @@ func (s *seasons) await(at time.Time) {
 	<-timer.C
 }
 
-// report has a player report a win against another one.
+// report makes a player report a win against another player.
 func (s *seasons) report(group *botsim.Chat, winner, loser int) {
 	s.posted++
 	group.Say(s.players[winner], fmt.Sprintf("/match %s %d:%d", mention(s.players[loser]), 3+s.posted%5, s.posted%3))
 }
 
 // reportMeanwhile reports as many results as the bots can record, from shortly before the leader
-// looks for due seasons until over returns true. The leader leads since the given time and waits at
-// least until the seasons are due. It counts the results before and after the first end.
+// looks for due seasons until over returns true. The leader has led since the given time, and waits
+// at least until the seasons are due. reportMeanwhile counts the results recorded before and after
+// the first season ends.
 func (s *seasons) reportMeanwhile(since, due time.Time, over func() bool) {
 	s.t.Helper()
 	looks := since

@@ -27,7 +27,7 @@ func readService(t *testing.T) service {
 	return s
 }
 
-// restarts reports whether systemd restarts the bot after this end.
+// restarts waits for the end of p, and reports whether systemd would restart the bot.
 func (s service) restarts(t *testing.T, p *process) bool {
 	t.Helper()
 	code := p.wait(t) // -1 after a signal
@@ -35,7 +35,7 @@ func (s service) restarts(t *testing.T, p *process) bool {
 		!slices.Contains(strings.Fields(s["RestartPreventExitStatus"][0]), strconv.Itoa(code))
 }
 
-// TestService: systemd restarts a bot after a crash, but not after an error that would come back at
+// TestService: systemd restarts a bot after a crash, but not after an error that would recur at
 // every start.
 func TestService(t *testing.T) {
 	t.Parallel()

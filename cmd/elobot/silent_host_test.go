@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// withHosts returns an address with these other hosts, in their order.
+// withHosts returns address with the hosts of others, in this order, instead of its own.
 func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -10,7 +10,7 @@ import (
 )
 
 // auditCommits makes the database record the changes of each transaction and whether its commit
-// waits for the disk. Of chats and timers, it records the columns.
+// waits for the disk. For chats and timers, it records the changed columns.
 const auditCommits = `
 	CREATE TABLE commits (waits boolean, what text);
 	CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -53,7 +53,7 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	env := append(environment(sim, url), "LEASE_RENEWAL=100ms")
 
 	first := launch(t, env, "run")
-	// The refusal freezes the chat.
+	// Telegram's refusal freezes the chat.
 	sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", RetryAfter: 1, Times: 1})
 	group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)

@@ -71,7 +71,7 @@ func (b *table) undo(sender botsim.User, number int) {
 	b.expect(b.say(sender, fmt.Sprintf("/undo %d", number)).ID, b.amend(number, sender))
 }
 
-// fix corrects a score, given in the order of the card.
+// fix corrects a score, given in the order in which the card names the players.
 func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
@@ -117,7 +117,7 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns why a person cannot undo a match, empty if they can.
+// refuse returns why the sender cannot undo a match, or "" if they can.
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)

@@ -11,7 +11,7 @@ import (
 // unbinds it. A final table goes to the ladder's next topic, or to General if there is none.
 func testTopicNotFound(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
-	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have
+	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General appears to have
 	b.seen(forum, b.alice, b.bob)
 	padel, more := forum.Topic(b.olga, "Padel").ID, forum.Topic(b.olga, "More padel").ID
 	said := func(from botsim.User, topic int, text string) botsim.Message {

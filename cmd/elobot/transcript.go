@@ -14,7 +14,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// The terminal styles of the demo.
+// The escape sequences that begin a style on the terminal. plainStyle ends all styles.
 const (
 	plainStyle = "\x1b[0m"
 	bold       = "\x1b[1m"
@@ -30,7 +30,7 @@ const (
 	botName = "elobot"
 	// nameWidth is the width of the column of names.
 	nameWidth = 8
-	// excerptLength is how many characters of a message are quoted.
+	// excerptLength is the maximum number of characters quoted from a message.
 	excerptLength = 40
 	// anyWidth exceeds the width of any terminal.
 	anyWidth = 1 << 16
@@ -41,7 +41,7 @@ type transcript struct {
 	out   io.Writer
 	width func() int // in columns; 0 for any width
 	color bool
-	typed bool // the user types on a terminal, which already shows those lines
+	typed bool // the user types on the terminal, which has already shown the typed lines
 }
 
 // newTranscript returns a transcript of unlimited width.
@@ -68,8 +68,8 @@ func (t *transcript) remark(format string, args ...any) {
 	t.aside(t.apart()+format, args...)
 }
 
-// apart returns the line break that sets what follows apart from the output before it, or "" if the
-// user typed the line before it.
+// apart returns the line break that sets a remark apart from the output before it, or "" if the
+// line before it was typed.
 func (t *transcript) apart() string {
 	if t.typed {
 		return ""
@@ -87,7 +87,8 @@ func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }
 
-// room returns how many columns remain beside an indent: at most most, and at least a long word's.
+// room returns how many columns remain beside an indent, but at least enough for a long word, and
+// at most most.
 func (t *transcript) room(indent, most int) int {
 	const longWord = 12
 	if width := t.width(); width > 0 {
@@ -122,8 +123,8 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 // continued begins all lines of a person's message except the first.
 var continued = column("") + "  "
 
-// bot prints a message of the bot with its buttons, or a message that was edited. picture describes
-// the message's picture.
+// bot prints a message of the bot, or an edit of one, with its buttons. picture describes the
+// message's picture.
 func (t *transcript) bot(m botsim.Message, picture string) {
 	var all strings.Builder
 	name, bar := column(botName), t.style(" │ ", green)
@@ -156,7 +157,7 @@ func (t *transcript) bot(m botsim.Message, picture string) {
 // unbroken is a space at which lines are not wrapped.
 const unbroken = "\u00a0"
 
-// list prints terms with their explanations: beside them, or below them on a narrow terminal.
+// list prints terms with their explanations beside them, or below them on a narrow terminal.
 func (t *transcript) list(rows [][2]string) {
 	const termWidth, littleRoom = 21, 60
 	for _, row := range rows {
@@ -207,7 +208,7 @@ var invisible = strings.NewReplacer("\u2068", "", "\u2069", "", "\u2060", "")
 
 var tag = regexp.MustCompile(`</?(?:b|i|s|code)>`)
 
-// tagStyles are the styles that begin at a tag.
+// tagStyles maps each tag to the style that begins there.
 var tagStyles = map[string]string{
 	"<b>": bold, "<i>": faint + italic, "<s>": faint + struck, "<code>": cyan,
 	"</b>": plainStyle, "</i>": plainStyle, "</s>": plainStyle, "</code>": plainStyle,

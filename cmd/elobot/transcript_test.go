@@ -57,7 +57,7 @@ func TestTranscriptOfButtons(t *testing.T) {
 }
 
 // TestTranscriptAtWidths: on a terminal, no line is too wide, no word is cut, and all lines of a
-// message start next to its sender's name.
+// message start in the column after its sender's name.
 func TestTranscriptAtWidths(t *testing.T) {
 	t.Parallel()
 	m := botsim.Message{
@@ -148,7 +148,7 @@ func TestTranscriptOfTables(t *testing.T) {
 }
 
 // TestTypedMessages: a pasted line or a trailing backslash continues a message, and an interrupt
-// loses nothing.
+// does not lose the messages before it.
 func TestTypedMessages(t *testing.T) {
 	t.Parallel()
 	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" + "/match\\\r@carol 1:3\r" + "half\x03")

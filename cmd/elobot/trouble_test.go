@@ -12,7 +12,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// troubles is the fixture of results reported while the database has problems.
+// troubles is the fixture for results that are reported while the database has problems.
 type troubles struct {
 	t      *testing.T
 	sim    *botsim.Server
@@ -30,7 +30,7 @@ func (d *troubles) report(n int) {
 	}
 }
 
-// waits breaks the database, and checks that results then wait.
+// waits calls do to break the database, and checks that results then wait.
 func (d *troubles) waits(what string, do func()) {
 	d.t.Helper()
 	waited := func() int { return strings.Count(d.bot.output.String(), "database unavailable, updates have to wait") }

@@ -71,7 +71,7 @@ func (c *amendmentCrash) dealCards() {
 	c.handled = handledKeys(c.t, c.pool)
 }
 
-// command sends a random command from a random person.
+// command makes a random person send a random command or press a button.
 func (c *amendmentCrash) command(b *table) {
 	order := c.random.Perm(len(c.people))
 	sender, opponent := c.people[order[0]], c.people[order[1]]
@@ -97,8 +97,8 @@ func (c *amendmentCrash) command(b *table) {
 	}
 }
 
-// unasked returns the sender, or a player of the match instead of an admin who did not play it and
-// would be asked to confirm.
+// unasked returns the sender. If the sender would be asked to confirm, as an admin who did not play
+// the match, it returns one of the match's players instead.
 func (b *table) unasked(sender botsim.User, number int) botsim.User {
 	if number > len(b.matches) {
 		return sender

@@ -119,11 +119,11 @@ func testUndoneByTwoAtOnce(t *testing.T, b *botFixture) {
 	}
 }
 
-// testRestoreButton: the button on an undone card restores the match, for the person who undid it.
-// The card is then as before.
+// testRestoreButton: the person who undid a match can restore it with the button on its card. The
+// card is then as before.
 func testRestoreButton(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
-	// After this match, the next card names no new players and knows all names.
+	// After this match, the next card mentions no new players, and the bot knows all names.
 	b.ask(group, b.bob, "/match @alice 1:3")
 	card := b.ask(group, b.alice, "/match @bob 3:1")
 	undo := undoButton(t, card)
@@ -197,7 +197,7 @@ func testAllWaysToAmend(t *testing.T, b *botFixture) {
 		{"/undo", toCard, true, ""},
 		{"/undo", toCommand, true, ""},
 		{"/undo@elo_bot", nothing, true, ""},
-		// The card says that Bob beat Alice 3:1, but the command names Alice first.
+		// On the card, Bob beat Alice 3:1, but the command gives Alice's score first.
 		{"/fix 1 3:2", nothing, false, "Bob beat Alice 3:2"},
 		{"/fix 1 2:3", nothing, false, "Alice beat Bob 3:2"},
 		{"/fix 3:2", toCard, false, "Bob beat Alice 3:2"},

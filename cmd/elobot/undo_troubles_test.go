@@ -41,8 +41,8 @@ func testUndoInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoneBeforeTheCardIsSent: if a match is undone before its card is sent, the card shows that
-// from the start: it is sent in order and never edited.
+// testUndoneBeforeTheCardIsSent: if a match is undone before its card is sent, the card shows from
+// the start that the match is undone. It is sent in order and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})

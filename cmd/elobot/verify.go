@@ -32,7 +32,8 @@ type verifyCommand struct {
 	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones."`
 }
 
-// The errors of a verification that has found and printed differences, or was stopped.
+// The errors of a verification that found differences, which it has already printed, or was
+// stopped.
 var (
 	errRepairable = errors.New("differences found: run again with --repair to correct everything that can be calculated from the matches")
 	errDiffers    = errors.New("differences found that cannot be corrected, because they cannot be calculated from the matches")
@@ -177,7 +178,7 @@ func describe(f ranking.Finding) string {
 	return where + ": " + strings.NewReplacer("{stored}", f.Stored, "{want}", f.Want).Replace(problems[f.Problem])
 }
 
-// problems describe what is wrong, with {stored} and {want} for the values.
+// problems maps each problem to its description, in which {stored} and {want} stand for the values.
 var problems = map[ranking.Problem]string{
 	ranking.MissingNumber:     "no match has this number, although it was assigned",
 	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; when it does, no match can be recorded",

@@ -17,7 +17,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// verify runs `elobot verify` on a database until it ends.
+// verify runs `elobot verify` on a database to completion.
 func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	p := prepare([]string{"DATABASE_URL=" + databaseURL}, append([]string{"verify"}, args...)...)
@@ -50,7 +50,7 @@ func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string
 	}
 }
 
-// Standard error of verify.
+// What verify prints to standard error.
 const (
 	sayRepairable = "elobot: differences found: run again with --repair to correct everything that can be calculated from the matches\n"
 	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
@@ -89,7 +89,7 @@ func newVerifyFixture(t *testing.T) *verifyFixture {
 	return &verifyFixture{url, nil, strings.NewReplacer("CHESS", fmt.Sprint(chess.ID()), "GO", fmt.Sprint(second.ID()))}
 }
 
-// copy returns a copy of the database.
+// copy returns a fixture with a copy of the database.
 func (b *verifyFixture) copy(t *testing.T) *verifyFixture {
 	t.Helper()
 	url := pgtest.Copy(t, b.url)

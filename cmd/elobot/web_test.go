@@ -17,7 +17,7 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// publicURL is the address that browsers would use.
+// publicURL is the address at which browsers would reach the bot.
 const publicURL = "https://elo.example.org"
 
 var boardLink = regexp.MustCompile(regexp.QuoteMeta(publicURL) + `(/g/\d+/[\w-]+/)`)
@@ -66,7 +66,8 @@ func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Ti
 	return events, end
 }
 
-// board has an admin turn on a group's web board, or make a new link, and returns its path.
+// board makes an admin turn on a group's web board, or request a new link, and returns the link's
+// path.
 func (b *botFixture) board(group *botsim.Chat, value string) string {
 	b.t.Helper()
 	b.ask(group, b.olga, "/settings web "+value)
@@ -189,7 +190,7 @@ func TestWebBoardWithoutBot(t *testing.T) {
 
 // TestWebBoardAfterARestore: after a restore, the ids of a group newer than the backup may belong
 // to another group, whose board its link does not open. If the backup has an earlier link of a
-// group, that one works again, and the newest does not.
+// group, that link works again, and the newest does not.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

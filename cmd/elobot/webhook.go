@@ -48,7 +48,7 @@ type webhookSetCommand struct {
 	app.WebhookConfig
 }
 
-// Run sets the webhook, replacing any other.
+// Run sets the webhook, which replaces any other.
 func (c *webhookSetCommand) Run(ctx context.Context) error {
 	faults := c.Faults(c.TelegramURL)
 	return c.WithClient(ctx, faults, func(ctx context.Context, client *telegram.Client) error {

@@ -22,7 +22,7 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// bot runs the bot, and restarts it whenever it ends, like a service manager.
+// bot runs the bot and, like a service manager, restarts it whenever it ends.
 type bot struct {
 	*campaign
 	binary string
@@ -79,7 +79,7 @@ func (b *bot) begin() {
 	})
 }
 
-// start starts a process, with or without merging at random.
+// start starts a process. Whether it merges notices is random.
 func (b *bot) start() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

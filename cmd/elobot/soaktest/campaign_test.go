@@ -26,10 +26,10 @@ var (
 const (
 	// drainLimit is how long the bot may need to finish everything after the last fault.
 	drainLimit = 3 * time.Minute
-	// groupPause is the average wait per answer under a group's limit: all waiting answers may be
-	// in one group.
+	// groupPause is the average wait per answer under a group's limit. It counts for each waiting
+	// answer, because all of them may be in one group.
 	groupPause = 3 * time.Second
-	// stopLimit is how long a clean stop may take, with some allowance for a busy machine.
+	// stopLimit is how long a clean stop may take on a busy machine.
 	stopLimit = 12 * time.Second
 	// shownViolations limits the printed violations of each rule.
 	shownViolations = 10

@@ -129,8 +129,8 @@ func (d *database) setTriggers(t *testing.T) {
 	}
 }
 
-// failStatements makes a share of the statements that write to a table fail with a code for some
-// time. The relation * means any table.
+// failStatements makes a share of the statements that write to a relation fail with a code for some
+// time. The relation * stands for all tables.
 func (d *database) failStatements(ctx context.Context, relation, code string, share float64, lasting time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -153,7 +153,7 @@ func (d *database) readOnly(ctx context.Context) error {
 	return err
 }
 
-// writable reverts readOnly. Sessions begun since then stay read-only.
+// writable reverts readOnly. Sessions that began in between stay read-only.
 func (d *database) writable(ctx context.Context) error {
 	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` RESET default_transaction_read_only`)
 	return err

@@ -13,5 +13,5 @@
 // A seed repeats the order and the durations of the faults, but not the exact points of the bot's
 // work at which they strike.
 //
-// It needs the PostgreSQL programs on the machine: it stops their processes.
+// It needs the PostgreSQL programs on this machine, because it stops and suspends their processes.
 package soaktest

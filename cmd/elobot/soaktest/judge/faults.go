@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// aftermath is how long the consequences of a fault last after its end, unless the bot recovers
-	// even later.
+	// aftermath is how long the consequences of a fault may last after its end. They last longer if
+	// the bot recovers even later.
 	aftermath = 30 * time.Second
 	// markedWithin is how long before a fault a message may have arrived whose delivery result the
 	// fault keeps from being stored.
@@ -39,8 +39,8 @@ func (f *Fault) end() time.Time {
 	return end
 }
 
-// forgotten returns how many copies of an answer need not be counted: one for each crash of the
-// database right after a copy arrived.
+// forgotten returns how many copies of an answer the bot need not have counted: one for each crash
+// of the database during which, or shortly before which, a copy arrived.
 func (t *trial) forgotten(came []delivery) (copies int) {
 	for i := range t.Faults {
 		f := &t.Faults[i]
@@ -168,7 +168,8 @@ func (t *trial) judgeCampaign() {
 }
 
 // fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with
-// the duration: to half of all kinds at halfLength, and to all of them at fullLength.
+// the duration up to half of all kinds at halfLength, and then linearly up to all of them at
+// fullLength.
 func fewestKinds(all int, lasting time.Duration) int {
 	half := float64(all) / 2
 	if lasting < halfLength {

@@ -29,14 +29,14 @@ type History struct {
 // Part is the part of the system that a fault affects.
 type Part string
 
-// The parts.
+// The parts of the system.
 const (
 	Bot      Part = "bot"
 	Database Part = "database"
 	Telegram Part = "telegram"
 )
 
-// Fault is a fault that lasted for some time.
+// Fault is a fault that the campaign caused, or tried to cause, during a span of time.
 type Fault struct {
 	Kind string
 	Of   Part
@@ -54,7 +54,7 @@ type FailedStart struct {
 	Words string // the last lines of its log
 }
 
-// Span is a span of time.
+// Span is the time from From to To, both inclusive.
 type Span struct{ From, To time.Time }
 
 // Game is the players and the score of a match.

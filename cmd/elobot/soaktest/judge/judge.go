@@ -69,7 +69,7 @@ func (v Violation) String() string { return string(v.Rule) + ": " + v.What }
 // Rule is a guarantee of the bot.
 type Rule string
 
-// The rules.
+// The rules, in the words in which a violation is reported.
 const (
 	Answered   Rule = "every command is done once, or its sender is notified that it was not"
 	Faithful   Rule = "the stored data is what the commands asked for"

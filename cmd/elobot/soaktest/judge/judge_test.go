@@ -27,7 +27,7 @@ const plain = 6
 
 // history returns a history without violations: a result, one that is undone later, one that was
 // refused, the undo, and one more result; the last two are answered in one message. Another chat
-// has plain results. There is a fault of the database all the time.
+// has plain results. A fault of the database lasts the whole time.
 func history() *judge.History {
 	commands := []judge.Command{
 		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
@@ -85,7 +85,7 @@ func addPlain(h *judge.History) {
 		judge.Standing{Chat: other, Name: "Eva", Elo: 1500, Drawn: plain}, judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
 }
 
-// copyOf adds a copy of a message, a minute later.
+// copyOf adds a copy of a message that arrives a minute later.
 func copyOf(h *judge.History, message int) {
 	for _, s := range h.Messages {
 		if s.ID == message {
@@ -96,8 +96,8 @@ func copyOf(h *judge.History, message int) {
 	}
 }
 
-// TestPromisesThatAreBroken: the judge finds each kind of broken promise, and none where all are
-// kept.
+// TestPromisesThatAreBroken: the judge finds each kind of broken promise, and no broken promise if
+// all are kept.
 func TestPromisesThatAreBroken(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
