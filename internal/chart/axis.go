@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// minRange is the smallest range of ratings that a picture shows: a rating that never changes is a
-// line in the middle.
+// minRange is the smallest range of ratings that a picture shows, so that a rating that never
+// changes is a line in the middle.
 const minRange = 60
 
-// mostTicks is the number of ticks on an axis, plus one if both ends are ticks: a small picture has
-// no room for more.
+// mostTicks is the maximum number of ticks on an axis, because a small picture has no room for
+// more. An axis of numbers has one more if both its ends are ticks.
 const mostTicks = 4
 
 // extent is the range of values that the axes must cover.
@@ -91,7 +91,7 @@ type interval struct {
 	days, months int
 }
 
-// The intervals between ticks. Charts that span less than a day use the clock.
+// The intervals between ticks, shortest first. Charts that span less than a day use clockIntervals.
 var (
 	clockIntervals = []interval{
 		{clock: time.Minute}, {clock: 5 * time.Minute}, {clock: 15 * time.Minute}, {clock: 30 * time.Minute},
@@ -103,8 +103,8 @@ var (
 	}
 )
 
-// timeTicks returns at least two round times between from and to, or both ends if there are no such
-// times. clock reports whether they are times of day rather than days.
+// timeTicks returns two to mostTicks round times between from and to, or both ends if no interval
+// yields as many. clock reports whether the ticks are times of day rather than days.
 func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
 	intervals := dayIntervals
@@ -128,7 +128,9 @@ func firstHour(year int, month time.Month, day int, zone *time.Location) time.Ti
 	return time.Date(year, month, day, 1, 0, 0, 0, zone)
 }
 
-// between returns multiples of an interval between two times, at most mostTicks+1.
+// between returns the times between from and to that are multiples of the interval after the
+// beginning of the first day, at most mostTicks+1. Intervals of months are aligned with the
+// calendar.
 func (i interval) between(from, to time.Time) []time.Time {
 	year, month, day := from.Date()
 	if i.months > 0 {

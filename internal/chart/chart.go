@@ -50,8 +50,8 @@ type Chart struct {
 	Seasons []Season
 	ByMatch bool // the horizontal axis counts matches, not days
 	Dark    bool // light lines on a dark background
-	// Date formats a day below the horizontal axis, in the location of the points, with the year if
-	// they span more than one. It may be nil only if ByMatch is true.
+	// Date formats a day below the horizontal axis, in the location of the points. If they span
+	// many months, the day should have its year. It may be nil only if ByMatch is true.
 	Date func(time.Time) string
 }
 

@@ -30,8 +30,8 @@ type Mark struct {
 	X, Y, Elo int
 }
 
-// leastLabel is the minimum distance between the beginnings of two seasons for a label on the
-// earlier one.
+// leastLabel is the minimum distance between the beginnings of two seasons for a label on the later
+// one.
 const leastLabel = 80
 
 // NewCurve returns the curve of points, oldest first, in a box, along a time axis. date formats a

@@ -9,17 +9,17 @@ import (
 
 // Distances in pixels.
 const (
-	margin       = 24
+	margin       = 24  // around the picture
 	gap          = 14  // between a text and what it labels
 	lineHeight   = 46  // of a text
 	capHeight    = 27  // of a capital letter
 	maxLabel     = 290 // the maximum width of a label
-	lineWidth    = 6
-	otherWidth   = 4 // of a gray line
-	crowdWidth   = 2 // of a gray line among many
-	crowd        = 40
-	casing       = 3 // around a highlighted line, in the background color
-	otherColumns = 4 // gray lines are thinned to columns this wide
+	lineWidth    = 6   // of a highlighted line
+	otherWidth   = 4   // of a gray line
+	crowdWidth   = 2   // of a gray line among more than crowd
+	crowd        = 40  // not a distance but a number of gray lines
+	casing       = 3   // around a highlighted line, in the background color
+	otherColumns = 4   // gray lines are thinned to columns this wide
 	dotRadius    = 11
 )
 

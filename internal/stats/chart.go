@@ -15,7 +15,7 @@ import (
 const (
 	// MaxCharted is the maximum number of players that a chart highlights.
 	MaxCharted = 4
-	// ChartedMatches is how many of the last matches a chart shows.
+	// ChartedMatches limits a chart to the last matches of its ladder.
 	ChartedMatches = 20_000
 )
 
@@ -51,7 +51,8 @@ func (p Period) start(now time.Time) time.Time {
 type Chart struct {
 	Ladder  ladder.ID      `json:"of_ladder"`
 	Players []ranking.Name `json:"players"` // the highlighted players, at most MaxCharted
-	// or the next longer one in which any of them has played
+	// the shortest one to show: if none of the players has played in it, the chart shows the next
+	// longer one in which any of them has
 	Period  Period `json:"period"`
 	ByMatch bool   `json:"by_match,omitempty"`
 	Title   string `json:"title,omitempty"` // of the group; read when the chart is sent
@@ -81,8 +82,8 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 
 // Rating is the rating of a player after a match.
 type Rating struct {
-	At    time.Time // the match's number in the group
-	Match int       // its number in the group
+	At    time.Time // when the match was played
+	Match int       // the match's number in the group
 	Elo   int
 }
 
@@ -136,8 +137,8 @@ func (ChartCommand) meant(said command.Command, a ranking.Asked) (Question, noti
 	return q, unclear
 }
 
-// ChartQuestion asks for the chart of people, or of the first players of the ranking if there are
-// none.
+// ChartQuestion asks for the chart of the people in Who, or of the first players of the ranking if
+// Who is empty.
 type ChartQuestion struct {
 	ofPeople
 	Who    []command.Person
@@ -181,7 +182,7 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 	return q.Chart, nil
 }
 
-// chart returns the chart of players, or a notice about the first one who has not played. The id is
+// chart returns the chart of players, or a notice about the first one who has not played. An id is
 // 0 for a sender who has never played.
 func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
@@ -197,8 +198,9 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, pl
 	return chartOf(l, period, players), nil
 }
 
-// chartOfFirst returns the chart of the first players of the ranking. A sender who is not among
-// them replaces the last one. If no player has a place, inactive players count.
+// chartOfFirst returns the chart of the first players of the ranking. A sender who has played but
+// is not among them replaces the last one. If the ranking hides all players as inactive, they are
+// charted all the same.
 func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
 	o, l := a.Origin, a.Ladder
 	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted}, o.SentAt)
@@ -223,8 +225,8 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 }
 
 // Ratings returns the current ratings of a chart, for its period or the next longer one in which
-// any of the highlighted players has played. A highlighted player without a match in it has one
-// rating, at its beginning.
+// any of the highlighted players has played. A highlighted player whose matches are all outside of
+// that period has one rating, at the beginning of the chart.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

@@ -17,8 +17,8 @@ import (
 type HeadToHead struct {
 	A ranking.Name `json:"a"`
 	B ranking.Name `json:"b"`
-	// Won, Drawn and Lost are the results of A in meetings without teams, InTeams those in teams.
-	// The rest covers both.
+	// Won, Drawn and Lost count the results of A in meetings without teams. InTeams counts the
+	// wins, draws and losses in meetings with teams. The other fields cover both.
 	Won     int           `json:"won,omitempty"`
 	Drawn   int           `json:"drawn,omitempty"`
 	Lost    int           `json:"lost,omitempty"`
@@ -28,7 +28,7 @@ type HeadToHead struct {
 	Against int           `json:"against,omitempty"`
 	Half    bool          `json:"half,omitempty"`   // both have half a point more
 	Gained  int           `json:"gained,omitempty"` // A's total rating change in the meetings
-	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, the last one first
+	Last    []PlayedMatch `json:"last,omitempty"`   // the last meetings, newest first
 	// Ratings are the current ratings of A and B. Expected is the expected score of A, in
 	// ten-thousandths.
 	Ratings  [2]int `json:"ratings"`
@@ -76,8 +76,8 @@ func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	}
 }
 
-// HeadToHeadCommand is /h2h: it asks a HeadToHeadQuestion, about the sender and the named person if
-// only one is named.
+// HeadToHeadCommand is /h2h. It asks a HeadToHeadQuestion about the two people named, or about the
+// sender and the only person named.
 type HeadToHeadCommand struct{ ofPeople }
 
 func (HeadToHeadCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -109,8 +109,8 @@ func (q HeadToHeadQuestion) answer(ctx context.Context, s *Service, a ranking.As
 	return s.headToHead(ctx, a.Ladder, players[0].ID, players[1].ID, 0)
 }
 
-// AgainstSenderQuestion asks for the sender's record against the player whose page has the button.
-// It is refused if the sender has never played.
+// AgainstSenderQuestion asks for the record of the person who pressed a button on a player's page
+// against that player. It is refused if that person has never played.
 type AgainstSenderQuestion struct {
 	ofNobody
 	Player ladder.PlayerID

@@ -19,7 +19,7 @@ func scoreFor(m *ladder.Match, side int) [2]int {
 // isOfTeams reports whether one of the sides of a match has more than one player.
 func isOfTeams(m *ladder.Match) bool { return len(m.Parts) > 2 }
 
-// opponentsOf returns the players of the other side.
+// opponentsOf returns the players who are not on the given side.
 func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	for _, p := range m.Parts {
 		if p.Side != side {
@@ -29,7 +29,7 @@ func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	return names
 }
 
-// upsetOf returns a player's largest upset, nil for none.
+// upsetOf returns the upset at a player's peak, nil for none.
 func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	if p.In == nil {
 		return nil
@@ -37,7 +37,7 @@ func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	return &Upset{MatchRef: refOf(p.In), By: p.Value, Beaten: opponentsOf(p.In, p.In.PartOf(player).Side)}
 }
 
-// lastMatches returns the last matches of a player, the last one first.
+// lastMatches returns up to limit of a player's last matches, newest first.
 func lastMatches(matches []ladder.Match, player ladder.PlayerID, limit int) (last []PlayedMatch) {
 	for _, m := range slices.Backward(matches) {
 		own := m.PartOf(player)

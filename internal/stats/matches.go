@@ -17,7 +17,7 @@ type MatchPage struct {
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
 	Newer bool       `json:"newer,omitempty"`
 	Older bool       `json:"older,omitempty"` // there are matches older than those on the page
-	Since time.Time  `json:"since,omitzero"`  // only matches from this instant on, zero for all
+	Since time.Time  `json:"since,omitzero"`  // older matches are left out; zero for none
 }
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
@@ -49,8 +49,8 @@ type MatchRow struct {
 
 // Paging selects a page of matches. The zero Paging is the first page, with the newest matches.
 type Paging struct {
-	// Key is a match of another page: its number for the matches of a group, its MatchID for those
-	// of a player.
+	// Key is the match next to the page, 0 for none: the match's number on a page of a group's
+	// matches, its MatchID on a page of a player's.
 	Key int64
 	// Newer selects the matches newer than Key rather than the older ones.
 	Newer bool

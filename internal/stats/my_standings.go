@@ -2,7 +2,8 @@ package stats
 
 import "elobot/internal/notice"
 
-// MyStandings shows a player's standings in all groups in which they have played.
+// MyStandings shows a player's standings in the groups in which they have played, at most
+// MaxGroups.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
 	More   int             `json:"more,omitempty"` // number of groups left out

@@ -14,12 +14,13 @@ import (
 // Odds shows what to expect of a match, and how it would change the ratings.
 type Odds struct {
 	Sides [2][]OddsPlayer `json:"sides"`
-	// score of the first side, in percent, from 1 to 99
+	// the expected score of the first side in percent, from 1 to 99
 	Expected int  `json:"expected"`
 	Draws    bool `json:"draws,omitempty"` // the ladder has draws
 	// the number of the ladder's season, 0 for the first one
 	Season int `json:"season,omitempty"`
-	// a larger margin of victory changes ratings more; the changes here are for the smallest
+	// Margin reports whether a larger margin of victory changes ratings more. The changes here are
+	// for the smallest margin.
 	Margin bool `json:"margin,omitempty"`
 }
 
@@ -47,7 +48,7 @@ type Teams struct {
 
 var _ = notice.Register[Teams](notice.Kind{Name: "teams", Purpose: notice.Answer, Alone: true})
 
-// OddsCommand is /odds: it asks an OddsQuestion.
+// OddsCommand is /odds. It asks an OddsQuestion.
 type OddsCommand struct{ ofPeople }
 
 func (OddsCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {
@@ -86,7 +87,7 @@ func (q OddsQuestion) answer(_ context.Context, _ *Service, a ranking.Asked) (no
 	return oddsOf(a.Ladder, sides), nil
 }
 
-// TeamsCommand is /teams, or a button below its answer: it asks a TeamsQuestion.
+// TeamsCommand is /teams, or a button below its answer. It asks a TeamsQuestion.
 type TeamsCommand struct {
 	ofPeople
 	K int // as in a TeamsQuestion; 0 for a typed command
@@ -103,8 +104,8 @@ func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return TeamsQuestion{Players: players, K: max(1, t.K)}, nil
 }
 
-// TeamsQuestion asks for the K-th most even split of ladder.MinSplit to ladder.MaxSplit players
-// into teams. K is from 1 to ladder.Splits.
+// TeamsQuestion asks for the K-th most even split of the players into teams. There are from
+// ladder.MinSplit to ladder.MaxSplit players, and K is from 1 to their number of ladder.Splits.
 type TeamsQuestion struct {
 	ofPeople
 	Players []command.Person
@@ -137,8 +138,8 @@ type contestant struct {
 	standing ladder.Standing // a newcomer's for a person who has never played in the ladder
 }
 
-// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds no
-// players.
+// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds
+// nobody to the ladder.
 func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]contestant, refusal notice.Notice) {
 	var playing []ranking.Known
 	for side := range people {

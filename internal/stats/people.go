@@ -51,7 +51,8 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 const NameMe = "me"
 
 // meantPeople returns up to most people the question is about: those named, or else the author of
-// the message that it replies to, or else otherwise, if given.
+// the message that it replies to, or else otherwise, if given. If they are not clear, it returns a
+// notice that says why.
 func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()
 	if said.Written == NameMe { // NameMe ignores the replied-to message
@@ -76,8 +77,8 @@ func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *com
 	}
 }
 
-// numberIn returns the first number in the arguments of a question about people, where it has no
-// meaning; empty if there is none.
+// numberIn returns the first word with a digit in the arguments of a question about people, where
+// numbers have no meaning. It returns an empty string if there is none.
 func numberIn(args string) string {
 	for word := range strings.FieldsSeq(args) {
 		if strings.ContainsFunc(word, unicode.IsNumber) {
@@ -108,7 +109,7 @@ func unclearName(said command.Command, err error) notice.Notice {
 }
 
 // playersOf returns the players of people, the zero Player for a sender who is not one yet. For
-// other people who are not players it returns a refusal: a question does not add them.
+// other people who are not players it returns a refusal, because a question adds no players.
 func playersOf(a ranking.Asked, people []command.Person) ([]ranking.Player, notice.Notice) {
 	players := make([]ranking.Player, len(people))
 	for i, who := range people {

@@ -17,9 +17,9 @@ const (
 	// MinMatches is how many matches two players need to count as best or worst opponents, partners
 	// or rivals.
 	MinMatches = 5
-	// FormMatches is how many of the last matches are in a player's form, LastMatches how many of
-	// them are listed.
+	// FormMatches is how many of the last matches are in a player's form.
 	FormMatches = 10
+	// LastMatches is how many of the last matches are listed.
 	LastMatches = 5
 )
 
@@ -52,13 +52,13 @@ type PlayerStanding struct {
 
 	// the last results as letters w, d and l, the last one last
 	Form   string        `json:"form,omitempty"`
-	Last   []PlayedMatch `json:"last,omitempty"` // the last matches, the last one first
+	Last   []PlayedMatch `json:"last,omitempty"` // the last matches, newest first
 	BestIn *MatchRef     `json:"best_in,omitempty"`
 	Upset  *Upset        `json:"upset,omitempty"`
-	Most   *Pairing      `json:"most,omitempty"` // the opponent in most matches
+	Most   *Pairing      `json:"most,omitempty"` // the most frequent opponent
 	// the opponent against whom results exceed expectations the most
 	Favourite *Pairing `json:"favourite,omitempty"`
-	// the opponent against whom they fall short the most
+	// the opponent against whom results fall short of expectations the most
 	Hardest *Pairing `json:"hardest,omitempty"`
 	// the teammate with whom results exceed expectations the most
 	Partner *Pairing `json:"partner,omitempty"`
@@ -119,7 +119,7 @@ type PlayerHistory struct {
 	Matches  []ladder.Match
 }
 
-// View completes the standing with the parts derived from the matches.
+// View returns the standing, completed with the parts derived from the matches.
 func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
 	// the standing may be from before a first match or a merge
@@ -178,7 +178,7 @@ func pairingOf(other ladder.PlayerID, t *ladder.Tally) Pairing {
 	return Pairing{With: ranking.Name{Player: other}, Played: t.Played, Won: t.Won, Drawn: t.Drawn, Lost: t.Lost}
 }
 
-// PersonCommand is /stats in a group: it asks a PersonQuestion.
+// PersonCommand is /stats in a group. It asks a PersonQuestion.
 type PersonCommand struct{ ofPeople }
 
 func (PersonCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// PageRows is the maximum number of rows in a RankingPage.
+	// PageRows is the maximum number of rows on a page of a list in a chat.
 	PageRows = 10
-	// MaxPlaces is the maximum number of top rows in a RankingPage: as many as fit into a message
-	// with any names.
+	// MaxPlaces is the maximum number of top rows in a chat: as many as fit into a message, however
+	// long the names are.
 	MaxPlaces = 20
 )
 
@@ -58,7 +58,8 @@ func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, 
 // "/leaderboard 2", it is a page.
 const NameTop = "top"
 
-// maxPage is the highest page number that can be typed: 2025 is the season of that name.
+// maxPage is the highest page number that can be typed. A higher number, such as 2025, is the name
+// or the number of a season.
 const maxPage = 999
 
 // RankingQuestion asks for a part of the ladder's ranking at the time of the question.

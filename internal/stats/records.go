@@ -13,7 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Records are the records of a group, for one month or all time. A record without a holder is nil.
+// Records are the records of a ladder, for one month or for all time. A record without a holder is
+// nil.
 type Records struct {
 	Title string    `json:"title"`          // of the group
 	Month time.Time `json:"month,omitzero"` // its first instant, zero for all time
@@ -24,7 +25,8 @@ type Records struct {
 	// the victory over the side rated higher by the most, ladder.MinUpset or more
 	Upset  *UpsetBy `json:"upset,omitempty"`
 	Played *Record  `json:"played,omitempty"` // the most matches; without a match
-	// the rivals with the most matches; for all time, those of the last year
+	// the rivals with the most matches against each other; for all time, only matches of the last
+	// year count
 	Rivalry *RivalryOf `json:"rivalry,omitempty"`
 }
 
@@ -99,7 +101,8 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 }
 
 // RecordsOf returns the records of matches, which are ordered by number. The first player to reach
-// a value holds the record; of several in one match, the one with the smallest id.
+// a rating, a streak or an upset holds that record, or of several in one match, the one with the
+// smallest id. Ties for the most matches go to the smallest ids.
 func RecordsOf(matches []ladder.Match) (n Records) {
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {

@@ -54,7 +54,8 @@ type SeasonRow struct {
 	// 0 for none; equal ratings share a place, and the following places are skipped
 	Place int `json:"place,omitempty"`
 	Elo   int `json:"elo"`
-	// the rating with which the player began the next season halfway back, 0 otherwise
+	// the rating with which the player began the next season, if that moved ratings halfway back to
+	// the start; otherwise 0
 	Next  int `json:"next,omitempty"`
 	Won   int `json:"won"`
 	Drawn int `json:"drawn"`
@@ -71,7 +72,7 @@ func (n SeasonTable) short() SeasonTable {
 	return n
 }
 
-// SeasonStanding is a standing in a season.
+// SeasonStanding is a player's standing in a season.
 type SeasonStanding struct {
 	Player           ladder.PlayerID
 	Elo              int
@@ -82,7 +83,7 @@ type SeasonStanding struct {
 
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
-// SetStandings sets the rows and records from the standings of the season's players, which are
+// SetStandings sets Rows, Played and Streak from the standings of the season's players, which are
 // ordered by rating. Players with at least placeMatches matches have a place. While fewer than
 // ladder.MinPlaces do, all have one.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
@@ -119,7 +120,8 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	}
 }
 
-// HasMedals reports whether the top three get medals: at least three players have played.
+// HasMedals reports whether the top three get medals, which takes at least ladder.MinPlaces
+// players.
 func (n SeasonTable) HasMedals() bool { return len(n.Rows) >= ladder.MinPlaces }
 
 // SeasonResult is a player's standing in one of several seasons.
@@ -137,8 +139,8 @@ type SeasonResult struct {
 // LastSeason stands for the last season that ended.
 const LastSeason = -1
 
-// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". Otherwise answers any
-// other form.
+// SeasonCommand is /season, as in "/season", "/season 2" and "/season last". The notice Otherwise
+// answers any other form.
 type SeasonCommand struct {
 	ofNobody
 	Otherwise notice.Notice
@@ -270,7 +272,7 @@ func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	return all
 }
 
-// AllTimeCommand is /alltime: it asks an AllTimeQuestion.
+// AllTimeCommand is /alltime. It asks an AllTimeQuestion.
 type AllTimeCommand struct{ ofNobody }
 
 func (q AllTimeCommand) meant(said command.Command, _ ranking.Asked) (Question, notice.Notice) {

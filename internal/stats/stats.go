@@ -109,14 +109,16 @@ func (ofPeople) IsAbout(command.Command) bool { return true }
 // of the group.
 type Typed struct{ Form }
 
-// Form parses a typed question; there is one for each command.
+// Form parses the typed questions of a command. Each command has its own.
 type Form interface {
 	ranking.Question
-	// meant returns the question that a command asks, or a notice why that is not clear.
+	// meant returns the question that a command asks, or a notice that says why the question is not
+	// clear.
 	meant(said command.Command, a ranking.Asked) (Question, notice.Notice)
 }
 
-// Meant returns the question that a command asks, or a notice why that is not clear.
+// Meant returns the question that the command asks, or a notice that says why the question is not
+// clear.
 func (t Typed) Meant(a ranking.Asked) (Question, notice.Notice) { return t.meant(a.Origin.Said, a) }
 
 func (t Typed) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

@@ -21,7 +21,7 @@ var ErrNotThere = errors.New("the group has no such thing")
 const webRows = 1000
 
 const (
-	// the last matches of a ladder that count for a Trend, limited by what a page may cost
+	// how many of a ladder's last matches count for a Trend; more would make a page too expensive
 	trendMatches = 300
 	trendRatings = 20 // the maximum number of ratings in a Trend
 )
@@ -124,7 +124,7 @@ func trendsOf(matches []ladder.Match) map[ladder.PlayerID]Trend {
 	return all
 }
 
-// WebPlayer has everything about a player.
+// WebPlayer is the content of a player's page on a web board.
 type WebPlayer struct {
 	PlayerStanding
 	Opponents []Pairing // the most frequent one first
@@ -135,9 +135,9 @@ type WebPlayer struct {
 	Seasons   []SeasonStart
 }
 
-// WebPlayer returns everything about a player of a ladder, with the ratings of a period, or of the
-// next longer one with a match of the player. It fails with ErrNotThere if the player has not
-// played there.
+// WebPlayer returns the content of the page of a player in a ladder, with the ratings of a period,
+// or of the next longer one in which the player has played. It fails with ErrNotThere if the player
+// has not played there.
 func (s *Service) WebPlayer(
 	ctx context.Context, in ladder.ID, player ladder.PlayerID, p Period, now time.Time,
 ) (n WebPlayer, err error) {
@@ -189,7 +189,7 @@ func pairings(all map[ladder.PlayerID]*ladder.Tally) (sorted []Pairing) {
 }
 
 // WebHeadToHead returns the record of two players of a ladder against each other. It fails with
-// ErrNotThere if one of them has not played there.
+// ErrNotThere if one of them has not played there, or if both are the same player.
 func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, error) {
 	if err := s.havePlayed(ctx, in, a, b); err != nil {
 		return HeadToHead{}, err

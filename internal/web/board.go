@@ -34,20 +34,21 @@ const (
 	fresh = 1500 * time.Millisecond
 	// keptPages is how many pages are cached.
 	keptPages = 64
-	// pagesAtOnce is how many pages are made concurrently: chats need database connections too.
+	// pagesAtOnce is how many pages are made concurrently. Chats need database connections too.
 	pagesAtOnce = 2
-	// readingTimeout limits the reads of a page.
+	// readingTimeout limits making a page, including the wait for other pages, and reading a group.
 	readingTimeout = 5 * time.Second
-	// Rates per second and bursts: of requests answered per address, and of uncached pages made per
-	// group, because those cost database time. One address alone cannot exhaust a group's rate.
+	// addressRate and addressBurst limit the requests answered per address. groupRate and
+	// groupBurst limit the uncached pages made per group, because those cost database time. The
+	// rates are per second. One address alone cannot exhaust a group's rate.
 	addressRate, addressBurst = 20, 150
 	groupRate, groupBurst     = 50, 200
-	// knownSenders is how many addresses, and how many groups, are tracked for that.
+	// knownSenders is how many addresses, and how many groups, are tracked for these limits.
 	knownSenders = 10_000
 )
 
-// Board serves the web boards of all groups, below BoardPath. A page depends only on the path and
-// the query of a request. Neither is logged, because the path contains the token.
+// Board serves the web boards of all groups, below BoardPath. Of a request, a page depends only on
+// the path and the query. Neither is logged, because the path contains the token.
 type Board struct {
 	views   *stats.Service
 	links   Links
@@ -99,7 +100,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
-	// the query parameters that it knows, besides ladder
+	// the query parameters that the page knows, besides ladder
 	filters []string
 }
 
@@ -138,8 +139,8 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mux.ServeHTTP(w, r)
 }
 
-// setHeaders sets the headers of all answers: pages load only our own files, and do not leak their
-// addresses.
+// setHeaders sets the headers of all answers. With them, pages load only files of the bot, and do
+// not leak their own addresses.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -209,7 +210,8 @@ func (b *Board) serve(w http.ResponseWriter, r *http.Request, of route) {
 	}
 }
 
-// open returns the group whose board the token opens. Otherwise it fails with stats.ErrNotThere.
+// open returns the group if the token opens its board. If the token does not, or the group has no
+// board, open fails with stats.ErrNotThere.
 func (b *Board) open(ctx context.Context, group ranking.GroupID, token string) (*stats.WebGroup, error) {
 	key := pageKey{group: group, version: b.live.version(group)}
 	g, err := keep(ctx, b, b.groups, key, func(ctx context.Context) (*stats.WebGroup, error) {
@@ -267,7 +269,7 @@ func keep[T any](
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
-		// other requests wait for it, too
+		// other requests may wait for the value too, so it must outlive this one
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
 		defer cancel()
 		until := b.now().Add(fresh)

@@ -46,7 +46,8 @@ func (l Links) token(b ranking.WebBoard) string {
 	return base64.RawURLEncoding.EncodeToString(hash(l.key, fmt.Sprintf("%d:%s", b.Group, b.Salt))[:tokenSize])
 }
 
-// opens reports whether a token opens a board. It takes the same time for all tokens.
+// opens reports whether a token opens a board. It takes the same time for all tokens of the right
+// length.
 func (l Links) opens(token string, b ranking.WebBoard) bool {
 	return hmac.Equal([]byte(token), []byte(l.token(b)))
 }

@@ -15,15 +15,15 @@ import (
 	"elobot/internal/outbox"
 )
 
-// maxChatSeries limits how many chats have a metric of their own: each is a separate series in
-// Prometheus.
+// maxChatSeries limits how many chats have a metric of their own, because each is a separate series
+// in Prometheus.
 const maxChatSeries = 20
 
 const (
 	// metricsTimeout is how long a scrape may take, less than Prometheus waits by default.
-	// maxScrapes is how many may be in progress.
 	metricsTimeout = 5 * time.Second
-	maxScrapes     = 10
+	// maxScrapes is how many scrapes may be in progress.
+	maxScrapes = 10
 )
 
 // metricsHandler serves the stats, the counts of webhook requests, and the metrics of the process
@@ -80,7 +80,7 @@ func describe(stats reflect.Type) (all []metric) {
 var chatWaiting = prometheus.NewDesc("elobot_outbox_chat_waiting_items",
 	"Items waiting to be sent to a chat, for the 20 chats with the most.", []string{"chat"}, nil)
 
-// collector reads all values at once for each scrape.
+// collector reads all values together for each scrape.
 type collector struct {
 	stats func() outbox.Stats
 }

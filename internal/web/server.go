@@ -24,7 +24,7 @@ import (
 
 const (
 	readTimeout  = 10 * time.Second // to read a request
-	writeTimeout = 30 * time.Second // for a whole request
+	writeTimeout = 30 * time.Second // to handle a request and write the response
 	idleTimeout  = 2 * time.Minute  // longer than usual scrape intervals
 	maxHeader    = 16 << 10         // bytes
 	// stopWithin is how long a stopping server waits for requests in flight.
@@ -89,8 +89,8 @@ func (s *Server) ExpectBoard() { s.hasBoard = true }
 // Board adds the announced web boards.
 func (s *Server) Board(b *Board) { s.board.Store(b) }
 
-// ServeHTTP implements http.Handler. It compares the webhook's path literally: a mux would
-// interpret it as a pattern, and redirect paths that are not clean.
+// ServeHTTP implements http.Handler. It compares the webhook's path literally, because a mux would
+// interpret the path as a pattern, and redirect paths that are not clean.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.webhook != nil && r.URL.Path == s.webhookPath {
 		s.webhook.ServeHTTP(w, r)
@@ -118,8 +118,8 @@ func (s *Server) Close() {
 	}
 }
 
-// Run serves until the context ends. It then finishes requests in flight, within a bounded time,
-// and returns nil. It can be called once.
+// Run serves until the context ends. It then waits up to stopWithin for requests in flight and cuts
+// off the others. It fails only if serving or stopping does. It can be called once.
 func (s *Server) Run(ctx context.Context) error {
 	if s.listener == nil {
 		<-ctx.Done()

@@ -77,8 +77,8 @@ func (v *visit) html(name, title string, data any) (*page, error) {
 	return newPage("text/html; charset=utf-8", out.Bytes()), nil
 }
 
-// number parses a number in the path or the query. It fails with stats.ErrNotThere if there is
-// none.
+// number parses a non-negative number in the path or the query, in the form of strconv.FormatInt.
+// It fails with stats.ErrNotThere for any other text.
 func number[N ~int | ~int64](text string) (N, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 || strconv.FormatInt(n, 10) != text {
@@ -117,7 +117,8 @@ func (v *visit) Asset(name string) string {
 // values of parameters; those without a value are omitted.
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
-// InLadder returns the address of the current page for another ladder.
+// InLadder returns the address of the current page for another ladder, or of its ranking if the
+// page is not one that every ladder has.
 func (v *visit) InLadder(l ranking.LadderLabel) string {
 	page := path.Base(v.request.URL.Path)
 	if !slices.Contains([]string{"matches", "records", "seasons"}, page) {
@@ -220,7 +221,8 @@ func (v *visit) Signed(n int) string {
 	return fmt.Sprintf("+%d", n)
 }
 
-// Score formats a score, the first side first; without points it names only the winner.
+// Score formats a score, the first side first. Without points, it says only whether that side won,
+// lost or drew.
 func (v *visit) Score(s [2]int) string {
 	score := ladder.Score{A: s[0], B: s[1]}
 	switch {
