@@ -99,7 +99,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE telegram_message_id IS NOT NULL`)
 	batch.Queue(`DELETE FROM update_attempts`)
-	// an outcome that only a page tells becomes a message of its own
+	// an outcome that only a page would have shown becomes a new message
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
 		WHERE finished_at IS NULL AND action = 'page' AND purpose = $1`, notice.Outcome)

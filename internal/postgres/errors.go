@@ -59,7 +59,8 @@ func violates(err error, domain string) bool {
 
 // Translate wraps errors that mean the same for every statement. If two transactions clash, it is
 // ranking.ErrConflict; a lock timeout is ranking.ErrLocked; any other timeout is
-// ranking.ErrTimeout; a lost lease is outbox.ErrLeaseLost.
+// ranking.ErrTimeout; a lost lease is outbox.ErrLeaseLost. Translate returns any other error
+// unchanged.
 func Translate(err error) error {
 	var meaning error
 	switch code := codeOf(err); {

@@ -26,11 +26,11 @@ type ServerFacts struct {
 	// and ActualCollation is the server's version. They are equal if there are no such rules, or no
 	// version was recorded.
 	Collation, ActualCollation string
-	Asynchronous               int // standbys, if none is synchronous
+	Asynchronous               int // number of standbys, if none is synchronous
 }
 
-// ExamineServer returns the facts of a server, with or without the bot's tables. One table stands
-// for all. ExamineServer changes nothing.
+// ExamineServer returns the facts of a server, with or without the bot's tables. It checks the
+// owner of only one table, because all have the same owner. It changes nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
@@ -65,7 +65,7 @@ type WorkFacts struct {
 	// LeaseEnds is the time until the leader's lease ends, by the database's clock; negative
 	// if it has ended.
 	LeaseEnds time.Duration
-	Waiting   int           // notices that could be sent now
+	Waiting   int           // notices that are not held back
 	Oldest    time.Duration // how long the oldest of them has been waiting
 	// HeldBack counts notices that wait for a chat that Telegram limits or closes to the bot, or
 	// for another release.

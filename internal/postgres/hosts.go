@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// onlyHostTimeout and eachHostTimeout limit how long one host may take to begin a session,
-	// unless the URL sets connect_timeout.
+	// onlyHostTimeout limits how long the only host may take to begin a session, and
+	// eachHostTimeout how long each of several hosts may take. The URL can override both with
+	// connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
 	// drainTimeout limits how long an abandoned session waits for the rest of the server's output.
@@ -23,7 +24,7 @@ const (
 )
 
 // hosts are the hosts of DATABASE_URL. Any of them may be silent: switched off, cut off or frozen.
-// That must cost a new session little time, and the next one none.
+// A silent host must cost a new session little time, and the next session none.
 type hosts struct {
 	mu        sync.Mutex
 	addresses map[string][]string // by host: its resolved IP addresses
@@ -31,7 +32,8 @@ type hosts struct {
 }
 
 // limit bounds how long connections with this configuration wait for a silent host. If there are
-// several hosts, it accepts only one that accepts writes.
+// several hosts, connections accept only a host that accepts writes, unless the URL sets
+// target_session_attrs.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
 		// the same host is listed with and without TLS
@@ -73,7 +75,7 @@ func (h *hosts) limit(config *pgconn.Config) {
 	}
 }
 
-// began notes that a session has begun at its host.
+// began records where a session has begun, and removes the deadline for its beginning.
 func (h *hosts) began(conn *pgconn.PgConn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -99,8 +101,8 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 }
 
-// drained is a connection that, once abandoned, waits at most drainTimeout for the rest of the
-// server's output: only then does pgx set a deadline that is further away.
+// drained is a connection whose deadline is at most drainTimeout away. pgx sets a later one only
+// when it abandons a session and waits for the rest of the server's output.
 type drained struct{ net.Conn }
 
 // SetDeadline implements net.Conn.

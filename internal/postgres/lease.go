@@ -21,12 +21,12 @@ import (
 const LeaderLease = "leader"
 
 // Lease is an exclusive right for a limited time. The database's clock decides whether it has
-// expired. The holder measures by its own clock, from before its request, so it never believes to
-// hold the lease for longer than the database does. Lease implements outbox.Lease and is safe for
-// concurrent use. Set the exported fields before the first use.
+// expired. The holder measures by its own clock, from before its request, so it never believes that
+// it holds the lease for longer than the database does. Lease implements outbox.Lease and is safe
+// for concurrent use. Set the exported fields before the first use.
 type Lease struct {
 	Log *slog.Logger
-	// TimedOut is called when a statement about the lease gets no answer in time.
+	// TimedOut is called when a statement of Acquire or Renew gets no answer in time.
 	TimedOut func()
 
 	pool         *pgxpool.Pool
@@ -52,10 +52,10 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 }
 
 // Acquire takes the lease if it is free or has expired, and reports whether it did. Each
-// acquisition has a greater epoch than all before. A request for a lease in use has no side
-// effects. Running transactions of the last holder finish first; if that takes longer than the lock
-// timeout, Acquire returns false. If this holder already has the lease, because the answer to an
-// earlier call was lost, it acquires it again.
+// acquisition has a greater epoch than all before. A request for a lease in use changes nothing but
+// an expiry that is too far ahead. Running transactions of the last holder finish first; if that
+// takes longer than the lock timeout, Acquire returns false. If this holder already has the lease,
+// because the answer to an earlier call was lost, Acquire succeeds again.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -75,9 +75,9 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// isHeld reports whether another holder has the lease, and returns its epoch. If the expiry is
-// further ahead than the lease's duration, the clock was set back after the write, and all
-// instances would wait too long. isHeld cuts such an expiry to the maximum.
+// isHeld reports whether another holder has the lease, and returns the lease's last epoch. If the
+// expiry is further ahead than the lease's duration, the clock was set back after the write, and
+// all instances would wait too long. isHeld cuts such an expiry to the maximum.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
 		SELECT coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
@@ -255,7 +255,7 @@ func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 }
 
 // Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless
-// it is nil. The caller may run fn again, so fn must talk to nothing but the database.
+// it is nil. The caller may retry, so fn must affect nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
 	tx, err := lease.Begin(ctx, pool)
 	if err != nil {

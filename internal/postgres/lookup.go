@@ -14,7 +14,7 @@ func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }
 
-// FirstSeason inserts the first season of new ladders, which a preceding query calls l.
+// FirstSeason inserts the first season of each new ladder in the preceding CTE l.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`
 
@@ -29,15 +29,16 @@ const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 // ThisGroup is the group of ThisChat.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf is a column of the ladder of a group whose id is the parameter's value; 0 means the
-// default ladder.
+// LadderOf is a column of one of the group's ladders: the ladder whose id is the parameter's value,
+// or the default ladder if the value is 0.
 func LadderOf(column, group, parameter string) string {
 	return `(
 		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
 // Parked is the condition that nothing is sent to a chat c, except answers to buttons: the bot has
-// left it, or was refused there lately. A refusal in the future is ignored: the clock was set back.
+// left it, or was refused there lately. A refusal in the future is ignored, because the clock was
+// set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
 // Unparked assigns the columns of a chat that the bot may write to, as far as is known.

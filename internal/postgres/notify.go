@@ -71,18 +71,17 @@ func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier 
 	}
 }
 
-// Wake notifies the other instances, soon after it returns, that a lane has something to send.
-// It never blocks.
+// Wake notifies all instances, including this one, that a lane has something to send. The
+// notification is sent soon after Wake returns. It never blocks.
 func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel, lanePayload(lane)}) }
 
-// AdminsChanged notifies the other instances, like Wake, that the admins of a chat
-// may have changed.
+// AdminsChanged notifies all instances, like Wake, that a chat's admins may have changed.
 func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 	n.enqueue(notification{adminsChannel, strconv.FormatInt(int64(chat), 10)})
 }
 
-// WebChanged notifies all instances, including this one, that the web board of a group may have to
-// show something else. It never blocks.
+// WebChanged notifies all instances, like Wake, that a group's web board may have to show something
+// else.
 func (n *Notifier) WebChanged(group ranking.GroupID) {
 	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
 }
@@ -153,7 +152,7 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications in a transaction of their own, because a transaction that
+// publish sends all pending notifications in a separate transaction, because a transaction that
 // notifies blocks all others that notify until it commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`

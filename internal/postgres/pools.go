@@ -77,8 +77,8 @@ type Pools struct {
 	sessions *sessionWatch
 }
 
-// Distrust keeps all present sessions from being used again: their host may be silent, and to find
-// that out one by one would take too long.
+// Distrust keeps all current sessions from being used again. Their host may be silent, and finding
+// that out session by session would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
 // The sizes of the other pools. Config.MaxConns is the size of the pool for commands.
@@ -211,8 +211,8 @@ func (p Pools) Close() {
 	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
 }
 
-// Close closes pools, but waits for closeTimeout at most: pgx takes long to close connections whose
-// statement was canceled, and the process is about to end anyway.
+// Close closes pools, but waits for at most closeTimeout: pgx takes a long time to close
+// connections whose statement was canceled, and the process is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
 	closing, closed := context.WithTimeout(context.Background(), closeTimeout)
 	go func() {

@@ -7,16 +7,16 @@
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //
-// Together they hold every SQL statement of the bot, each next to the method that runs it. They
-// make no decisions: they read and write. A function named queueX or QueueX adds statements to a
-// batch; its comment says what they do when the batch runs.
+// Together with this package they hold every SQL statement of the bot, each next to the method that
+// runs it. They make no decisions: they read and write. A function named queueX or QueueX adds
+// statements to a batch; its comment says what they do when the batch runs.
 //
 // What must hold, whatever fails:
 //
 //   - A transaction under a lease begins with the check of the epoch, under an advisory lock that
 //     the next holder of the lease waits for. So no write of an old epoch commits after a takeover.
-//   - A statement waits for a lock for 1.5 s at most. Then it fails with ranking.ErrLocked, and the
-//     caller may try again.
+//   - In a pool's session, a statement waits for a lock for 1.5 s at most. Then it fails with
+//     ranking.ErrLocked, and the caller may try again.
 //   - Sessions run at READ COMMITTED, and never change behind a connection: behind a pooler in
 //     transaction mode the bot does not start.
 //   - After an error that shows that the server is shutting down or read-only, or that statements

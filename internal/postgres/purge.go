@@ -22,7 +22,7 @@ const (
 )
 
 // EditLifetime is how long after the last change of a card its message is still edited. The rows of
-// sent notices are kept for as long.
+// sent notices are kept for the same time.
 const EditLifetime = 7 * 24 * time.Hour
 
 // commandLifetime is how long a handled update is remembered: for longer than Telegram redelivers
@@ -47,8 +47,8 @@ var purges = []string{
 	     AND finished_at < now() - interval '1 hour'`),
 	// Notices that are set aside for a newer release are in no lane, so expire them here.
 	expire(`outbox o WHERE o.deferred_at <= 'infinity'`),
-	// The lane of a parked chat is advanced once a day or never again, so expire its
-	// notices here too.
+	// The lanes of a parked chat may advance only once a day, or never again, so expire its notices
+	// here too.
 	expire(`chats c JOIN outbox o ON o.chat_id = c.id WHERE c.parked_at IS NOT NULL AND o.state = 'planned'`),
 }
 
@@ -56,9 +56,9 @@ func deleteFrom(table, key, condition string) string {
 	return fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $1)`, table, key, condition)
 }
 
-// expire returns the statement that expires rows o of the outbox after their deadline. Without a
-// deadline they expire after EditLifetime, for which sent rows are kept. So do results, because the
-// chat is notified of how many have expired.
+// expire returns the statement that expires rows o of the outbox at their deadline, and after
+// EditLifetime at the latest. It ignores the deadline of results, because the chat is to be
+// notified of how many were too late.
 func expire(rows string) string {
 	return `
 		UPDATE outbox
@@ -93,8 +93,9 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 	}
 }
 
-// Purge removes old rows, and expires notices of parked chats. It returns the number of these rows.
-// Without the lease it fails with outbox.ErrLeaseLost. A nil lease means that none is needed.
+// Purge removes old rows, and expires notices that are set aside or wait in parked chats. It
+// returns the number of rows that it removed or expired. Without the lease it fails with
+// outbox.ErrLeaseLost. A nil lease means that none is needed.
 func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {

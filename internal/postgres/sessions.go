@@ -97,9 +97,9 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 }
 
-// distrust keeps every session that has begun by now from being used again. Sessions that are being
-// made stay: with a silent host in front, a pool whose new sessions were thrown away as well could
-// stay empty for ever.
+// distrust keeps every session that has begun by now from being used again, but not those that are
+// just being opened. If a silent host comes first and these were discarded too, a pool could stay
+// empty forever.
 func (s *sessionWatch) distrust() {
 	now := time.Now()
 	s.fault.Store(&now)

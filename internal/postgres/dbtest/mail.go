@@ -15,8 +15,9 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// Mail is an outbox with two chats, 1 a group and 2 a private one, and two notices in each: 1 and
-// 3, 2 and 4. The group's notices are in different topics. The test has the lease, with epoch 1.
+// Mail is an outbox with two chats. Chat 1 is a group with the notices 1 and 3, which are in
+// different topics. Chat 2 is a private chat with the notices 2 and 4. The test has the lease, with
+// epoch 1.
 type Mail struct {
 	*pgoutbox.Store
 	Pool *pgxpool.Pool

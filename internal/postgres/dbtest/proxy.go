@@ -149,8 +149,8 @@ func (p *Proxy) await() {
 	}
 }
 
-// keep notes the connections of a session, so that Cut closes them. It reports whether the session
-// may begin.
+// keep remembers the connections of a session, so that Cut closes them. It reports whether the
+// session may begin.
 func (p *Proxy) keep(client, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -43,7 +43,7 @@ func AsNew(p command.Person) ranking.PlayerChange {
 type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
-	// Wakes counts how often the store has called committed since the people are known.
+	// Wakes counts how often the store has called committed since NewWorld returned.
 	Wakes atomic.Int64
 	// Messages counts the calls for a lane of messages.
 	Messages atomic.Int64

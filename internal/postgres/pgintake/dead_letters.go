@@ -17,8 +17,8 @@ import (
 // DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices,
 // which the outbox adds. Set the exported fields before the first use.
 type DeadLetters struct {
-	// Lease is required to save a letter: without it, Save fails with outbox.ErrLeaseLost. nil
-	// means that none is needed.
+	// Lease must be held to save a letter; otherwise saving fails with outbox.ErrLeaseLost. If it
+	// is nil, no lease is needed.
 	Lease *postgres.Lease
 	// Committed, if set, is called with each lane that has something new to send. It
 	// must not block.
@@ -55,7 +55,7 @@ var (
 	ErrNotDead      = errors.New("notice is not dead any more")
 )
 
-// upsertUpdateLetter stores the dead letter of an update; its arguments are updateLetterArgs.
+// upsertUpdateLetter stores an update's dead letter; its arguments are updateLetterArgs.
 const upsertUpdateLetter = `
 		INSERT INTO dead_letters AS kept (kind, update_id, payload, last_error, attempts, first_seen_at)
 		VALUES ('update', $1, $2, $3, $4, $5)
@@ -168,7 +168,7 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) e
 	return nil
 }
 
-// FailedAgain records that another attempt at the update of a dead letter has failed.
+// FailedAgain records that another attempt at a dead letter's update has failed.
 func (d *DeadLetters) FailedAgain(ctx context.Context, id postgres.DeadLetterID, reason error) error {
 	const sql = `
 		UPDATE dead_letters SET last_error = $2, attempts = attempts + 1, last_seen_at = now()

@@ -14,9 +14,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SaveAndNotify stores the dead letter of an update and queues the notice for the update's origin,
-// both or neither. It notifies only of the first failure of an update. It inserts the chat if it is
-// new, but does not mark the command as handled.
+// SaveAndNotify stores an update's dead letter and queues n for the chat that the update came from;
+// it does both or neither. It queues n only if the letter is new, so the chat is notified once,
+// even if the update fails for good several times. It inserts the chat, and a group's default
+// ladder, if they are missing. It does not mark the command as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
 	kind := notice.KindOf(n)
 	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()

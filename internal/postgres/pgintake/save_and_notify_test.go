@@ -105,7 +105,7 @@ func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane
 }
 
 // TestNotifiedOnce: when several instances save the same dead letter at the same moment, the chat
-// gets one notice of it.
+// gets one notice about it.
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

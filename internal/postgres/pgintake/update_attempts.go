@@ -61,8 +61,8 @@ func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	return nil
 }
 
-// Open implements intake.Attempts. If an attempt began more than ten minutes ago, its update has
-// gone to another instance, because the messenger redelivers within a minute.
+// Open implements intake.Attempts. It ignores attempts that began more than ten minutes ago. The
+// messenger redelivers within a minute, so their updates have gone to another instance.
 func (a *UpdateAttempts) Open(ctx context.Context) (open bool, err error) {
 	const sql = `
 		SELECT EXISTS (

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAbandonedAdvanceTakesNothing: when a stalled server resumes a step that its caller has given
-// up, and whose cancel request was lost, the step takes nothing that belongs to the next one.
+// up on, and whose cancel request was lost, the step takes nothing that belongs to the next one.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -13,11 +13,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardDeadline is how long an update of a board may wait. Meanwhile a newer one is due.
+// boardDeadline is how long a queued update of a board may wait. By then a newer one is due.
 const boardDeadline = time.Hour
 
-// insertBoards begins the statements that queue updates of boards. A newer update takes the place
-// of a waiting one.
+// insertBoards and ofActiveChats begin and end the statements that queue updates of boards. If an
+// update of the board waits already, only its deadline is extended.
 const (
 	insertBoards = `
 		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
@@ -29,7 +29,8 @@ const (
 		RETURNING chat_id`
 )
 
-// QueueBoards queues an update of the boards of these chats, and returns the chats that have one.
+// QueueBoards queues an update of each board in these chats, and returns the chats in which it did
+// so.
 func (s *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
 		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id OFFSET 0) AS b` + ofActiveChats
@@ -55,7 +56,7 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 }
 
 // queuePins records which boards were pinned. The first time that the bot may not pin a board, it
-// notifies the chat; a failure for another reason in between does not make it notify again. It must
+// queues a notice for the chat. Other failures in between do not make it queue another one. It must
 // come after everything about the chats: a move of a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages, in a handful of statements however many there are.
-// A result that is already recorded changes no row.
+// queueResults records the results of messages, in a handful of statements however many results
+// there are. A result that is already recorded changes no row.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -268,10 +268,10 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, longer after each try. A successful try
-// ends the parking; after an inconclusive one the bot may try again. A chat is skipped if it
-// changed after the take: the bot was added again, the result is already recorded, or the chat has
-// another id, while the request was for the old one.
+// queueParked parks chats that the bot may not write to, longer after each refusal, up to 24 hours.
+// A successful try ends the parking; after an inconclusive one the bot may try again at once. A
+// chat is skipped if it changed after the take: the bot was added again, the result is already
+// recorded, or the chat has another id, while the request was for the old one.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

@@ -15,13 +15,13 @@ import (
 // statement takes long.
 const maxSummarized = 1000
 
-// Summarize implements outbox.Store. It ends those first rows of each lane that are over. If
-// more rows wait in a lane than the bound, it also ends the answers to questions and the results
-// that certainly did not arrive. Ended results become one summary for each topic, with the first
-// five of them: the first row keeps its position and becomes the notice, and the others get its
-// id as their batch, for queueSummaries. An undelivered summary becomes part of the new one.
-// Rows that another transaction is changing stay as they are: they are not lost, and waiting for
-// them could be a deadlock.
+// Summarize implements outbox.Store. It ends those first rows of each lane that are over. If more
+// rows wait in a lane than the bound, it also ends the answers to questions and the results that
+// certainly did not arrive. Ended results become one summary for each topic, which shows the first
+// five of them. The row of the first ended result keeps its position and becomes the summary. The
+// other rows get its id as their batch, which queueSummaries reads. An undelivered summary becomes
+// part of the new one. Rows that another transaction is changing stay as they are: they are not
+// lost, and waiting for them could be a deadlock.
 func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarized, error) {
 	const sql = `
 		WITH lane AS (
@@ -78,7 +78,7 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	return ended, nil
 }
 
-// queueSummaries records which messages tell of which matches in summaries. Such a message counts
+// queueSummaries records which matches each message with a summary covers. Such a message counts
 // one more item than it has, so that its items are never completely known, and it is never edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueTurns takes the next messages of lanes. The returned turns are filled in when
-// the batch has run.
+// queueTurns takes the next messages of lanes. The returned turns are filled in when the batch
+// runs.
 func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []outbox.Turn {
 	if len(lanes) == 0 {
 		return nil
@@ -47,7 +47,7 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 
 // takeRows marks the next messages of the lanes as sending, and returns their items. It takes a row
 // in its latest committed state, and not at all if it has passed to another chat. Invalid pauses
-// end for good. The first item tells whether more rows wait.
+// end for good. The row of a message's first item has whether more rows wait.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,
@@ -114,10 +114,11 @@ var takeRows = `
 	LEFT JOIN ensured_messages m ON i.action = 'ensure' AND m.chat_id = i.chat_id AND m.object = i.object
 	ORDER BY l.n, i.id`
 
-// queueTake takes from the beginning of each lane
-//   - the message that was taken before, unchanged;
+// queueTake queues the query that takes a message from the head of each lane and fills in its turn.
+// The message consists of
+//   - the rows that were taken together before and have no result yet;
 //   - or as many new notices of the same topic as can be sent together, at most merge;
-//   - or any other first notice, alone.
+//   - or the first notice alone.
 func queueTake(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, merge int, turns []outbox.Turn) {
 	type takenRow struct {
 		N    int // number of the turn, from 1

@@ -6,10 +6,10 @@ import (
 	"elobot/internal/outbox"
 )
 
-// queueEdits finds the messages that the just taken rows edit. Among the messages that show the
-// match, it takes the newest one sent to the chat under its current id, and its language. An edit
-// renders the other items of the message again; if these are not known any more, there is nothing
-// to edit. Summaries are such a case.
+// queueEdits queues the query that finds the message to edit for each edit that was just taken.
+// Among the messages that show the match, it chooses the newest one sent to the chat under its
+// current id, and keeps that message's language. An edit renders the message's other items again.
+// If these are not known any more, which is always so for a summary, there is nothing to edit.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered, coalesce(mm.language, c.language) AS language,
