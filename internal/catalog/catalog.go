@@ -23,8 +23,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tags are the languages that have a file, English first: it is the fallback for chats in other
-// languages. To add a language, add its tag here and its file to this directory.
+// tags are the languages that have a file. English comes first, because it is the fallback for
+// chats in other languages. To add a language, add its tag here and its file to this directory.
 var tags = []language.Tag{
 	language.English,
 	language.German,
@@ -46,7 +46,7 @@ type Language struct {
 	localizer func() *i18n.Localizer
 }
 
-// languages are all languages in the order of tags. matcher finds the closest one.
+// languages are all languages in the order of tags. matcher finds the one closest to a given tag.
 var (
 	languages = func() (all []Language) {
 		for _, tag := range tags {
@@ -57,8 +57,8 @@ var (
 	matcher = language.NewMatcher(tags)
 )
 
-// mustLoad loads an embedded file. The file is part of the program, so an error in it is a build
-// error.
+// mustLoad loads an embedded file. It panics if the file is malformed, which is a fault in the
+// program.
 func mustLoad(tag language.Tag) *i18n.Localizer {
 	bundle := i18n.NewBundle(tag)
 	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
@@ -91,8 +91,8 @@ func All() []Language { return languages }
 // Tag returns the IETF tag of the language.
 func (l Language) Tag() string { return l.tag.String() }
 
-// Text returns a text. It panics if there is no such text, or a placeholder has no argument: the
-// tests render every text.
+// Text returns a text. It panics if there is no such text, or if a placeholder has no argument. The
+// tests rule this out by rendering every text.
 func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
@@ -116,7 +116,7 @@ func (l Language) must(c *i18n.LocalizeConfig) string {
 	return text
 }
 
-// Has reports whether there is a text.
+// Has reports whether the language has a text with this id.
 func (l Language) Has(id string) bool {
 	_, err := l.localizer().Localize(&i18n.LocalizeConfig{MessageID: id})
 	var none *i18n.MessageNotFoundErr

@@ -10,14 +10,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// ending maps the ending of a name in the nominative to those in the other cases.
+// ending maps the ending of a name in the nominative to the endings in the other cases.
 type ending struct {
 	nominative string
 	others     []string
 }
 
-// endings are the folded endings of Russian and Ukrainian names. A name without an ending ends with
-// a consonant.
+// endings are the folded endings of Russian and Ukrainian names. The empty ending is for names that
+// end with a consonant.
 var endings = [...]ending{
 	// Russian
 	declension("а", "ы и е у ой ей"), // Дима, Саша
@@ -43,7 +43,8 @@ func declension(nominative, others string) ending {
 	return ending{fold(nominative), strings.Fields(fold(others))}
 }
 
-// ownNames look like another name in an oblique case: Александра need not be Александр.
+// ownNames are names that look like another name in an oblique case: Александра need not be a form
+// of Александр.
 var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана святослава станислава ярослава
 	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
 
@@ -52,7 +53,7 @@ var mensNames = wordSet(fold(`алеша андрюша боря вадя вал
 	коля костя кузьма леня леха леша лева лука микита микола миша никита ілля олекса паша петя рома саша сева сема сеня серега сережа сева слава
 	степа тема тимоха толя тоша фома федя шура эдя юра яша`))
 
-// isWoman reports whether a name ends like those of Russian and Ukrainian women.
+// isWoman reports whether a name may be a Russian or Ukrainian woman's, judging by its ending.
 func isWoman(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
@@ -61,7 +62,8 @@ func isWoman(name string) bool {
 // womensNamesToo are names of both men and women.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
-// isMan reports whether a name ends like only those of Russian and Ukrainian men.
+// isMan reports whether a name can only be a Russian or Ukrainian man's, judging mostly by its
+// ending.
 func isMan(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	if mensNames[first] {
@@ -70,7 +72,7 @@ func isMan(name string) bool {
 	return endsWithConsonant(first) && !strings.HasSuffix(first, "ь") || strings.HasSuffix(first, "й")
 }
 
-// nominatives returns the words that a folded word may be an oblique case of.
+// nominatives returns the words of which a folded word may be an oblique case.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
 		return nil
@@ -109,7 +111,7 @@ func (n *Names) declined(name string, isName bool) (people []int) {
 	return slices.Compact(people)
 }
 
-// isAccusative reports whether a folded name in an oblique case can be the accusative.
+// isAccusative reports whether a folded name can be the accusative of nominative.
 func isAccusative(name, nominative string) bool {
 	first, _, _ := strings.Cut(name, " ")
 	nominative, _, _ = strings.Cut(nominative, " ")
@@ -119,7 +121,8 @@ func isAccusative(name, nominative string) bool {
 	return strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")
 }
 
-// accusativeOfA matches the accusative of names that end with "а" or "я". "Димою" is another case.
+// accusativeOfA matches the accusative of names that end with "а" or "я", but not the instrumental,
+// such as "Димою".
 var accusativeOfA = regexp.MustCompile(`[^оеє][ую]$`)
 
 func isCyrillic(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }

@@ -115,7 +115,7 @@ var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
 // commandHead returns the submatches of the command that text begins with. Telegram marks only
 // names made of the letters a to z, digits and "_". Another word, such as "/gané" or "/матч", has
-// no mark, or one that ends inside it: it is a command unless it is marked as something else, such
+// no mark, or one that ends inside it. It is a command unless it is marked as something else, such
 // as code.
 func commandHead(text string, entities []Entity) []string {
 	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
@@ -160,16 +160,16 @@ type Person struct {
 	IsBot  bool            `json:"-"`
 	// the former usernames of a Player in the group, in lower case, separated by spaces
 	Former string `json:"-"`
-	// the Player has left the group: a name means another person who has it, if there is one
+	// the Player has left the group, so a name means another person who has it, if there is one
 	Left bool `json:"-"`
-	// Earlier reports whether an earlier message has shown the person: then this one shows nothing
+	// Earlier reports whether an earlier message has shown the person. Then this one shows nothing
 	// new.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
 	Whom    bool `json:"-"` // that case is the accusative
 }
 
-// MayBeBot reports whether a mention may be of a bot: Telegram does not say whose account it is,
+// MayBeBot reports whether a mention may be of a bot. Telegram does not say whose account it is,
 // but the usernames of all bots end in "bot", and hardly any others do.
 func (p Person) MayBeBot() bool {
 	return p.ID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot")
@@ -186,8 +186,8 @@ func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
-// identify returns known instead of p if they are the same person: the sender, for example, has
-// more data than a mention.
+// identify returns known instead of p if they are the same person, because known, such as the
+// sender, has more data than a mention.
 func (p Person) identify(known Person) Person {
 	if !p.IsSame(known) {
 		return p

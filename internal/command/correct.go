@@ -48,8 +48,8 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct removes the slip that makes a text malformed. read returns the corrected command, or
-// nothing if the meaning is not clear.
+// correct returns the command that read makes of a text, without the slip that err reports. read
+// returns an empty string if the meaning is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)
@@ -63,7 +63,8 @@ func correct(written string, err error, read func(written string) (string, error
 	return text, true
 }
 
-// withoutSlip removes the slip that makes a text malformed.
+// withoutSlip returns a text without the slip that err reports. ok is false if the slip cannot be
+// removed without changing what is meant.
 func withoutSlip(written string, err error) (corrected string, ok bool) {
 	var form *FormError
 	if !errors.As(err, &form) {
@@ -86,7 +87,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
 // command returns the command that reports a match in a ladder; an empty ladder means the one that
-// applies. It returns nothing if a player cannot be written unambiguously.
+// applies. It returns an empty string if a player cannot be written unambiguously.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

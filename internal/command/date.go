@@ -19,10 +19,23 @@ type When struct {
 // given.
 type Day struct{ Year, Month, Day int }
 
-// dateWords are the words of dates in all languages of the bot, by their letter in dateForms: a
-// weekday (w), or an abbreviation or ordinal that may be one (f), a month (m, with its number), a
-// unit (u) and how many (o), ago (a, before the unit v), last (l), yesterday (y), the day before
-// (b, as one word x), night (n), words behind the hour (h, with it t), and prepositions (p).
+// dateWords maps the words of dates, in all languages of the bot, to letters in dateForms:
+//
+//	w        a weekday
+//	f        an abbreviation or an ordinal that may be a weekday
+//	m1…m12   a month; the number is not part of the form
+//	u        a unit: days, weeks or months
+//	o        how many units
+//	a        ago, after the unit
+//	v        ago, before the unit
+//	l        last
+//	y        yesterday
+//	b        before, as in "the day before yesterday"
+//	x        the day before yesterday in one word
+//	n        night
+//	h        a word after the hour
+//	t        an hour together with such a word
+//	p        a preposition or an article
 var dateWords = meanings(map[string]string{
 	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
 	"y": `yesterday gestern ayer ontem`,
@@ -76,9 +89,9 @@ var (
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
-// withoutDates removes dates and times of day from the text, replaces last night by "yesterday",
-// and returns the day that they give: nil if none, an unknown one if they give several. A player's
-// name is not a date.
+// withoutDates removes dates and times of day from the text, replaces "last night" with
+// "yesterday", and returns the day that they give: nil if they give none, and the zero Day if they
+// give several. A player's name is not a date.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
@@ -123,8 +136,8 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	return t, day
 }
 
-// isGame reports whether a possible date is rather a game, as 21/12 is: the only score, or one of a
-// series. Beside a single 3:1, it is the day of that result.
+// isGame reports whether a possible date, such as 21/12, is more likely a game: the only score, or
+// one of a series. Beside a single 3:1, it is the day of that result.
 func isGame(word string, hasScore bool, beside ...string) bool {
 	m := typedPair.FindStringSubmatch(word)
 	if m == nil || m[2] == "." && m[4] != "" || !strings.Contains("./", m[2]) {

@@ -43,7 +43,7 @@ func Certain(r Report) (Match, error) {
 	}
 }
 
-// doubtReasons has the reasons of doubts; all others have ReasonSeveralResults.
+// doubtReasons maps doubts to reasons. All others have ReasonSeveralResults.
 var doubtReasons = map[Doubt]Reason{
 	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName, DoubtUnknownName: ReasonUnknownName,
 }
@@ -74,7 +74,8 @@ func (r Report) and(next Report) (Report, error) {
 	return all, nil
 }
 
-// or adds the readings of another interpretation. It reports whether one of them was new.
+// or adds the readings of another interpretation, up to MaxReadings in all. It reports whether it
+// added one.
 func (r *Report) or(other Report) bool {
 	added := false
 	for _, reading := range other.Readings {
@@ -86,8 +87,8 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// likely returns the readings of a match: the words about the winner must fit the score, and one of
-// several scores may be the total.
+// likely returns the readings of a match. The words about the winner must fit the score, or both
+// orders of the score are readings. One of several scores may be the total.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {
@@ -169,8 +170,9 @@ func (m Match) mirrored() Match {
 	return m
 }
 
-// drawn returns the scores with each "1/2" as a drawn game. isSure reports whether no other reading
-// is possible: beside games that were won, lost or drawn, or if the words state a draw.
+// drawn returns the scores with each "1/2" as a drawn game. isSure reports whether that is the only
+// possible reading, because all other scores are games that were won, lost or drawn, or because the
+// words state a draw.
 func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score, isSure bool) {
 	drawn, others := slices.Clone(scores), len(scores)
 	for i := range len(l.scores.numbers) / 2 {

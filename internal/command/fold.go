@@ -31,7 +31,7 @@ func fold(word string) string {
 var caseFold = cases.Fold() // stateless
 
 // plainLetters restores the marks that make another letter, drops apostrophes, and replaces letters
-// that do not decompose by what people type whose keyboards lack them.
+// that do not decompose with what people type if their keyboards lack them.
 var plainLetters = strings.NewReplacer(
 	"и\u0306", "й", "у\u0306", "ў", "і\u0308", "ї",
 	"ı", "i", "ł", "l", "ø", "o", "đ", "d", "ð", "d", "æ", "ae", "œ", "oe", "þ", "th", "ħ", "h", "ŋ", "n",

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// games are the names of games in all languages of the bot, with "_" for a space, mapped to one of
-// them.
+// games maps the names of games in all languages of the bot to one name for each game, with "_" for
+// a space.
 var games = meanings(map[string]string{
 	"chess":            `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів`,
 	"table_tennis":     `table_tennis ping_pong ping-pong pingpong tischtennis tenis_de_mesa tênis_de_mesa tenimesa pingue_pongue pingue-pongue pimpón pimpon настольный_теннис настільний_теніс пинг_понг пинг-понг пингпонг пінг_понг пінг-понг пінгпонг`,
@@ -39,8 +39,8 @@ func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether the name of a ladder is a game's name or contains a word that is:
-// "Tennis Club" is of tennis, "table tennis" is not.
+// IsOfGame reports whether the name of a ladder names game, as a whole or else in its first word
+// that names any: "Tennis Club" is of tennis, "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {

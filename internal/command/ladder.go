@@ -8,8 +8,8 @@ import (
 )
 
 // CanNameLadder reports whether a name in front of a command's arguments has no other meaning
-// there: it has a letter, no sign used in mentions, commands and scores, and no word that says who
-// won, on which day, or which part of a view is meant.
+// there. It must have a letter, no sign used in mentions, commands and scores, and no word with a
+// meaning, such as who won, on which day, or which part of a view is meant.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false

@@ -67,7 +67,7 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 	return report, err
 }
 
-// gaveUp matches two-word phrases for an early end: neither word means it alone.
+// gaveUp matches two-word phrases for an early end. Neither of the two words means that alone.
 var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
 // listNumber matches the number of a line in a list, and the next character: "1. @bob 3:1".

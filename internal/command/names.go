@@ -21,7 +21,7 @@ type Names struct {
 	people  []Person
 	byName  map[string][]int // folded names, first names and usernames to indexes of people
 	former  map[string][]int // former usernames to indexes of people
-	longest int              // the number of atoms of the longest name
+	longest int              // the number of atoms of the longest name, at most maxWords
 }
 
 // NewNames returns the names, the first names and the usernames of people.
@@ -103,9 +103,9 @@ func (n *Names) pick(indexes []int) (people []Person) {
 	return people
 }
 
-// near returns at most maxNear people with names similar to a folded name that nobody has, the most
-// similar first: a former username, one of the words of a name, the beginning of one, or at most
-// two wrong letters.
+// near returns at most maxNear people for a folded name that nobody has, the most similar first.
+// Similar are a former username, a word of a name or its beginning, and a name or a word with at
+// most two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	if len(typed) == 1 {

@@ -46,8 +46,8 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	return people, nil
 }
 
-// resolve replaces the names that uses selects by the people they mean. It fails with a *NameError
-// if one is not clear.
+// resolve replaces the names that uses selects with the people they mean. It fails with a
+// *NameError if one is not clear.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {
@@ -71,10 +71,10 @@ func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, 
 	return t.with(slices.DeleteFunc(found, func(name plainName) bool { return !uses(name) })), nil
 }
 
-// How many people /teams divides.
+// The limits of how many people /teams divides.
 const (
-	MinPlayers = 4
-	MaxPlayers = 2 * MaxTeam
+	MinPlayers = 4           // two teams of two
+	MaxPlayers = 2 * MaxTeam // two full sides of a match
 )
 
 // ParseSides reads a match without its score: who plays whom, as in "@bob", "@alice @bob" and

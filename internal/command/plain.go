@@ -128,8 +128,8 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	return all, nil
 }
 
-// naming returns the text with one of all interpretations of its names: the last name varies
-// fastest, and an optional name starts as no name.
+// naming returns the text with the way-th of all interpretations of its names, from 0. The last
+// name varies fastest, and an optional name starts as no name.
 func (t text) naming(found []plainName, way int) text {
 	var chosen []plainName
 	for _, n := range slices.Backward(found) {
@@ -147,7 +147,7 @@ func (t text) naming(found []plainName, way int) text {
 	return t.with(chosen)
 }
 
-// unclearName returns the first name that differs between two interpretations.
+// unclearName returns the first name that differs between the interpretations way and other.
 func unclearName(found []plainName, way, other int) (word string) {
 	for _, n := range slices.Backward(found) {
 		if way%n.ways() != other%n.ways() {
@@ -220,7 +220,7 @@ func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	return count
 }
 
-// unknownName returns how many atoms are unknown words before a known name begins.
+// unknownName returns how many of the atoms, from the first on, form an unknown name.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
 		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// parser reads reports.
+// parser reads the words of one command.
 type parser struct {
 	sender, replied Person
 	picked          []ladder.PlayerID // the choices made for the first unclear names in a question
@@ -78,8 +78,8 @@ func table(lines []line) (m Match, ok bool) {
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
-// each reads lines with one result each. After "lost to @bob 1:3", the sender need not have lost in
-// "and @carol 3:1".
+// each reads lines with one result each. After "lost to @bob 1:3", "and @carol 3:1" leaves open who
+// won, because its larger number comes first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -229,7 +229,7 @@ func (l line) missesSender() bool {
 	return !l.names && slices.ContainsFunc(l.pieces, isWith) && slices.ContainsFunc(l.pieces, isBetween)
 }
 
-// all returns the words with one of these meanings.
+// all returns the pieces that are words with one of these meanings.
 func (l line) all(meanings ...meaning) []piece {
 	return slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.isSide || !slices.Contains(meanings, p.meaning) })
 }
@@ -303,7 +303,7 @@ func (l *line) addScore(w word, next following, named bool) error {
 // commandOutcomes are the sender's outcomes, by command.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
-// finals are rounds of a tournament if one of finalWords follows; otherwise they are scores.
+// finals are rounds of a tournament if one of finalWords follows. Otherwise they are scores.
 var (
 	finals     = wordSet(`1/2 1/4 1/8`)
 	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
@@ -318,10 +318,10 @@ func (l *line) isNegated(behind following) bool {
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault are words for beating an opponent that mean a default behind the last score.
+// isDefault are words for beating an opponent that mean a default if they follow the last score.
 var isDefault = wordSet(`def Def DEF d D`)
 
-// elsewhere are the meanings of ambiguous words where no other one fits.
+// elsewhere maps the meanings of ambiguous words to those that they have where no other one fits.
 var elsewhere = map[meaning]meaning{
 	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
 }

@@ -78,7 +78,7 @@ func mayBeMatches(scores []ladder.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s ladder.Score) bool { return !isOfMatch(s) })
 }
 
-// orResults adds to each reading of one match the alternative of several results.
+// orResults adds for each reading of one match the alternative that it is several results.
 func (r Report) orResults(results func(Match) Reading) Report {
 	for _, reading := range r.Readings {
 		r.Readings = append(r.Readings, results(reading[0]))
@@ -279,7 +279,8 @@ func (t text) isHeading(names *Names) bool {
 }
 
 // withoutBadLine reads a report with one unreadable line. ok is false unless all other lines are
-// clear. A bad line that begins with a number may be a set of the result above.
+// clear. It is also false if the line begins with a number, because it may be a set of the result
+// above.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

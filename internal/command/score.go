@@ -176,7 +176,7 @@ var fractions = regexp.MustCompile(`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":ï
 // such as "AliÙ£".
 var anyDigits = regexp.MustCompile(`\pL\p{Nd}+|\p{Nd}+[\x{FE0F}\x{20E3}]*`)
 
-// withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, by 0 to 9.
+// withASCIIDigits replaces full-width, Arabic and other digits, and keycaps, with 0 to 9.
 func withASCIIDigits(s string) string {
 	return anyDigits.ReplaceAllStringFunc(s, func(match string) string {
 		if first, _ := utf8.DecodeRuneInString(match); unicode.IsLetter(first) {

@@ -125,8 +125,8 @@ func variants(text string) form {
 	return form{fields}
 }
 
-// fieldMeanings are the meanings of the words in a field. toWinner has additional ones behind a
-// word for losing.
+// fieldMeanings maps each field for a word to the meanings that the word may have. toWinner has the
+// additional ones behind a word for losing.
 var (
 	fieldMeanings = map[string][]meaning{
 		"prep": {versus, over, marker, personalA, from}, "against": {versus, over}, "a": {personalA}, "with": {with, withOrTo},

@@ -16,7 +16,7 @@ type text struct {
 
 func (c Command) text() text { return text{c.Args, c.Mentions} }
 
-// with replaces each name by its first person.
+// with replaces each name with its first person.
 func (t text) with(names []plainName) text {
 	var b strings.Builder
 	var people []Person

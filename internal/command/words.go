@@ -78,7 +78,7 @@ func (m meaning) isColon() bool { return m == separator || m == times || m == pe
 // isWith reports whether a word joins two people.
 func (m meaning) isWith() bool { return m == with || m == withOrTo }
 
-// isBeforePerson reports whether a word counts only if a person follows.
+// isBeforePerson reports whether a word has a meaning that counts only if a person follows.
 func (m meaning) isBeforePerson() bool {
 	return over <= m && m <= clitic || m == separator || m == clock || m == clockOrMarker
 }
@@ -150,7 +150,7 @@ var vocabulary = meanings(map[meaning]string{
 		финал финала фінал фіналу будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
 
-// who is what the subject of a verb can be.
+// who says who the subject of a verb can be.
 type who string
 
 const (
@@ -284,8 +284,8 @@ var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys
 // namesToo are words of the vocabulary that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
-// countWords say how often; no name does. What they mean in a report is not clear:
-// "beat @bob 3:1 twice".
+// countWords say how often, so they are no names. What they mean in a report is not clear: "beat
+// @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {
@@ -296,7 +296,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// meanings returns the meaning of each word.
+// meanings maps each word to its meaning.
 func meanings[M comparable](words map[M]string) map[string]M {
 	all := make(map[string]M)
 	for m, list := range words {
@@ -307,7 +307,7 @@ func meanings[M comparable](words map[M]string) map[string]M {
 	return all
 }
 
-// readVerbs returns the verbs by word.
+// readVerbs maps each word of a table to its verbs.
 func readVerbs(table string) map[string][]verb {
 	outcomes := map[string]meaning{"won": won, "lost": lost}
 	all := make(map[string][]verb)

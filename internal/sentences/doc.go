@@ -1,5 +1,5 @@
 // Package sentences has what people type after a game, in the languages of the bot, with the true
-// winner of each sentence. It judges the results of the parser, so it must not import the parser.
+// winner of each sentence. The sentences test the parser, so this package must not import it.
 //
 // Each file has the sentences of one language, one template per line: a mark, the sentence, and its
 // meaning in English.

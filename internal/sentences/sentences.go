@@ -17,7 +17,7 @@ func Languages() []string { return []string{"de", "en", "es", "pt", "ru", "uk"} 
 // Mark is how clear a sentence is to a native speaker.
 type Mark string
 
-// The marks.
+// The marks, which the package comment explains.
 const (
 	Form    Mark = "form"
 	Clear   Mark = "clear"
