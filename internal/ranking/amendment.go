@@ -16,12 +16,12 @@ type Amendment struct {
 	Changes *int
 }
 
-// amendOperation is the common part of undoOperation, restoreOperation, fixOperation, moveOperation
-// and playersAnswer: how to find the match, and who may amend it.
+// amendOperation is what all amendments have in common: how to find the match, and who may amend
+// it.
 type amendOperation struct {
 	plain
 	Amendment
-	command string // its name, for rejected results
+	command string // the command's name, for rejected results
 	origin  Origin
 	window  time.Duration // how long players and the reporter may amend the match
 	longest int           // maximum number of later matches to replay
@@ -106,8 +106,8 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 
 func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
-// involved returns the permission for an amendment by a player or the reporter of the match. In a
-// season that is over, only admins have it.
+// involved returns who may amend the match: the players and the reporter within the window, and
+// admins at any time. In a season that is over, only admins may.
 func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
 	if snap.isOver(m.Season) {
@@ -142,7 +142,7 @@ func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 }
 
 // amended changes the match and replays its season from there. The snapshot must have the History.
-// It returns the effect, and the part that the notices of all amendments share.
+// amended returns the effect, and the facts that the notices of all amendments share.
 func (a amendOperation) amended(
 	snap *Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {

@@ -47,21 +47,21 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		a := Amendment{Match: MatchRef{ID: r.Match}, Changes: &r.Changes}
 		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
-	// The extra results count when they are recorded, so that prompts cannot be saved up to exceed
-	// the limit.
+	// The extra results count when they are recorded, not when they are reported. Otherwise, a
+	// sender could save up prompts and then exceed the limit with the answers.
 	if j.extraResults > 0 {
 		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
 	return c.with(j)
 }
 
-// promptedResult is the common part of the answers to prompts that may report a result.
+// promptedResult is what the answers to a PromptReport and a PromptWizard have in common.
 type promptedResult struct {
 	plain
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // the first added people become players if they are not players yet
+	added  int              // the first added people become players unless they are players
 	chosen *recordOperation // the result, nil if the option reports none
 }
 
@@ -79,7 +79,7 @@ func (r promptedResult) needs() Needs {
 
 func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
-// by returns who answers. A prompt adds no players, so the sender may not be a player.
+// by returns who answers. A prompt adds no players, so the sender is not necessarily a player.
 func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
@@ -87,8 +87,9 @@ func (r promptedResult) by(snap *Snapshot) Reporter {
 	return Reporter{Name: new(NameOf(r.people[0], snap.People[0]))}
 }
 
-// record records the result and closes the prompt, or asks about something unusual in the same
-// message. If the result is refused, the decision has only the refusal as its Notice.
+// record records the result and closes the prompt. If something about the result is unusual, record
+// asks about it in the same message instead. If the result is refused, the decision has only the
+// refusal as its Notice.
 func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -128,7 +129,7 @@ func (r reportAnswer) permission(snap *Snapshot) Permission {
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
-// isAboutSender reports whether the answering person sent the report, or plays in one of the
+// isAboutSender reports whether the person who answers sent the report or plays in one of the
 // readings.
 func (r reportAnswer) isAboutSender(snap *Snapshot) bool {
 	if r.origin.Sender == nil {
@@ -158,14 +159,16 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
-	// The result is refused now, although it may have been acceptable when the prompt was sent.
+	// Close the prompt: its result is refused now, although it may have been acceptable when the
+	// prompt was sent.
 	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil {
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
 	return d, lacks, err
 }
 
-// ReportChosen shows the answer to a ReportPrompt. Another notice shows its effect.
+// ReportChosen shows the answer to a ReportPrompt. A separate notice shows the effect of the
+// answer.
 type ReportChosen struct {
 	Results []NamedResult `json:"results"`
 	By      Reporter      `json:"by"`
@@ -173,8 +176,7 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a report was not recorded, because its ReportPrompt was canceled or
-// expired.
+// ReportDropped says that a report was not recorded, because its prompt was canceled or expired.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
 	Results []NamedResult `json:"results,omitempty"` // in the likeliest reading

@@ -6,19 +6,20 @@ import (
 	"elobot/internal/command"
 )
 
-// Question is a value that the Answerer understands.
+// Question is a question that the Answerer answers from stored data.
 type Question interface {
-	// IsAbout reports whether the command may ask about the people it names. For a button, that is
-	// the command answered by the message with the button.
+	// IsAbout reports whether the question may be about the people that said names. For a button,
+	// said is the command that was answered by the message with the button.
 	IsAbout(said command.Command) bool
 }
 
-// Ask answers a question with a notice from the Answerer, which is called again after a conflict.
-// The answer to a pressed button replaces the message with the button, unless it is a refusal.
+// Ask answers a question with a notice from the Answerer, which is called again if the command is
+// handled again after a conflict. The answer to a pressed button replaces the message with the
+// button, unless the answer is a refusal.
 type Ask struct {
 	Question Question
-	// Posts reports whether the answer to a pressed button is a new message instead. A refusal
-	// never is.
+	// Posts reports whether the answer to a pressed button is a new message instead. A refusal is
+	// never posted.
 	Posts bool
 }
 
@@ -27,16 +28,17 @@ type Answerer interface {
 	Answer(ctx context.Context, q Question, a Asked) (Notice, error)
 }
 
-// Asked is where and by whom a question was asked, with the Snapshot: the people that the command
-// mentions or shows, and Everybody if it may mean players by plain names.
+// Asked is the context of a question: where it was asked, by whom, and the Snapshot, which has the
+// people that the command mentions or shows. The Snapshot has Everybody only if the command may
+// mean players by plain names or mentions an unknown person.
 type Asked struct {
 	Origin Origin
 	Snapshot
 	people participants // of Snapshot.People
 }
 
-// Find returns a person as the command shows them, and what is known of them. Known is zero if the
-// command does not show the person.
+// Find returns a person as the command shows the person, and what is known of that person. Known is
+// zero if the command does not show the person.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)
@@ -47,8 +49,8 @@ func (a Asked) Find(p command.Person) (command.Person, Known) {
 	return p, Known{}
 }
 
-// EverybodyThere returns the members of the group's ladders. It returns none unless the command may
-// mean players by plain names.
+// EverybodyThere returns the members of the group's ladders if the Snapshot has Everybody,
+// otherwise none.
 func (a Asked) EverybodyThere() []command.Person { return a.everybody() }
 
 // Near returns the name of the player that a new username most likely means, nil if there is none.
@@ -79,7 +81,7 @@ type asking struct {
 
 func (a asking) job() job {
 	j := job{name: "answer", bucket: RateQuestion, asks: true, operation: a}
-	if a.origin.Button != "" { // a press always gets an answer, so it has a limit of its own
+	if a.origin.Button != "" { // a press always gets an answer, so presses have a separate limit
 		j.name, j.bucket = "press", RatePress
 	}
 	return j

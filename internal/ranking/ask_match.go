@@ -14,7 +14,7 @@ import (
 // options are the readings.
 const PromptReport PromptKind = "report"
 
-// Doubts that do not come from the words of a report.
+// The doubts that this package raises. Parsing a report raises the others.
 const (
 	DoubtUsername  command.Doubt = "username"  // the username is new, and may mean a known person
 	DoubtPlayers   command.Doubt = "players"   // an edit of a recorded match names other players
@@ -25,14 +25,14 @@ const (
 
 // ReportMessage is a message that reports a match, or that starts a wizard.
 type ReportMessage struct {
-	Key      string          `json:"key"`  // its idempotency key
+	Key      string          `json:"key"`  // the message's idempotency key
 	Chat     ExternalChatID  `json:"chat"` // the chat in which Message is valid
 	Message  int64           `json:"message,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
 	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
-	// Ladder is 0 for the default ladder, and if each reading has its own.
+	// Ladder is 0 for the default ladder, or if each reading has its own ladder.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
-	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder it names
+	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder that the message names
 }
 
 // reportMessage returns the message of a command.
@@ -57,8 +57,9 @@ type ReportRequest struct {
 	Completes *Completion `json:"completes,omitempty"`
 	// Repeats are the numbers of earlier matches that the report may repeat.
 	Repeats []int `json:"repeats,omitempty"`
-	// Recorded is how many matches of the message are recorded. If the number differs when the
-	// answer comes, an edit of the message has recorded others, and the prompt is over.
+	// Recorded is the number of matches of the message that are recorded. If that number has
+	// changed when the answer comes, an edit of the message has recorded other matches, and the
+	// prompt is over.
 	Recorded int `json:"recorded,omitempty"`
 	// Replaces is the match whose players the report corrects, nil if it reports a new match.
 	Replaces *MatchChoice `json:"replaces,omitempty"`
@@ -80,8 +81,8 @@ func (r ReportRequest) ladders() []LadderLabel {
 	return r.Missing.Maybe
 }
 
-// tag changes with each doubt settled, so that a second press of a button cannot answer the next
-// prompt.
+// tag returns the tag of the request's prompt. The tag changes with each doubt settled, so that a
+// second press of a button cannot answer the next prompt.
 func (r ReportRequest) tag() MatchTag {
 	keys := []string{r.Key}
 	for _, d := range r.Settled {
@@ -90,9 +91,9 @@ func (r ReportRequest) tag() MatchTag {
 	return TagOf(keys...)
 }
 
-// newAsk returns the operation that asks about a report. Some of people may be in the snapshot
-// already. Readings in which a person plays against themselves are left out. ok is false if none
-// remains.
+// newAsk returns the operation that asks about a report. It adds the people of all readings to
+// people, which may be in a snapshot already. It omits readings in which a person plays against
+// themselves. ok is false if no reading remains.
 func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
@@ -118,9 +119,9 @@ type askOperation struct {
 	doubt    command.Doubt
 	word     string
 	readings []*recordOperation // all with the same people
-	// In a question about something unusual, the people need not be in the snapshot.
+	// If the doubt is about something unusual, some of the people may be missing from the snapshot.
 	people  participants
-	earlier []EarlierReport // of a duplicate
+	earlier []EarlierReport // the earlier matches that the doubt is about
 }
 
 func (a *askOperation) needs() Needs { return Needs{People: a.people} }
@@ -164,8 +165,8 @@ func (a *askOperation) ask(snap *Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// inPlaceOf makes a decision that asks about a report do so in the message of the prompt it
-// answers. Other decisions stay as they are.
+// inPlaceOf returns the decision with its ReportPrompt, if any, as the new content of the prompt
+// that the command answers. Other decisions stay as they are.
 func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	if question, ok := d.Notice.(ReportPrompt); ok {
 		question.Prompt, d.Asks.ID = prompt, prompt
@@ -252,11 +253,13 @@ type ReportOption struct {
 	Ladder string `json:"ladder,omitempty"`
 }
 
-// EarlierReport is a match that was reported shortly before the same result.
+// EarlierReport is the recorded match that a doubt is about: a match that was reported shortly
+// before the same result, or the match whose players an edit would replace.
 type EarlierReport struct {
 	Number int      `json:"number"`
 	By     Reporter `json:"by"`
 	Same   bool     `json:"same,omitempty"` // the same person reported both
-	// Result is the result in the report that equals this match, nil if the report has only one.
+	// Result is the result in the report that equals this match, nil if the report has only one. If
+	// an edit would replace the players, it is the match as recorded.
 	Result *NamedResult `json:"result,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// card returns the card of a result. r and sides have side A first. If swapped is true, the card
-// shows side B first.
+// card returns the card of a result. r and sides have side A first, and the card shows side B first
+// if swapped is true.
 func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	if swapped {
 		r = r.Swapped()
@@ -45,7 +45,7 @@ func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	return ids
 }
 
-// unrated returns the card that the match would have with this result, without ratings.
+// unrated returns the card, without ratings, that the match would have with the result r.
 func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	var sides [2]Side
 	for side, players := range m.Players {
@@ -75,8 +75,8 @@ func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
 
 // MatchTag is a short hash of a match's idempotency key. After an older backup is restored, match
 // numbers and ids are assigned again, but keys are not. The tag in a button therefore keeps a press
-// from amending another match. In a prompt, it covers the recorded matches that the prompt is
-// about, or those that the answer would record.
+// from amending another match. The tag of a prompt covers the recorded matches that the prompt is
+// about, or the matches that the answer would record.
 type MatchTag string
 
 // TagOf returns the tag of the match with this key, or of several matches together. Buttons in
@@ -86,8 +86,8 @@ func TagOf(keys ...string) MatchTag {
 	return MatchTag(base64.RawURLEncoding.EncodeToString(hash[:6]))
 }
 
-// Celebration is what is special about a match. An amended card has none, because it may no longer
-// be true.
+// Celebration is what is special about a match. The card of an amended match shows none, because
+// the celebration may no longer be true.
 type Celebration struct {
 	Kind    ladder.CelebrationKind `json:"kind"`
 	Players []Name                 `json:"players"`

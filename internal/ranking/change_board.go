@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// KindBoard is the kind of board notices. The stored notice is empty: the board is read when it is
-// sent.
+// KindBoard is the kind of notices with a board. The stored notice is empty, because the board is
+// read when the notice is sent.
 const KindBoard = "board"
 
 // Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows
@@ -54,7 +54,8 @@ func (b ChangeBoard) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "change board", bucket: RateQuestion, ofAdmins: true, operation: op})
 }
 
-// TypedBoard is a typed /board: with "on" or "off", it changes the board; otherwise it asks.
+// TypedBoard is a typed /board. With "on" or "off", it changes the board. Otherwise it asks whether
+// there is one.
 type TypedBoard struct{}
 
 func (t TypedBoard) plan(s *Service, c *call) *call { return t.Meant(c.Said).plan(s, c) }
@@ -92,7 +93,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	switch {
 	case b.change == TurnBoardOn && snap.Chat.ID == b.origin.Chat.ID:
 		changed.After = &Board{Ladder: snap.Ladder.ID, Thread: b.origin.Thread}
-	case b.change == TurnBoardOn: // the chat has a new id, and so have its topics
+	case b.change == TurnBoardOn: // the chat has a new id, so the topic's id is no longer valid
 		changed.After = &Board{Ladder: snap.Ladder.ID}
 	case b.change == TurnBoardOff:
 		changed.After = nil
@@ -100,7 +101,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	n := BoardState{On: changed.After != nil}
 	switch {
 	case b.change == TurnBoardOn:
-		n.Changed = true // even if it was on: it is pinned again
+		n.Changed = true // the board is pinned again even if it was on
 		n.Moved = before != nil && *before != *changed.After
 	case (before == nil) != (changed.After == nil):
 		n.Changed = true
@@ -119,11 +120,11 @@ type ChangedBoard struct {
 
 func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// BoardState reports whether a ladder has a board.
+// BoardState says whether a ladder has a board.
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
-	Changed bool `json:"changed,omitempty"` // the command has turned it on or off
-	Moved   bool `json:"moved,omitempty"`   // it was in another topic before
+	Changed bool `json:"changed,omitempty"` // the command has turned the board on or off
+	Moved   bool `json:"moved,omitempty"`   // the board was in another topic before
 }
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})

@@ -29,9 +29,9 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 
 // editedReport is the edit of a report that was handled before. Recorded matches stay. Additional
 // results are recorded, each under a free key of the message. If the message now has another score
-// or other players for its only match, the bot offers to correct it. If the edit only adds the name
-// of another ladder, the bot says how to move the match there. The bot never asks what an edit
-// means, and other edits get no answer.
+// or other players for its only match, the bot offers to correct the match. If the edit only adds
+// the name of another ladder, the bot says how to move the match there. The bot ignores all other
+// edits, and edits with more than one reading.
 type editedReport struct {
 	plain
 	origin   Origin
@@ -48,7 +48,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// about returns the match to correct, or else the new results.
+// about returns the match to correct or, if there is none, the new results.
 func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
@@ -96,8 +96,8 @@ type comparison struct {
 }
 
 // compare compares the report with the recorded matches. The comparison is empty if another person
-// reported them, or if one of them is no longer in the report: it may have been edited into any of
-// the others.
+// reported the matches. It is also empty if one of several matches is no longer in the report,
+// because that match may have been edited into any of the others.
 func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	stored := snap.Matches
 	if e.record == nil || len(stored) == 0 {
@@ -169,14 +169,15 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	return c
 }
 
-// has reports whether the match has this result, or was reported with it and got its score later. A
-// match that ended early gets no score later.
+// has reports whether the match has this result, or has a score now but was reported with only this
+// outcome. A match that ended early gets no score later.
 func (m *StoredMatch) has(r ladder.Result) bool {
 	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
 
-// offerFix offers to fix a match, or refuses because the match is undone. If the message has the
-// sides in the other order, so that the other side wins, it offers that result.
+// offerFix offers to fix a match, or refuses because the match is undone. If the message exchanges
+// the sides and thereby makes the other side the winner, offerFix offers that winner instead of a
+// score.
 func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {

@@ -10,14 +10,15 @@ import (
 // FixMatch corrects the result of a match. The match keeps its number and its position in the
 // ladder, and the ladder is replayed from there. The permissions are those of an undo.
 //
-// The order of the scores depends on how the match is found:
-//   - by the command that recorded it: the order of that command;
-//   - by number or by its card: the order of the card, which changes if a fix changes the winner;
-//   - as the sender's last match: the sender's own score first if they played, otherwise the
-//     order of the command.
+// Which side's scores come first depends on how the match is found:
+//   - by the command that recorded it: in the order of that command;
+//   - by its number or its card: in the order of the card, which changes if a fix changes the
+//     winner;
+//   - as the sender's last match: the sender's own side first if the sender played, otherwise in
+//     the order of the command.
 //
-// A fix that makes the loser the winner is probably a mistake, so the bot offers it first, unless
-// Sure is true. Without Scores, the bot asks the sender for them.
+// A fix that makes the loser the winner is probably a mistake, so the bot asks first, unless Sure
+// is true. Without Scores, the bot asks the sender for them.
 type FixMatch struct {
 	Amendment
 	Scores []ladder.Score
@@ -34,8 +35,9 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
-// AcceptFix is a press of the button of an offer to fix a match. The outcome replaces the message
-// with the offer, even if the match can no longer be fixed, because the button has served.
+// AcceptFix is a press of the button below an offer to fix a match. The outcome replaces the
+// message with the offer, even if the match can no longer be fixed, because the offer can be
+// accepted only once.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {
@@ -55,8 +57,8 @@ func (f acceptedFix) needs() Needs {
 	return needs
 }
 
-// refuse refuses a press whose prompt or match is gone. All other refusals are left to decide: they
-// end the offer, which only a sender with permission may do.
+// refuse refuses a press whose prompt or match is gone. Other refusals end the offer, which only a
+// sender with permission may do. They are therefore left to decide.
 func (f acceptedFix) refuse(snap *Snapshot) Notice {
 	switch {
 	case f.prompt.ID != 0 && !snap.Prompt.is(f.prompt):
@@ -95,11 +97,11 @@ func (f acceptedFix) decide(snap *Snapshot) (d Decision, lacks need, err error) 
 type fixOperation struct {
 	amendOperation
 	result ladder.Result
-	isOpen bool // there are no scores yet: ask for them
-	asks   bool // offer it first if it makes the loser the winner
+	isOpen bool // there are no scores yet, so ask for them
+	asks   bool // ask first if the fix makes the loser the winner
 }
 
-// corrected returns the new result in the stored order of the sides.
+// corrected returns the new result with the sides in the stored order.
 func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	m := f.found(snap)
 	swapped := m.SidesSwapped

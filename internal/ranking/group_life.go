@@ -10,8 +10,8 @@ import (
 // DefaultLanguage is the language of a chat until a member's language is known.
 const DefaultLanguage = "en"
 
-// greetingGap is the longest time between the addition of the bot and /start that counts as one
-// event. Adding a bot by its link also sends /start at about the same time.
+// greetingGap is the longest time between the addition of the bot and /start for the two to count
+// as one event. Adding a bot by its link sends /start at about the same time.
 const greetingGap = time.Minute
 
 // Greet answers /start in a group with a greeting, unless the bot was just added and has greeted
@@ -69,7 +69,7 @@ func (s *Service) BotBack(ctx context.Context, o Origin) error {
 // wait until the bot is back. It does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
-		// A late update may be from before the bot was added again, or from before the chat got its
+		// A late update may be older than the latest addition of the bot, or than the chat's
 		// current id.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Decision{Presence: NoChange}
@@ -90,9 +90,9 @@ func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MemberLeft records that a person left a group. The ranking hides them until they play or join
-// again. It does nothing in an unknown chat or for a person without a standing, and it never
-// creates a player.
+// MemberLeft records that a person left a group. The ranking hides the player until the person
+// plays or joins again. MemberLeft does nothing in an unknown chat or for a person without a
+// standing, and never creates a player.
 func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) error {
 	return s.event(ctx, o, "member left", func(snap *Snapshot) Decision {
 		d := Decision{Presence: NoChange}

@@ -28,7 +28,7 @@ type Display struct {
 	// language of the person who added the bot.
 	LanguageChosen bool `json:"language_chosen"`
 	Tables         bool `json:"tables"`       // show rankings and standings as tables
-	Celebrations   bool `json:"celebrations"` // show on cards what is special about their matches
+	Celebrations   bool `json:"celebrations"` // cards show what is special about their matches
 	DarkCharts     bool `json:"dark_charts"`
 	// TimeZone is the IANA name of the zone for dates, and for the start of days and months.
 	TimeZone string `json:"time_zone"`
@@ -44,10 +44,10 @@ func DefaultDisplay() Display {
 type Setting struct {
 	Name  string
 	Group SettingGroup
-	// Choices are the values to choose from; none for the language and the time zone, which have
-	// values of their own.
+	// Choices are the values to choose from. They are empty for the language and the time zone,
+	// whose values come from elsewhere.
 	Choices []string
-	Columns []string // in the Table
+	Columns []string // the columns of the Table
 	get     func(GroupSettings) string
 	set     func(g *GroupSettings, value string)
 }
@@ -114,7 +114,7 @@ func AllSettings() []Setting {
 	}
 }
 
-// Settings whose values are not shown as they are.
+// The names of the settings that other code refers to.
 const (
 	SettingLanguage    = "language"
 	SettingPlace       = "place"
@@ -162,7 +162,7 @@ func number(name string, group SettingGroup, column string, field func(*GroupSet
 	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, strconv.Itoa, choices...)
 }
 
-// choice completes a setting that is a field. show formats its values.
+// choice completes a setting whose value is a field. show formats the values.
 func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string, choices ...T) Setting {
 	for _, c := range choices {
 		s.Choices = append(s.Choices, show(c))
@@ -178,7 +178,7 @@ func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string
 	return s
 }
 
-// FindSetting returns the setting with a name.
+// FindSetting returns the setting with the given name.
 func FindSetting(name string) (s Setting, ok bool) {
 	for _, s := range AllSettings() {
 		if s.Name == name {
@@ -212,7 +212,7 @@ func (s Setting) Table() SettingsTable {
 // Value returns the value of the setting.
 func (s Setting) Value(g GroupSettings) string { return s.get(g) }
 
-// With returns the settings with this one changed. A value that cannot be chosen changes nothing.
+// With returns g with this setting changed to value. A value that cannot be chosen changes nothing.
 func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	s.set(&g, value)
 	return g
@@ -231,8 +231,8 @@ type SettingsPage struct {
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings answers an admin with the settings of the group. If a button of a SettingsPage was
-// pressed, it replaces that page with the part to Open.
+// ShowSettings shows an admin the settings of the group. If a button of a SettingsPage was pressed,
+// the page is edited to show the part to Open.
 type ShowSettings struct{ Open string } // as in SettingsPage
 
 func (o ShowSettings) plan(_ *Service, c *call) *call {
@@ -276,8 +276,8 @@ func (t TypedSettings) Meant(said command.Command) Operation {
 	return Say{Notice: Unexpected(said, cmp.Or(said.Typed(), said.FirstWord()))}
 }
 
-// find returns the value of a setting that words mean. If they mean none, it returns the words
-// themselves.
+// find returns the value that words mean for a setting. If they mean none, it returns the words as
+// written.
 func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
 	written := strings.Join(words, " ")
 	switch s.Name {
@@ -319,11 +319,11 @@ func (s *Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
-// ChangeSetting changes a setting of the group by a command, or by a button of a SettingsPage,
-// which is then edited. Only admins may do so. Rules apply from the next match on. Recorded matches
-// and the start ratings of players in the ladder stay as they are. A match that another instance is
-// recording at that moment may still be played under the old rules. Messages sent before keep their
-// language, even when they are edited.
+// ChangeSetting changes a setting of the group. It is a typed command, or a press of a button of a
+// SettingsPage, which is then edited. Only admins may change settings. Rules apply from the next
+// match on. Recorded matches and the start ratings of players in the ladder stay as they are. A
+// match that another instance is recording at that moment may still be played under the old rules.
+// Messages sent before keep their language, even when they are edited.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -349,7 +349,7 @@ func (o settingOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
-	// The previous season keeps its end.
+	// The season that is over keeps its end.
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) {
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}

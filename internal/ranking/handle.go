@@ -20,15 +20,15 @@ func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
 	c.admin = s.adminStatus(ctx, c)
-	planned, outcome := c, CommandOutcome("") // by the last attempt
+	planned, outcome := c, CommandOutcome("") // of the last attempt
 	err := s.retryOnConflict(ctx, c.Chat.ID, func(ctx context.Context, attempt int) (err error) {
 		planned, outcome, err = s.attempt(ctx, c, attempt)
 		c.admin = planned.admin
 		return err
 	}, "update_id", c.Update, "command", c.Command, "key", c.Key, "chat_id", c.Chat.ID)
 	if !planned.silent && s.shouldAskToRetry(ctx, c.Origin, err) {
-		// Giving up is an outcome too. It stores the key, so that a redelivery cannot record a
-		// match that the user has reported again in the meantime.
+		// The refusal stores the key, so that a redelivery cannot record a match that the sender
+		// has reported again in the meantime.
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: TooManyAtOnce}), 1)
 	}
 	if errors.Is(err, ladder.ErrInconsistent) {
@@ -36,7 +36,8 @@ func (s *Service) run(ctx context.Context, c *call) error {
 			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
-	// The attempt that handled the command may not know its outcome, so make sure it is durable.
+	// The command was committed before, perhaps by an attempt that was interrupted. Make sure that
+	// the commit is durable.
 	if errors.Is(err, ErrHandled) {
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
 		if err == nil && c.edits {
@@ -60,12 +61,12 @@ type call struct {
 	admin AdminStatus
 
 	isNamed    bool            // it is known whether the command names a ladder
-	missing    *MissingLadder  // what it names instead of a ladder of the group, nil for nothing
-	found      *foundPrompt    // the prompt that it answers, nil until it is looked for
-	edit       string          // the key of the message it edits, if the message was handled before
+	missing    *MissingLadder  // the ladder that it names but the group lacks, nil for none
+	found      *foundPrompt    // the prompt that it answers, nil until the prompt was looked for
+	edit       string          // the key of the edited message, if that message was handled before
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder, to read; 0 for the current one
-	wholeGroup bool            // the operation needs Everybody after all
+	wholeGroup bool            // the operation turned out to need Everybody
 	identified bool            // do not merge or claim players of the command
 }
 
@@ -76,12 +77,12 @@ func (c *call) with(j job) *call {
 }
 
 // attempt runs a command once. Each round reads, decides and writes, or settles something for the
-// next round. It returns the call as last planned.
+// next round. attempt returns the call as last planned.
 //
 // From the second attempt on, the group is locked, so that conflicts cannot repeat forever.
-// Amendments, changes of settings, answers to prompts and timers lock it at once. So do commands
-// that may add players, in a chat where another instance was faster recently. Questions never lock
-// it.
+// Amendments, edited reports, changes of settings and ladders, new seasons, answers to prompts and
+// timers lock the group on the first attempt. So do commands that may add players, in a chat where
+// another instance was faster recently. Questions never lock it.
 func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, CommandOutcome, error) {
 	c = new(*c) // the next attempt starts from the same state
 	c.ladder, c.identified = c.Ladder, c.Retried
@@ -142,7 +143,8 @@ func (s *Service) read(
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, func() {}, err
 	}
-	// Lock as long as commands keep following each other, so that none has to conflict first.
+	// While commands keep following each other, each extends the memory, so that none has to
+	// conflict first.
 	if contended {
 		s.contended.Add(c.Chat.ID, contentionMemory)
 	}
@@ -153,8 +155,8 @@ func (s *Service) read(
 	return locked, snap, func() { locked.Release(ctx) }, nil
 }
 
-// decide returns what the command does, or just a refusal if the sender is over a limit or has no
-// permission, or if the command cannot be carried out at all.
+// decide returns what the command changes. It returns only a refusal if the sender exceeds a limit
+// or has no permission, or if the operation refuses.
 func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snapshot) (Decision, need, error) {
 	of := c.about(snap)
 	switch lacks, err := c.where(ctx, store, snap, of); {
@@ -203,7 +205,7 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 // stored then.
 func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
-// changes returns what to write: the decision, and what every command writes.
+// changes returns what to write: the decision, and everything that all commands write.
 func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
@@ -313,16 +315,16 @@ func (c *call) sender(snap *Snapshot, adds bool) Name {
 	return Name{Name: c.Sender.Name}
 }
 
-// isUnidentified reports whether one of the people turns out to be an unclaimed player of the
-// group.
+// isUnidentified reports whether one of the people turns out to be one of the group's unclaimed
+// players.
 func isUnidentified(snap *Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
 // identify makes sure that each person has only one player. It merges unclaimed players into the
-// accounts of the same people, and stores new claims. Neither is an effect of the command. A
-// failure in one inconsistent ladder must not keep people from using the others, so it is only
-// logged.
+// accounts of the same people, and stores new claims. Neither is an effect of the command. An
+// inconsistent ladder must not keep people from using the others, so the failure of a merge in it
+// is only logged.
 func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	claims := false
 	for _, k := range slices.Concat(snap.People, snap.Shown) {
@@ -356,9 +358,9 @@ type job struct {
 	name string
 	// bucket is the rate limit that the command counts against, empty if no person sent it.
 	bucket RateBucket
-	// extra is how each match after the first one counts, and extraResults is their number, if the
-	// command answers a prompt about several. The prompt has already counted as one result of the
-	// reporter, and the press counts as a press.
+	// extra and extraResults are set if the command answers a prompt about several matches. The
+	// prompt has already counted as one result of the reporter, and the press counts as a press.
+	// extraResults is the number of the other matches, and extra is how each of them counts.
 	extra        RateEntry
 	extraResults int
 
@@ -366,12 +368,12 @@ type job struct {
 	reports       bool // the operation may record what a message reports
 	edits         bool // if the message was handled before, the command runs again as its edit
 	asks          bool // the operation only reads, so it never locks the group
-	ofGroup       bool // the operation is about the group, whichever ladder applies
+	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
 	keyless       bool // the key is not stored: the state shows whether anything is left to do
-	// silent reports whether no sender waits for the outcome. Failures and exceeded limits then get
-	// no answer; the caller retries.
+	// silent reports whether no sender waits for the outcome. The bot then does not answer failures
+	// and exceeded limits. After a failure, the caller retries.
 	silent   bool
 	finds    bool // the job only finds the prompt to answer, and reads nothing about people
 	unlogged bool // the job is an event, whose outcome is not logged
@@ -381,12 +383,12 @@ type job struct {
 // same rate limit.
 func (c *call) onlySaying(n Notice) *call {
 	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
-	only.isNamed = true // or no longer needs to be known
+	only.isNamed = true // it does not matter anymore
 	return only
 }
 
-// complete parses the message of a job that has deferred it, and arranges the people of the
-// snapshot for the operation.
+// complete parses the message of a job that has deferred parsing. It then arranges the people of
+// the snapshot in the order that the operation needs.
 func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
 		return
@@ -436,8 +438,8 @@ func (c *call) query() Query {
 	return q
 }
 
-// mayMeanOthers reports whether the command names an unknown person, and Everybody was not read to
-// find similar names.
+// mayMeanOthers reports whether the command names an unknown person although the snapshot lacks
+// Everybody, in which similar names would be found.
 func (c *call) mayMeanOthers(snap *Snapshot) bool {
 	n := c.needs()
 	if c.wholeGroup || n.Everybody || !n.Near || c.mayNeed.Everybody {

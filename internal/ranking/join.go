@@ -26,8 +26,8 @@ type joinOperation struct {
 
 func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
 
-// isUnlimited reports whether the sender enters the ladder or comes back to it. Joining a ladder
-// again while in it counts as a question.
+// isUnlimited reports whether the sender enters the ladder or comes back to it. A /join by a player
+// who is in the ladder counts as a question.
 func (j joinOperation) isUnlimited(snap *Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.PresentAt(j.at) != *standing

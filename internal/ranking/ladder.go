@@ -16,15 +16,15 @@ const (
 	MaxLadders = 10
 	// MaxLadderName is the maximum length of a ladder's name, in characters.
 	MaxLadderName = 24
-	// MaxLadderBytes is the maximum length of a ladder's name, in bytes. It makes the name fit into
-	// the data of a button.
+	// MaxLadderBytes is the maximum length of a ladder's name, in bytes. A name of that length
+	// still fits into the data of a button.
 	MaxLadderBytes = 60
 	// MaxLadderWords is the maximum number of space-separated words in a ladder's name.
 	MaxLadderWords = 4
 )
 
-// LadderLabel identifies the ladder of a notice, so that the buttons below it are about the same
-// one.
+// LadderLabel identifies the ladder of a notice, so that the buttons below the notice are about
+// that ladder.
 type LadderLabel struct {
 	ID   ladder.ID `json:"id"`
 	Name string    `json:"name"`
@@ -32,10 +32,10 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// namedLadder returns the need that follows from the ladder the command names: a plan without that
-// name, or an answer instead of the command. It returns nil if the command names no ladder. All
-// lines of a command are about one ladder, so a later line that names another one is refused. So is
-// a missing ladder in a command that is not a report.
+// namedLadder returns the need that follows from the ladder that the command names: a plan without
+// that name, or an answer instead of the command. It returns nil if the command names no ladder.
+// All lines of a command are about one ladder, so a later line that names another ladder is
+// refused. A missing ladder is refused too, unless the command is a report.
 func (c *call) namedLadder(s *Snapshot) need {
 	if !c.Said.MayNameLadder {
 		return nil
@@ -73,15 +73,16 @@ func (c *call) namedLadder(s *Snapshot) need {
 }
 
 // lacksLadder reports whether a button is about a ladder that the group does not have, because the
-// chat now belongs to another group. A match and a prompt bring their own ladder.
+// chat now belongs to another group. A button about a match or a prompt is never about a missing
+// ladder, because the match or the prompt determines it.
 func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladderOf returns the ladder to read: the one of the amended match, else the one that the command
-// names, else the one that applies where it was sent. A button that names none was made when the
-// group had only its first ladder, and means that one. If the snapshot already has the right
-// ladder, the result is the ladder of the call.
+// ladderOf returns the ladder to read: the ladder of the amended match, or else the one that the
+// command names, or else the one that applies where the command was sent. A button that names no
+// ladder was made when the group had only its first ladder, and means that one. If the snapshot
+// already has the right ladder, the result is the ladder of the call.
 func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // the button is from before the chat changed groups
 		return 0
@@ -99,14 +100,14 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	return meant
 }
 
-// GroupLadder is a ladder in the list of a group's ladders.
+// GroupLadder is a ladder with its role in the group.
 type GroupLadder struct {
 	Ladder
-	Default bool // it applies wherever no other one does
+	Default bool // it applies wherever no other ladder does
 	Topics  int  // number of topics bound to it
 }
 
-// findLadder returns the ladder with a name, ignoring case, or nil.
+// findLadder returns the ladder with the given name, ignoring case, nil if there is none.
 func findLadder(all []GroupLadder, name string) *GroupLadder {
 	return ladderThat(all, func(l GroupLadder) bool { return l.Name != "" && strings.EqualFold(l.Name, name) })
 }
@@ -120,7 +121,7 @@ func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	return &all[i]
 }
 
-// noSuchLadder refuses a name, which may be any text.
+// noSuchLadder returns the refusal of a ladder's name, which may be any text.
 func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
@@ -145,8 +146,8 @@ type ChangeLadder struct {
 	// old one.
 	Name string
 	Sure bool // RenameLadder need not ask about a new name of several words
-	// First names the group's only ladder, if it has no name yet and another ladder is added. If it
-	// is empty, the admin is asked for it.
+	// First is the new name of the group's only ladder, if that has no name yet and another ladder
+	// is added. If First is empty, the bot asks the admin for it.
 	First string
 }
 
@@ -168,8 +169,8 @@ func (l ladderOperation) needs() Needs {
 	return Needs{People: l.people, Topics: true, Everybody: l.Change == AddLadder || l.Change == RenameLadder}
 }
 
-// meant returns the ladder to change, nil for none, and the names to give: First and Name for a new
-// ladder.
+// meant returns the ladder to change, nil for none, and the names to give: First, if it is set, and
+// Name for a new ladder, or the new name for a rename.
 func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
@@ -249,7 +250,8 @@ func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 	meant, names := l.meant(snap)
 	changed := &ChangedLadder{Change: l.Change, Chat: snap.ChatID, Group: snap.Group, Thread: l.origin.Thread}
-	if snap.Chat.ID != l.origin.Chat.ID { // the chat has a new id, and so have its topics
+	// The chat has a new id, so the topic's id is no longer valid.
+	if snap.Chat.ID != l.origin.Chat.ID {
 		changed.Thread = 0
 	}
 	said := LadderChanged{Change: l.Change, Topic: changed.Thread != 0}
@@ -265,7 +267,7 @@ func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 		}
 		changed.Names, said.Name = names, l.Name
 	case RenameLadder:
-		// The first words may be an old name.
+		// The first words may be meant as the old name.
 		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure {
 			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil, nil
 		}
@@ -326,7 +328,7 @@ type LadderList struct {
 // ListedLadder is a ladder in a LadderList.
 type ListedLadder struct {
 	Name     string `json:"name,omitempty"`    // empty if the group's only ladder has no name
-	Default  bool   `json:"default,omitempty"` // it applies wherever no other one does
+	Default  bool   `json:"default,omitempty"` // it applies wherever no other ladder does
 	Here     bool   `json:"here,omitempty"`    // it applies where the list was requested
 	Archived bool   `json:"archived,omitempty"`
 	Topics   int    `json:"topics,omitempty"` // number of topics bound to it
@@ -334,8 +336,8 @@ type ListedLadder struct {
 
 var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
 
-// FirstLadderPrompt asks for a name for the group's only ladder, before another one is added with
-// the Name. An admin answers with a reply.
+// FirstLadderPrompt asks for a name for the group's only ladder, before another ladder is added
+// with the Name. An admin answers with a reply.
 type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }

@@ -7,19 +7,20 @@ import (
 	"elobot/internal/command"
 )
 
-// maxMissing is the maximum number of ladders to ask about when a report names a missing one.
+// maxMissing is the maximum number of ladders to choose from when a report names a missing ladder.
 const maxMissing = 3
 
-// MissingLadder is an unknown name in the place of a ladder's name: a game that no ladder is for,
-// or a misspelled ladder. Maybe lists the ladders that it may mean.
+// MissingLadder is an unknown name in the place of a ladder's name: a misspelled ladder, or a game
+// that no ladder or more than one is for. Maybe lists the ladders that the name may mean.
 type MissingLadder struct {
 	Word  string        `json:"word"`
-	Maybe []LadderLabel `json:"maybe"` // the ladder that applies comes first
+	Maybe []LadderLabel `json:"maybe"` // first the ladder that applies, and those for the game
 }
 
-// ladderAt returns the ladder, or the missing ladder, that a text begins with, and the number of
-// words in its name. It looks for the longest name of a ladder, or another word for its game. A
-// player's name is never taken for a game, and only a report may misspell a ladder.
+// ladderAt returns the ladder with which a text begins, or the missing ladder, and the number of
+// words in its name. It looks for the longest name of a ladder, or for a word that means the
+// ladder's game. A player's name is never taken for a game or a misspelled ladder. Only a report
+// may misspell a ladder.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)

@@ -6,9 +6,9 @@ import (
 )
 
 // MoveChat records that the messenger changed a chat's id. Both ids then refer to the same chat. If
-// the new id already has a chat, because one of its updates came first, the two become one. If both
-// have matches, the group with fewer matches is detached, or the newer one in a tie. MoveChat is
-// idempotent, and does nothing if both ids are unknown.
+// the new id already has a chat, because one of its updates came first, the two chats become one.
+// If the groups of both have matches, the group with fewer matches is detached, or in a tie the
+// newer group. MoveChat is idempotent, and does nothing if both ids are unknown.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil

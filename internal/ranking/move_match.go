@@ -10,13 +10,15 @@ import (
 	"elobot/internal/notice"
 )
 
-// MoveMatch moves a match to another ladder of the group, as if it had been reported there. It
-// counts under the rules of that ladder, and both ladders are replayed from the match. The
-// permissions are those of an undo.
+// MoveMatch moves a match to another ladder of the group, as if the match had been reported there.
+// The match then counts under the rules of that ladder, and both ladders are replayed from the
+// match on. The permissions are those of an undo, except that only admins may move a match into a
+// season that is over.
 type MoveMatch struct {
 	Amendment
 	Name string // of the ladder
-	// Otherwise is the answer if no ladder has the name, and it is unlikely to be meant as one.
+	// Otherwise is the answer if no ladder has the name and the name is unlikely to be meant as a
+	// ladder's.
 	Otherwise Notice
 }
 
@@ -39,7 +41,7 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 	to := m.to(snap)
 	switch {
 	case to != nil:
-	// A name with a number is more likely to be a wrong score.
+	// A name with a digit is more likely to be a wrong score.
 	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber):
 		return noSuchLadder(m.name)
 	default:
@@ -110,7 +112,7 @@ func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 }
 
 // movedOn returns the ratings that a ladder's rewrite changes. The players of the match come first,
-// in the order of the card, which is the same in both ladders.
+// in the order of the card, so that the order is the same for both ladders.
 func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	players := card.players()
 	all := moved(h, w, players)
@@ -152,7 +154,7 @@ func (m moveOperation) replayInto(
 }
 
 // MovedMatch is a match to be moved to another ladder, where it counts under the Rules. Into is the
-// rewrite of that ladder. Its standings without an ID are new.
+// rewrite of that ladder. Standings in Into without an ID are new.
 type MovedMatch struct {
 	Amended
 	To    ladder.SeasonID

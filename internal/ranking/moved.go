@@ -9,8 +9,9 @@ import (
 
 const maxMoved = 12
 
-// moved returns the ratings that a rewrite changes. The players in first come first, changed or
-// not. Others follow, with the largest change first. A notice lists at most maxMoved ratings.
+// moved returns the ratings that a rewrite changes. The players in first come first, even if their
+// ratings have not changed. The others follow, largest change first. If there are more than
+// maxMoved ratings, the last of the others are only counted.
 func moved(h ladder.History, w ladder.Rewrite, first []ladder.PlayerID) Moved {
 	now := make(map[ladder.PlayerID]int, len(w.Standings))
 	for _, s := range w.Standings {

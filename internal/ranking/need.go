@@ -23,14 +23,14 @@ type need interface {
 
 // Needs beside the snapshot.
 type (
-	// historyOf is the History of the match's season, from the match on. If into is set, it is also
-	// the Into of the ladder to which the match is moved.
+	// historyOf is the History of the match's season, from the match on. If into is set, the need
+	// is also Into: the history of the ladder to which the match is moved.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
 	}
-	// upsetOf is the LargestUpset of the month that begins then. Only an upset needs it, so most
-	// results do not.
+	// upsetOf is the LargestUpset of the month that begins at month. Only a new upset needs it, so
+	// most results do not.
 	upsetOf  struct{ month time.Time }
 	answerTo struct{ asking asking }
 )
@@ -38,13 +38,13 @@ type (
 // Needs instead of the snapshot.
 type (
 	wholeGroup struct{}
-	// inLadder is another ladder, or another season of it; 0 is the current one.
+	// inLadder is a snapshot of another ladder, or of another season; season 0 is the current one.
 	inLadder struct {
 		ladder ladder.ID
 		season ladder.SeasonID
 	}
-	// identities is that each person has only one player. The snapshot shows who has two, or claims
-	// one.
+	// identities is needed if the snapshot shows that a person has two players or claims one: each
+	// person must have exactly one player.
 	identities struct {
 		call *call
 		snap *Snapshot
@@ -67,7 +67,7 @@ type (
 	ladderNamed struct {
 		ladder     ladder.ID // 0 for the default one
 		words      int
-		laterWords []int          // the number of such words in each line after the first
+		laterWords []int          // number of words that name it in each line after the first
 		missing    *MissingLadder // the missing ladder that a report names, nil for none
 	}
 	// foundPrompt is a plan for the prompt that the command answers, nil if there is none. It has
@@ -92,8 +92,8 @@ func (foundPrompt) what() string { return "a plan for its prompt" }
 // metNeeds are descriptions of the needs that an attempt has met.
 type metNeeds []string
 
-// add notes a need. It fails if the need was met before: meeting it again cannot help. Only a
-// season end may occur twice, because after a pause, the next season may be over too.
+// add notes a need. It fails if the need was met before, because meeting it again cannot help. Only
+// a season's end may occur twice: after a long pause, the next season may be over too.
 func (m *metNeeds) add(n need) error {
 	most, times := 1, 0
 	if _, ok := n.(seasonEnd); ok {
@@ -156,7 +156,7 @@ func isBeside(n need) bool {
 	return false
 }
 
-// beside reads a need into the snapshot.
+// beside reads what the decision needs into the snapshot.
 func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n need) error {
 	var err error
 	switch n := n.(type) {

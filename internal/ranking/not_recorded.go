@@ -9,7 +9,7 @@ import (
 const MaxRejected = 30
 
 // NotRecorded lists results that were rejected because the sender exceeded the limit per minute.
-// Until it is sent, further rejected results of the sender are added to it.
+// Until the notice is sent, further rejected results of the same sender are added to it.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
 	Items []RejectedResult `json:"items"`          // the first MaxRejected, in order of rejection
@@ -23,7 +23,7 @@ type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
 	NamedResult        // of a match; a fix has only the scores
 	// Number is the match to be amended, 0 if unknown. Last reports whether the command means the
-	// sender's last match, or the last match that the sender undid.
+	// sender's last match or, for a restore, the last match that the sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
 	// Malformed reports whether the command could not be parsed. All fields but Command are empty

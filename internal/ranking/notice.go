@@ -14,8 +14,8 @@ type Notice = notice.Notice
 // CallbackLifetime is the lifetime of the answer to a pressed button.
 const CallbackLifetime = 15 * time.Second
 
-// Name is a person's name in a notice. For a player, the notice stores only the id. The other
-// fields are filled in when it is sent, so that the name is up to date.
+// Name is a person's name in a notice. For a player, the stored notice has only the id. The other
+// fields are filled in when the notice is sent, so that the name is up to date.
 type Name struct {
 	Player ladder.PlayerID `json:"player,omitempty"` // 0 for a non-player
 	Name   string          `json:"name,omitempty"`
@@ -24,11 +24,12 @@ type Name struct {
 	Mark string `json:"mark,omitempty"`
 }
 
-// Nameless is the name of an account that shows none. Chats see a word in their language instead.
+// Nameless is the stored name of an account that shows no name. Chats see a word in their language
+// instead.
 const Nameless = "…"
 
-// FillNames sets the names of all known players in the value that pointer points to. called returns
-// a player's name.
+// FillNames sets the names of all known players in the value to which pointer points. called
+// returns a player's name.
 func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	EachName(pointer, func(name *Name) {
 		if known, ok := called(name.Player); ok {
@@ -37,7 +38,7 @@ func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	})
 }
 
-// EachName calls do for each Name in the value that pointer points to.
+// EachName calls do for each Name in the value to which pointer points.
 func EachName(pointer any, do func(*Name)) { eachName(reflect.ValueOf(pointer).Elem(), do) }
 
 func eachName(in reflect.Value, do func(*Name)) {
@@ -64,8 +65,8 @@ func eachName(in reflect.Value, do func(*Name)) {
 	}
 }
 
-// MatchRecorded is the content of a match's card, both when it is sent and when it is edited. The
-// winner comes first.
+// MatchRecorded is the content of a match's card, both when the card is sent and when it is edited.
+// The winner comes first.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
@@ -74,8 +75,8 @@ type MatchRecorded struct {
 	Games      string     `json:"games,omitempty"`       // as typed, for a match that ended early
 	NewPlayers []Name     `json:"new_players,omitempty"` // players not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
-	// Past reports whether the match was played on another day, but counts from when it was
-	// reported.
+	// Past reports whether the report said that the match was played on an earlier day. The match
+	// still counts from the time of its report.
 	Past bool `json:"past,omitempty"`
 	// Season is the number of the match's season, 0 for the season that is current when the card is
 	// made.
@@ -83,7 +84,7 @@ type MatchRecorded struct {
 	Was      *OldScore `json:"was,omitempty"`       // the score before the last fix
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
 	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if a merge of two players undid it
-	Changes  int       `json:"changes,omitempty"`   // how often it was undone, restored or fixed
+	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge
 	// Celebration is what is special about the match. It is nil for nothing, and in a chat with
 	// celebrations turned off.
 	Celebration *Celebration `json:"celebration,omitempty"`
@@ -171,7 +172,8 @@ type PlayersMerged struct {
 
 var _ = notice.Register[PlayersMerged](notice.Kind{Name: "players_merged", Purpose: notice.Notification})
 
-// GroupDetached says that a chat got a new id and had a group under each, one of which it keeps.
+// GroupDetached says that a chat got a new id and had a group under each of its two ids. The chat
+// keeps one of the groups.
 type GroupDetached struct {
 	Kept     int `json:"kept"`     // number of matches of the group that the chat keeps
 	Detached int `json:"detached"` // number of matches of the other group
@@ -179,8 +181,8 @@ type GroupDetached struct {
 
 var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
-// Moved lists how a replay changed the current ratings. The players that the notice is about come
-// first, changed or not.
+// Moved lists how a replay changed the current ratings. The players whom the notice is about come
+// first, even if their ratings have not changed.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // number of changed ratings not listed
@@ -244,7 +246,7 @@ const (
 	// count.
 	SamePersonTwice  RefusalCode = "same_person_twice"
 	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid none in the last Minutes
-	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has undone none
+	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has not undone any
 
 	NotYourPrompt    RefusalCode = "not_your_prompt"    // another person was asked
 	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
@@ -280,9 +282,9 @@ const (
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // in a minute; results still count
-	TooManyPresses   RefusalCode = "too_many_presses"   // in a minute; the press was ignored
-	TooManyResults   RefusalCode = "too_many_results"   // in a minute; the press changed nothing
+	TooManyQuestions RefusalCode = "too_many_questions" // over the limit; results still count
+	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit; the press was ignored
+	TooManyResults   RefusalCode = "too_many_results"   // over the limit; nothing changed
 )
 
 // Refusal says why nothing was changed.
@@ -304,5 +306,6 @@ type Refusal struct {
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Fleeting reports whether the refusal is obsolete after a minute.
+// Fleeting reports whether the refusal is about the limit on questions, which is over after a
+// minute.
 func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

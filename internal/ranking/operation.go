@@ -13,7 +13,7 @@ import (
 // operation is what a command does. Its methods are pure: they neither read nor write, and may be
 // called repeatedly. The service calls them in this order.
 type operation interface {
-	// needs returns what the other methods need.
+	// needs returns what the other methods need to know.
 	needs() Needs
 	// about returns what determines the ladder and season of the operation.
 	about(*Snapshot) subject
@@ -40,7 +40,8 @@ type subject struct {
 	reportedAt time.Time    // when the new matches were reported, zero for none
 }
 
-// plain is an operation without needs, limits to who may run it, or effects. Others embed it.
+// plain is an operation without needs, effects, or restrictions on who may run it. Other operations
+// embed it.
 type plain struct{}
 
 func (plain) needs() Needs                               { return Needs{} }
@@ -52,8 +53,8 @@ func (plain) permission(*Snapshot) Permission            { return Permission{} }
 func (plain) decide(*Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
 func (plain) isMalformed() bool                          { return false }
 
-// decideUnlessRefused decides an operation that is part of another one, and that any sender may
-// run.
+// decideUnlessRefused returns the decision or the refusal of an operation that is part of another
+// one, and that any sender may run.
 func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	if refusal := op.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
@@ -74,7 +75,7 @@ func (a answer) decide(*Snapshot) (Decision, need, error) {
 	return Decision{Notice: a.notice}, nil, nil
 }
 
-// event is the effect of an update, or of a command that any sender may give.
+// event is an operation that any sender may run. fn decides it.
 type event struct {
 	plain
 	people participants
@@ -85,7 +86,7 @@ func (e event) needs() Needs { return Needs{People: e.people} }
 
 func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
-// answer returns the decision to answer a command with a new message, and a press by editing the
+// answer returns the decision that answers a command with a new message, and a press by editing the
 // message with the button.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
@@ -134,7 +135,7 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	return p.Refusal
 }
 
-// asAdmin reports whether the sender can only have permission as an admin.
+// asAdmin reports whether the sender needs to be an admin to have permission.
 func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
 // Admins tells who is an admin of a chat.
@@ -164,9 +165,9 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 
 // Operation is what a command asks the service to do, as a value.
 type Operation interface {
-	// plan gives the call its job, and returns the call. It is called again when more is known: the
-	// command without the words that name a ladder, or the prompt that it answers. Members of the
-	// group are not part of a plan: the job reads them itself.
+	// plan gives the call its job, and returns the call. plan is called again when more is known:
+	// the command without the words that name a ladder, or the prompt that the command answers. The
+	// group's members are not part of a plan, because the job reads them itself.
 	plan(s *Service, c *call) *call
 }
 
@@ -193,9 +194,9 @@ func (say Say) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "answer", bucket: RateResult, operation: malformedResult{said, say.Malformed}})
 }
 
-// reading defers the call's operation: read parses the message once the group's members are known,
-// because it may use plain names. needs is what else the operation may need. Only a report adds
-// players.
+// reading defers the call's operation. read parses the message once the group's members are known,
+// because the message may use plain names. needs is what else the operation may need. Only a report
+// adds players.
 func (c *call) reading(needs Needs, read func(everybody []command.Person) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {

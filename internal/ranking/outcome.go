@@ -8,8 +8,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// CommandOutcome is the outcome of a command. It is logged, and stored with the command's key,
-// unless the key is not stored.
+// CommandOutcome is the outcome of a command. It is logged and, if the command's key is stored, it
+// is stored with the key.
 type CommandOutcome string
 
 // The outcomes. A failed command has none, because it is retried. A message that turns out not to
@@ -21,7 +21,7 @@ const (
 	OutcomeFixed          CommandOutcome = "fixed"
 	OutcomeJoined         CommandOutcome = "joined"
 	OutcomeSettingChanged CommandOutcome = "setting_changed"
-	// OutcomeAsked means that a prompt asks for a part of a result, or whether to record it.
+	// OutcomeAsked means that the bot asks for a part of a result, or whether to record the result.
 	OutcomeAsked      CommandOutcome = "asked"
 	OutcomeAnswered   CommandOutcome = "answered"
 	OutcomeRefused    CommandOutcome = "refused"
@@ -29,8 +29,8 @@ const (
 	OutcomeDuplicate  CommandOutcome = "duplicate"   // already handled
 	OutcomeDeadLetter CommandOutcome = "dead_letter" // failed for good
 
-	// outcomeDropped is the outcome of a command that stores and answers nothing. It is logged as
-	// OutcomeUnanswered.
+	// outcomeDropped is the outcome of a command that stores nothing and gets no answer. It is
+	// logged as OutcomeUnanswered.
 	outcomeDropped CommandOutcome = "dropped"
 )
 
@@ -41,12 +41,13 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 		slog.Int64("duration_ms", took.Milliseconds()))
 }
 
-// logOutcome logs the outcome of a command. It skips events, and retried commands, whose outcome
-// the operator sees directly.
+// logOutcome logs the outcome of a command. It skips events, messages that turned out not to be
+// commands, and retried commands, whose outcome the operator sees directly. It also skips
+// duplicates and dropped commands if an edit or a timer triggered them.
 func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcome, started time.Time) {
 	isSilent := outcome == "" || c.unlogged || c.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {
-		// Most edits change nothing.
+		// Most edits change nothing, and a timer may fire again after its action was done.
 		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer
 	}
 	if isSilent {

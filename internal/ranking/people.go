@@ -9,8 +9,9 @@ import (
 )
 
 // profileChange returns the change that stores what a message shows about a person. ok is false if
-// there is nothing to store, for example about an unknown person who is not to be added: a question
-// creates no player. A retried command may show an outdated state, so it only adds missing players.
+// there is nothing to store, for example about an unknown person whom the command does not add: a
+// question creates no player. A retried command may show an outdated state, so it only adds missing
+// players.
 func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
@@ -29,8 +30,8 @@ func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, o
 	return change, ok
 }
 
-// newSighting returns the person's new sighting, or nil if the message does not change it. A late
-// message changes nothing.
+// newSighting returns the person's new sighting, or nil if the message shows nothing new. A message
+// older than the stored sighting changes nothing.
 func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	came := o.Sender != nil && o.Sender.ID == p.ID
 	isKnown := k.Sighting != nil && strings.EqualFold(k.Sighting.Username, p.Username) && (k.Sighting.Came || !came)
@@ -45,8 +46,8 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 }
 
 // claimant returns the account that turns out to be the unclaimed player with the person's
-// username. That is the person's account or, for a mention, the account last seen with the
-// username. It returns nil if there is none.
+// username: the person's account or, for a mention, the account last seen with the username. It
+// returns nil if there is none.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil
@@ -54,10 +55,10 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the player of the person p. With an id, it is the account with that id. Without
-// one, it is the account last seen in the group with the username. Otherwise it is the group's
-// unclaimed player with the username. If there is none either, it is a new player with the id
-// added, or none if added is 0.
+// Identify sets the Player of the person p. If p has an id, that is the account with the id. If p
+// has none, it is the account last seen in the group with the username. If there is no such
+// account, it is the group's unclaimed player with the username or, if there is none either, a new
+// player with the id added. If added is 0, no player is added.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -78,8 +79,8 @@ func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 // participants are the distinct people of a command.
 type participants []command.Person
 
-// add adds the person unless they are present, and returns their index. If a person is present
-// without an id, add replaces them with p.
+// add adds the person p and returns p's index. If the person is present without an id, add replaces
+// that entry with p.
 func (ps *participants) add(p command.Person) int {
 	i := ps.index(p)
 	if i < 0 {
@@ -92,7 +93,7 @@ func (ps *participants) add(p command.Person) int {
 	return i
 }
 
-// index returns the index of a person, -1 if they are not present.
+// index returns the index of a person, -1 if the person is not present.
 func (ps participants) index(p command.Person) int { return slices.IndexFunc(ps, p.IsSame) }
 
 // addSides adds the people of two sides, and returns their indexes.
@@ -105,15 +106,15 @@ func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	return at
 }
 
-// areOfEarlierMessage marks everyone but the sender as shown by an earlier message. The sender, if
-// any, comes first.
+// areOfEarlierMessage marks all people but the sender as shown by an earlier message. The sender,
+// if any, must come first.
 func (ps participants) areOfEarlierMessage(sender participants) {
 	for i := len(sender); i < len(ps); i++ {
 		ps[i].Earlier = true
 	}
 }
 
-// complete replaces mentions of people whom the message also shows with an id.
+// complete replaces each mention of a person whom the message also shows with an id.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -133,7 +134,7 @@ func senderOf(o Origin) participants {
 
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the sender's name. The command's people must begin with the sender.
+// senderName returns the sender's name. The people of the snapshot must begin with the sender.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
 // IsAccount reports whether the person is an account: a message has shown them with their id.
@@ -142,7 +143,7 @@ func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0
 // IsPlayer reports whether the person is a player already.
 func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
-// IsSame reports whether two people are known to be the same player.
+// IsSame reports whether two people are the same known player.
 func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }

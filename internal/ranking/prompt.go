@@ -26,15 +26,16 @@ type PromptKind string
 // PromptUndo asks whether to undo a match, its only Choice.
 const PromptUndo PromptKind = "undo"
 
-// PromptOption is an answer to a prompt: a Cancel or a Choice. To a PromptReport, it can also be
-// Complete. To a PromptWizard, it can also be an OpponentPage or a ScoreAgainst, or for a typed
-// answer, a Reading for the result, a Person for the opponent, or an UnclearOpponent.
+// PromptOption is an answer to a prompt. Every prompt accepts Cancel, and a Choice of what it
+// offers. A PromptReport also accepts Complete. A PromptWizard also accepts an OpponentPage and a
+// ScoreAgainst. A typed answer to a wizard is a Reading for the result, a Person for the opponent,
+// or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to any prompt.
 type Cancel struct{}
 
-// Complete is the answer that the reported match is the earlier one, which then gets its score.
+// Complete is the answer that the report means the earlier match, which then gets its score.
 type Complete struct{}
 
 // Choice is the index of an option that a prompt offers, from 0.
@@ -79,8 +80,8 @@ func (p *Prompt) tag() MatchTag {
 	}
 }
 
-// isOf reports whether the prompt belongs to a ladder. The prompt's ladder may be gone, if two
-// chats have become one and the prompt's group was detached.
+// isOf reports whether the prompt belongs to a ladder. The prompt's ladder is gone if two chats
+// have become one and the prompt's group was detached.
 func (p *Prompt) isOf(l Ladder) bool {
 	var asked ladder.ID
 	switch {
@@ -106,8 +107,8 @@ func (p Prompt) dropped() Notice {
 
 // NewPrompt is the content of a prompt.
 type NewPrompt struct {
-	// ID is the open prompt whose content is replaced, 0 for a new prompt. If the open prompt is
-	// closed, Apply fails with ErrConflict.
+	// ID is the open prompt whose content is replaced, 0 for a new prompt. If that prompt has been
+	// closed in the meantime, Apply fails with ErrConflict.
 	ID       PromptID
 	Kind     PromptKind
 	Match    ladder.MatchID  // for a PromptUndo
@@ -138,7 +139,7 @@ type ClosedPrompt struct {
 
 // PromptAnswer is a press of a prompt's button, or a reply to the prompt. If the sender may answer
 // and the prompt is still open, the service closes the prompt, carries out the answer, and edits
-// the message to show it. Only one answer to a prompt takes effect.
+// the prompt's message to show it. Only one answer to a prompt takes effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -166,7 +167,7 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true, operation: op})
 }
 
-// finding gives the call a job that looks for the prompt to answer, because the kind of the prompt
+// finding gives the call a job that looks for the prompt to answer, because the kind of prompt
 // determines what else to read. The final decision checks the prompt again.
 func (c *call) finding(f findPrompt) *call {
 	return c.with(job{
@@ -228,8 +229,8 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission checks again what was checked when the prompt was made, because people may have lost
-// their rights since. The person asked may cancel all the same.
+// permission checks again what was checked when the prompt was made, because the sender may have
+// lost the permission since. The person asked may cancel even so.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
@@ -248,7 +249,7 @@ func (p promptOperation) permission(snap *Snapshot) Permission {
 }
 
 func (p promptOperation) about(snap *Snapshot) subject {
-	if p.undo.refuse(snap) != nil { // also for Cancel
+	if p.undo.refuse(snap) != nil { // as it always is for Cancel
 		return subject{}
 	}
 	return p.undo.amendOperation.about(snap)
@@ -270,7 +271,7 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 	return d, nil, nil
 }
 
-// IsPrompt reports whether notices of this kind ask a prompt.
+// IsPrompt reports whether notices of this kind are the messages of prompts.
 func IsPrompt(kind string) bool {
 	asking := []Notice{UndoPrompt{}, WhichPrompt{}, ReportPrompt{}, OpponentPrompt{}, NamePrompt{}, ScorePrompt{}}
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
@@ -279,8 +280,8 @@ func IsPrompt(kind string) bool {
 // UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo
 // their last match that counts.
 type UndoPrompt struct {
-	// Prompt is the open prompt that the notice repeats; 0 in the prompt's first message, which has
-	// the id.
+	// Prompt is the open prompt that the notice repeats. It is 0 in the prompt's first message,
+	// whose notice has the same id as the prompt.
 	Prompt PromptID   `json:"prompt,omitempty"`
 	Number int        `json:"number"`
 	Tag    MatchTag   `json:"tag,omitempty"`
@@ -288,15 +289,15 @@ type UndoPrompt struct {
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // the person asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
-	// Undone is the number of the match that the command meant but that is undone already; 0 if the
+	// Undone is the number of the match that the command meant but that is already undone; 0 if the
 	// command meant this match.
 	Undone int `json:"undone,omitempty"`
 }
 
 var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: notice.Outcome, Alone: true})
 
-// UndoDropped says that an UndoPrompt was canceled or has expired. The match may be undone all the
-// same, by another command.
+// UndoDropped says that a prompt whether or what to undo was canceled or has expired. Another
+// command may still undo the match.
 type UndoDropped struct {
 	Number int       `json:"number"`       // 0 if no match was chosen
 	By     *Reporter `json:"by,omitempty"` // who canceled; nil if the prompt expired

@@ -25,7 +25,7 @@ type (
 	ExternalChatID int64
 	// ChatID is the store's id of a chat.
 	ChatID int64
-	// GroupID is the id of a group: a group chat, with everything that is rated in it.
+	// GroupID is the store's id of a group: a group chat with its ladders, players and matches.
 	GroupID int64
 )
 
@@ -36,9 +36,9 @@ type Origin struct {
 	Key string
 	Logged
 	Trigger Trigger // zero means ByPress with a Button, ByMessage without one
-	// Message is the key of the message whose edit is the command, empty for all other commands.
-	// The command is ignored unless all that came of the message so far is a refusal, or a prompt
-	// about a result.
+	// Message is the key of the edited message if the command is an edit, otherwise empty. The
+	// command is ignored unless the message has had no other outcome so far than a refusal, or a
+	// prompt about a result.
 	Message string
 	Chat    Chat
 	Sender  *command.Person // nil for an anonymous admin
@@ -54,8 +54,8 @@ type Origin struct {
 	Said command.Command
 }
 
-// Logged is what only the log needs: the messenger's id of the update, and the name of the command
-// or of the pressed button. If Command is empty, the name of the job is logged.
+// Logged is what is only logged: the messenger's id of the update, and the name of the command or
+// of the pressed button. If Command is empty, the name of the job is logged.
 type Logged struct {
 	Update  int64
 	Command string
@@ -63,18 +63,18 @@ type Logged struct {
 
 // Press is the press of a button, zero for a message.
 type Press struct {
-	// Button is the id of the press. The answer goes to the person who pressed. The chat is
-	// notified only if the press changes something, or is answered by a message of its own.
+	// Button is the id of the press. The answer goes to the person who pressed the button. The chat
+	// is notified only if the press changes something, or if a separate message answers it.
 	Button string
-	// Pressed is the message with the pressed button, or with the buttons that a reply answers
-	// instead; 0 for none.
+	// Pressed is the message with the pressed button. For a reply that answers a prompt instead, it
+	// is the message with the prompt's buttons; 0 for none.
 	Pressed int64
 	// Instead is the command that does the same as the pressed button, empty if there is none. An
 	// anonymous admin has to send it, because a press does not show that they are an admin.
 	Instead string
 }
 
-// Place is where a command was sent, and which people its message shows.
+// Place is where a command was sent, and whom its message shows.
 type Place struct {
 	// ReplyTo and Thread determine where the answer goes: the message to reply to and the topic, 0
 	// for none.

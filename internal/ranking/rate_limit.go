@@ -11,7 +11,8 @@ const (
 	maxQuestions = 20
 	// defaultResults is the default limit of results per sender within the window.
 	defaultResults = 60
-	// maxPresses limits the button presses per person that change no match, within the window.
+	// maxPresses is the number of button presses handled per person within the window. Presses that
+	// amend a match directly count as results instead.
 	maxPresses = 60
 )
 
@@ -23,15 +24,15 @@ type SenderID int64
 type RateBucket string
 
 const (
-	RateQuestion RateBucket = "question" // an answered question
-	RateSlowed   RateBucket = "slowed"   // a question that was answered by TooManyQuestions
-	RateResult   RateBucket = "result"   // reports or amends a match, successfully or not
-	RateRefused  RateBucket = "refused"  // a result over the limit
-	RatePress    RateBucket = "press"    // a press that changes no match, or answers a prompt
+	RateQuestion RateBucket = "question" // answered question or other command
+	RateSlowed   RateBucket = "slowed"   // question answered with TooManyQuestions
+	RateResult   RateBucket = "result"   // report or amendment, successful or not
+	RateRefused  RateBucket = "refused"  // result over the limit
+	RatePress    RateBucket = "press"    // press that does not amend a match directly
 )
 
-// RateEntry is how a command counts, for which sender, and when it was sent. The zero value does
-// not count.
+// RateEntry is how a command counts against a rate limit: in which bucket, for which sender, and at
+// what time. The zero value does not count.
 type RateEntry struct {
 	Bucket RateBucket
 	Sender SenderID
@@ -57,8 +58,8 @@ func (o Origin) sender() SenderID {
 	return SenderID(o.Sender.ID)
 }
 
-// rateEntry returns how the command counts if it is answered with the notice. n is nil if there is
-// no answer yet.
+// rateEntry returns how the command counts if it is answered with the notice n. n is nil if there
+// is no answer yet.
 func (c *call) rateEntry(n Notice) RateEntry {
 	rateEntry := RateEntry{Bucket: c.bucket, Sender: c.Origin.sender(), At: c.SentAt}
 	switch n := n.(type) {
@@ -85,8 +86,9 @@ func (r RateEntry) orNone() RateEntry {
 
 // overLimit reports whether a command exceeds a rate limit, and returns the answer. The answer is
 // nil if the sender has already been told to slow down. Commands count by the time they were sent,
-// so that a backlog after an outage does not exceed the limits. It takes no locks: if one sender's
-// commands are handled concurrently in several chats, slightly more than the limit may pass.
+// so that a backlog after an outage does not exceed the limits. overLimit takes no locks: if one
+// sender's commands are handled concurrently in several chats, slightly more than the limit may
+// pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
 	var results []RejectedResult // only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {

@@ -15,12 +15,13 @@ type Parsed struct {
 	Reports   []command.Match // in order
 	Ambiguous *command.Report // several readings are possible
 	Malformed Notice          // why the message cannot be parsed
-	// Unscored is the match without a score, with Malformed. The bot asks the sender for the score.
+	// Unscored is the match if only its score is missing. Malformed is set too then, but the bot
+	// asks the sender for the score instead.
 	Unscored *command.Match
 }
 
-// ParseReport parses a result. If names is nil, only mentions are recognized. That differs from the
-// names of a group without players, in which each plain name is unknown.
+// ParseReport parses a result. If names is nil, it recognizes only mentions. In contrast, names
+// without players make each plain name an unknown one.
 func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)
 	switch {
@@ -50,7 +51,7 @@ func (r Parsed) NeedsNames(c command.Command) bool {
 
 func hasNumber(c command.Command) bool { return strings.ContainsFunc(c.Args, unicode.IsNumber) }
 
-// WrongForm is what is wrong with the form of a command.
+// WrongForm says what is wrong with the form of a command.
 type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// ExtraMatch separates the key of a message from the number of the match, in the keys of all its
-// matches but the first.
+// ExtraMatch separates the message's key from the match's number in the key of each match of the
+// message except the first.
 const ExtraMatch = "#"
 
 // MaxReports is the maximum number of matches in a message.
@@ -18,10 +18,11 @@ const MaxReports = 20
 
 // ReadReport records the matches that a message reports, in order, updates the ratings of all
 // players, and notifies the group. A message may have at most MaxReports matches. If the message is
-// ambiguous or unusual, the bot asks first. Matches that were reported shortly before do not hold
-// up the others. If the message has no arguments, a wizard asks for the result.
+// ambiguous or unusual, the bot asks first. If only some of its matches are duplicates or have an
+// unusual username, the bot records the others at once. If the message has no arguments, a wizard
+// asks for the result.
 //
-// An edit of a message that was handled before is an editedReport.
+// A ReadReport of an edit is handled as an editedReport, if the message was handled before.
 type ReadReport struct {
 	// Parsed is the parsed message, nil to parse the words of the command.
 	Parsed *Parsed
@@ -34,7 +35,7 @@ func (r ReadReport) plan(s *Service, c *call) *call {
 	if said := c.Said; r.Parsed == nil && said.Args == "" && !said.SaysWhoWon() {
 		return startWizardOf(said).plan(s, c)
 	}
-	// Use the needs of any report, because the people and scores are not known yet.
+	// Assume the needs of any report, because the people and scores are not known yet.
 	needs := (&recordOperation{service: s, message: c.reportMessage()}).needs()
 	if !hasNumber(c.Said) { // a missing score needs suggestions
 		needs.Played = SuggestedFrom
@@ -86,8 +87,8 @@ func (s *Service) reported(c *call, r Parsed) operation {
 	return malformedResult{answer{people: senderOf(c.Origin), notice: refusal}, commandMatch}
 }
 
-// newRecord returns the operation that records the matches, and adds their people and the reporter
-// to people. ok is false if a person visibly plays against themselves.
+// newRecord returns the operation that records the matches. It adds the players and the reporter to
+// people. ok is false if a person visibly plays against themselves.
 func (s *Service) newRecord(message ReportMessage, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, message: message, reports: reports}
 	for i, r := range reports {
@@ -121,7 +122,8 @@ func matchKey(message string, i int) string {
 	return message + ExtraMatch + strconv.Itoa(i+1)
 }
 
-// those returns the operation for the matches whose index is meant, nil for none.
+// those returns the operation for the matches with the indexes for which meant returns true, nil if
+// there are none.
 func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	some := *r
 	some.matches, some.reports = nil, nil
@@ -149,7 +151,7 @@ type recordOperation struct {
 	// reporter is an index into people, meaningless for an anonymous admin.
 	reporter int
 	settled  []command.Doubt // doubts not to raise again
-	recorded int             // number of other matches of the message recorded already
+	recorded int             // number of the message's other matches that are already recorded
 }
 
 type reportedMatch struct {
@@ -184,7 +186,7 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-// about also works for a nil operation, which is about no match.
+// about accepts a nil operation, which is about no match.
 func (r *recordOperation) about(*Snapshot) subject {
 	if r == nil {
 		return subject{}
@@ -229,8 +231,8 @@ func (m reportedMatch) hasDuplicatePlayer(snap *Snapshot) bool {
 	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
-// decide asks first if something about the report is unusual. Only the matches that it asks about
-// wait for the answer.
+// decide asks first if something about the report is unusual. Matches that the question is not
+// about are recorded at once.
 func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if m := r.message.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
@@ -280,7 +282,7 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 }
 
 // play returns a match with the changes to the current standings of its players, who must be known.
-// It adds missing players to the table.
+// If a player is not in table yet, play adds the player.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{
@@ -298,7 +300,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 			}
 		}
 		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
-		*now = now.PresentAt(r.message.SentAt) // a player who has left comes back by playing
+		*now = now.PresentAt(r.message.SentAt) // playing brings a player who has left back
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
 	entries, upset, err := table.Play(&played)
@@ -315,7 +317,8 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 	return m, nil
 }
 
-// reportedBy returns the player who reported the matches, 0 for an anonymous admin or a non-player.
+// reportedBy returns the player who reported the matches, 0 for an anonymous admin or a reporter
+// who is not a player.
 func (r *recordOperation) reportedBy(snap *Snapshot) ladder.PlayerID {
 	if r.message.Reporter == nil || snap.People[r.reporter].Player == nil {
 		return 0

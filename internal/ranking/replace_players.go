@@ -8,8 +8,8 @@ import (
 )
 
 // replacedPlayers returns which players to replace so that the match has the given players. ok is
-// false if a side would change its size, if a remaining player would change places, or if there is
-// nothing to replace.
+// false if a side would have another size, if a remaining player would change positions, or if
+// there is nothing to replace.
 func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder.ReplacedPlayer, ok bool) {
 	for side := range players {
 		if len(players[side]) != len(m.Players[side]) {
@@ -40,7 +40,7 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 	return players
 }
 
-// offerPlayers asks whether to replace the players of a match by those in its edited message.
+// offerPlayers asks whether to replace the players of a match by the players in its edited message.
 func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
@@ -94,7 +94,7 @@ func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	return p.chosen.refuse(snap)
 }
 
-// permission is the permission to fix the match.
+// permission returns who may fix the match. Without a match, any sender may cancel.
 func (p playersAnswer) permission(snap *Snapshot) Permission {
 	m := p.amend.found(snap)
 	if m == nil {

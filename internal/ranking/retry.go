@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxRetries limits the retries of a conflicting command, which follow after 100, 200 and 400
-	// ms.
+	// maxRetries is the maximum number of retries of a conflicting command. They follow after 100,
+	// 200 and 400 ms.
 	maxRetries   = 3
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
@@ -32,8 +32,9 @@ const (
 )
 
 // retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1
-// times. It retries ErrLocked for as long as there is time. It leaves a quarter of the context's
-// time for a refusal if all attempts fail. logAttrs are added to its log messages.
+// times. It also retries while try fails with ErrLocked and there is time. All attempts together
+// get three quarters of the context's time. The rest is left for a refusal if they fail. logAttrs
+// are added to its log messages.
 func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
 	logAttrs ...any,
 ) error {
@@ -65,8 +66,8 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 	return err
 }
 
-// retryWhileLocked retries while try fails with ErrLocked, as long as there is time for another
-// attempt as long as the last.
+// retryWhileLocked retries while try fails with ErrLocked. It stops when the remaining time is too
+// short for the delay and another attempt of the same length.
 func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
 	deadline, _ := ctx.Deadline()
 	for attempt := 1; ; attempt++ {
@@ -89,9 +90,9 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 }
 
 // shouldAskToRetry reports whether to tell the sender of a failed command to try again. After
-// ErrTimeout it does so only if the command timed out before and the store responds. The first
-// timeout may only mean that the database stalled, and each command gets one full attempt against a
-// working database.
+// ErrTimeout, it does so only if the command timed out before and the store responds. The first
+// timeout may only mean that the database stalled. Each command therefore gets one full attempt
+// against a working database.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:

@@ -29,9 +29,9 @@ func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
-// where returns the ladder or season that a command is about as a need, nil if the snapshot has
-// them. An amended match stays in its season. For a new match, the time of the message determines
-// the season.
+// where returns the ladder or the season that a command is about as a need, nil if the snapshot is
+// of that ladder and season. An amended match stays in its season. For a new match, the time of the
+// message determines the season.
 func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -59,7 +59,7 @@ func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subje
 	return n.unless(c), nil
 }
 
-// unless returns the need, or nil if the call meets it.
+// unless returns n, or nil if the call meets it.
 func (n inLadder) unless(c *call) need {
 	if n.ladder == c.ladder && n.season == c.season {
 		return nil
@@ -67,7 +67,7 @@ func (n inLadder) unless(c *call) need {
 	return n
 }
 
-// seasonAt returns the season of a ladder to which a match belongs that is reported at this time.
+// seasonAt returns the season of a ladder to which a match belongs if it is reported at this time.
 func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder.SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
@@ -84,8 +84,8 @@ func correctedByAdmins(m *StoredMatch) Permission {
 	return Permission{Who: OnlyAdmins, Refusal: Refusal{Code: SeasonClosed, Number: m.Number}}
 }
 
-// MaxSeasonName is the maximum length of a season's name, in bytes. It makes the name fit into the
-// data of the button that starts the season.
+// MaxSeasonName is the maximum length of a season's name, in bytes. A name of that length still
+// fits into the data of the button that starts the season.
 const MaxSeasonName = 32
 
 // TypedSeason is a typed /season or /ranking season: "new Spring" starts a season, and everything
@@ -103,7 +103,7 @@ func (t TypedSeason) Meant(said command.Command) Operation {
 	return Ask{Question: t.Question}
 }
 
-// StartSeason ends the current season of a ladder, and starts another one with the Name, which may
+// StartSeason ends the current season of a ladder, and starts the next one with the Name, which may
 // be empty. Only admins may do so.
 type StartSeason struct {
 	Name string
@@ -141,7 +141,8 @@ func (n seasonOperation) refuse(snap *Snapshot) Notice {
 		return Refusal{Code: SeasonName, Name: n.Name}
 	case n.Tag != "" && n.Tag != snap.seasonTag():
 		return Refusal{Code: SeasonEnded}
-	// Its last second is not over yet, or the messenger's clock is behind.
+	// The new season would begin in the first second of the current one, or the messenger's clock
+	// is behind.
 	case !n.starts().After(l.Season.Starts):
 		return Refusal{Code: SeasonTooYoung}
 	case played(snap) == 0:
@@ -216,7 +217,7 @@ func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 }
 
 // endOfNewSeason returns the end of an automatic season that starts at starts and is still current
-// at at.
+// at the time at.
 func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	if least := starts.Add(minSeason); at.Before(least) {
 		at = least
@@ -275,8 +276,8 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 	return err
 }
 
-// seasonTimer ends a season at its set time. A season without matches is extended instead, and so
-// is the season of an archived ladder.
+// seasonTimer ends a season at its set time. If the season has no matches or the ladder is
+// archived, the season is extended instead.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
@@ -312,12 +313,12 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// ToldSeason lets the chat be told how a season ended.
+// ToldSeason tells the chat how a season ended that a message of the next season has already ended.
 type ToldSeason struct{ Season ladder.SeasonID }
 
 func (*ToldSeason) outcome() CommandOutcome { return "" }
 
-// SeasonPrompt shows what starting a season will do, with a button that starts it.
+// SeasonPrompt says what starting a season will do. Its button starts the season.
 type SeasonPrompt struct {
 	Tag     MatchTag `json:"tag"`               // of the season to end
 	Number  int      `json:"number"`            // of the season to end
@@ -342,8 +343,8 @@ type SeasonStarted struct {
 
 var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpose: notice.Outcome})
 
-// KindSeason is the kind of the message about the end of a season. The stored notice is empty: the
-// result is read when the message is sent, and again when the season is corrected.
+// KindSeason is the kind of the message about the end of a season. The stored notice is empty,
+// because the result is read when the message is sent, and again when the season is corrected.
 const KindSeason = "season_ended"
 
 // SeasonObject identifies the message of a season in its chat, apart from its topic.

@@ -10,9 +10,9 @@ import (
 
 // Service handles the commands of all groups. Each method commits the command's effect, its key and
 // its answer together, or returns an error. Even after an error, players may have been merged or
-// claimed; after ErrTimeout, the effect may have been committed too. A method that is called again
-// with the same key changes nothing more, and succeeds. A command that is dropped without an answer
-// stores no effect, key or answer.
+// claimed, and a season may have been ended. After ErrTimeout, the effect may have been committed
+// too. A method that is called again with the same key changes nothing more, and succeeds. A
+// command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
@@ -31,11 +31,11 @@ type Settings struct {
 	// UndoWindow is how long the players and the reporter of a match may amend it, and how long an
 	// undo can be reversed. The default is 24 hours.
 	UndoWindow time.Duration
-	// LongestReplay is the number of later matches of a ladder that an amendment may replay. The
-	// default is defaultReplay.
+	// LongestReplay is the maximum number of later matches of the group that an amendment may
+	// replay. The default is defaultReplay.
 	LongestReplay int
 	// ResultsPerMinute limits the results of one sender. The default is 60. A negative value
-	// disables this limit and the limit on button presses.
+	// disables both this limit and the limit on button presses.
 	ResultsPerMinute int
 	// AskUnusual reports whether to ask about results that are probably a mistake: a result that
 	// was reported already, a new username that differs by one letter from a known one, or a fix
@@ -43,8 +43,8 @@ type Settings struct {
 	AskUnusual bool
 }
 
-// NewService returns a service. It asks the answerer for the answers to questions, and admins
-// whether a sender is an admin.
+// NewService returns a service. The answerer answers questions, and admins tells whether a sender
+// is an admin.
 func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour

@@ -18,7 +18,7 @@ var (
 	// ErrConflict means that another transaction changed what was read. Nothing was changed; read
 	// again.
 	ErrConflict = errors.New("conflict with another transaction")
-	// ErrLocked means that waiting for a lock timed out. Nothing was changed; retry.
+	// ErrLocked means that a lock was not acquired in time. Nothing was changed; retry.
 	ErrLocked = errors.New("lock held by another session")
 	// ErrTimeout means that the deadline passed before the store responded. The changes may have
 	// been committed.
@@ -134,7 +134,8 @@ type Query struct {
 	Extra     RateEntry // if not zero, requests ExtraUsage for its sender and time
 }
 
-// Needs is what an operation needs to know apart from its chat. The zero value requests nothing.
+// Needs is what an operation needs to know in addition to its chat. The zero value requests
+// nothing.
 type Needs struct {
 	// People are the people that the operation is about. They include the sender, so that every
 	// command claims the sender's unclaimed player.
@@ -147,8 +148,8 @@ type Needs struct {
 	// DuplicateScores limits PossibleDuplicates to matches with one of these scores in either
 	// order, matches without a score, and matches within the RepeatWindow. Empty means no limit.
 	DuplicateScores []ladder.Score
-	// Result requests Leaders. It is set if the operation may record a result of its People, who
-	// must not be empty.
+	// Result requests Leaders. It is set if the operation may record a result. There must be People
+	// then.
 	Result    *ladder.LeaderQuery
 	Everybody bool // requests Everybody
 	// Near reports whether Everybody is also needed if one of the people is mentioned but unknown.
@@ -350,8 +351,8 @@ type LadderMerge struct {
 // Sighting are nil.
 type Known struct {
 	ByID *Player // the account with the person's user id, or nil
-	// ByUsername is the account last seen in the group with the username of a person without id, or
-	// nil.
+	// ByUsername is the account last seen in the group with the person's username, if the person
+	// has no id; or nil.
 	ByUsername *Player
 	Unclaimed  *Player // the group's unclaimed player with the username, or nil
 	Player     *Player // the person's player: one of the three, or a new one, or nil
@@ -430,7 +431,7 @@ type Changes struct {
 	Extra RateEntry
 	Chat  ChatID
 	// SentAt is when the command was sent. The lifetime of its notices starts then; zero means that
-	// they never expire.
+	// the notices never expire.
 	SentAt time.Time
 	// ConsumesTimer reports whether Key is the key of a timer. Apply deletes the timer; if there is
 	// none that is due, it fails with ErrConflict.
@@ -475,13 +476,14 @@ type Decision struct {
 }
 
 // Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *MovedMatch,
-// *NewStanding, *Left, *CameBack, *ChangedSetting, *ChangedBoard, *ChangedLadder or *Greeted.
+// *NewStanding, *Left, *CameBack, *ChangedSetting, *ChangedBoard, *ChangedLadder, *NewSeason,
+// *SeasonUntil, *ToldSeason or *Greeted.
 type Effect interface {
 	// outcome returns the command's outcome, empty if it follows from the notice.
 	outcome() CommandOutcome
 }
 
-// Presence is what an update shows about the bot's presence in a chat.
+// Presence is what an update shows about whether the bot is in a chat and may write there.
 type Presence int
 
 const (
@@ -508,8 +510,8 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Amended holds the changes of every amendment. If the match's stored number of changes differs
-// from Changes, Apply fails with ErrConflict.
+// Amended holds the changes that all amendments make. If the match's stored number of changes
+// differs from Changes, Apply fails with ErrConflict.
 type Amended struct {
 	Match   ladder.MatchID
 	Changes int             // before the amendment
@@ -537,7 +539,7 @@ type Fixed struct {
 	CameBack // the new players of the match
 }
 
-// NewMatches are matches of one group to be recorded, in this order. There is at least one.
+// NewMatches are matches of one group to be recorded, in order. There is at least one.
 type NewMatches []*NewMatch
 
 // NewMatch is a match to be recorded.

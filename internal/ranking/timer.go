@@ -10,10 +10,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Timer is something to do by itself at a certain time. It is done once: the same transaction
-// deletes the timer.
+// Timer is an action that is due at a certain time. It takes effect only once, because the same
+// transaction deletes the timer.
 type Timer struct {
-	Key   string // the idempotency key of what to do; it begins with t: and its kind
+	Key   string // the idempotency key of the action: t:, the kind, and ids
 	Chat  ExternalChatID
 	DueAt time.Time // by the store's clock
 }
@@ -38,7 +38,7 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 // that release.
 var ErrUnknownTimer = errors.New("unknown timer")
 
-// FireTimer does what a timer is for. It does nothing if the timer is gone or no longer due.
+// FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due.
 func (s *Service) FireTimer(ctx context.Context, t Timer) error {
 	o := Origin{Key: t.Key, Chat: Chat{ID: t.Chat}, Trigger: ByTimer}
 	j := job{name: "timer", knownChatOnly: true, silent: true, locks: true}

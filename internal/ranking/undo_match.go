@@ -8,9 +8,10 @@ import (
 
 // UndoMatch undoes a match: the match no longer counts, and its ladder is replayed from there.
 // Players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
-// time, but the bot asks them first.
+// time, but the bot asks first if they could not do so as a player or reporter. An anonymous admin
+// answers by repeating the command.
 //
-// If the sender's last match is undone already, the bot asks whether to undo the last one that
+// If the sender's last match is already undone, the bot asks whether to undo the last one that
 // counts, because a repeated command must not undo match after match.
 type UndoMatch struct{ Amendment }
 
@@ -27,8 +28,8 @@ func (u undoOperation) needs() Needs {
 }
 
 // meant returns the match to undo. It is nil if there is none, or if the sender has to choose one
-// of several. If the sender's last match is undone already, meant returns the last one that counts,
-// and the number of the undone one.
+// of several. If the sender's last match is already undone, meant returns the last match that
+// counts, and the number of the undone one.
 func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	if counts := countable(snap.Matches); len(counts) == 1 {
 		return &counts[0], 0
@@ -40,8 +41,8 @@ func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	return last, 0
 }
 
-// refuse returns why the match cannot be undone. It returns nil if it can, or if the sender has to
-// choose one.
+// refuse returns why the match cannot be undone. It returns nil if the match can be undone, or if
+// the sender has to choose one.
 func (u undoOperation) refuse(snap *Snapshot) Notice {
 	n := len(snap.Matches)
 	switch counts := len(countable(snap.Matches)); {

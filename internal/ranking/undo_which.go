@@ -8,10 +8,11 @@ import (
 )
 
 // PromptWhich asks which of several matches to undo: the matches that a message has recorded or
-// shows. They are its options.
+// shows. The matches are its options.
 const PromptWhich PromptKind = "which"
 
-// maxWhich is the maximum number of matches that a PromptWhich offers. The last ones are offered.
+// maxWhich is the maximum number of matches that a PromptWhich offers. If there are more, it offers
+// the last ones.
 const maxWhich = 20
 
 // WhichRequest is what a PromptWhich is about.
@@ -38,8 +39,8 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	return m, false
 }
 
-// countable returns the matches of a message that can be undone, or none if it has fewer than two
-// matches.
+// countable returns the last matches of a message that can be undone, at most maxWhich. It returns
+// none if the message has fewer than two matches.
 func countable(all []StoredMatch) []StoredMatch {
 	if len(all) < 2 {
 		return nil

@@ -12,17 +12,19 @@ import (
 )
 
 const (
-	// SameGameWindow is the longest time between two reports of a game by different people.
+	// SameGameWindow is the longest time between two reports by different people that may mean the
+	// same game.
 	SameGameWindow = 10 * time.Minute
-	// RepeatWindow is the longest time between two reports of a game by the same person.
+	// RepeatWindow is the longest time between two reports by the same person that may mean the
+	// same game.
 	RepeatWindow = 30 * time.Second
 )
 
-// RecentMatch is a match, with what shows whether two reports mean the same one.
+// RecentMatch is a match, with the facts that show whether another report means the same match.
 type RecentMatch struct {
 	Number     int
 	Key        string // its idempotency key
-	Changes    int    // how often it was undone, restored or fixed
+	Changes    int    // how often it was amended, or undone by a merge
 	Result     ladder.Result
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
@@ -32,15 +34,15 @@ type RecentMatch struct {
 	Twice bool
 }
 
-// isSettled reports whether not to ask about a doubt, because it was asked about before, or because
-// the settings say not to ask.
+// isSettled reports whether the bot must not ask about a doubt, because it has asked before or
+// because the settings say not to ask.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
-// unusual returns the operation that asks about something unusual in the report, nil if there is
-// nothing. waits reports which matches wait for the answer: if the doubt is about a username, the
-// matches with new players and the duplicates, otherwise only the duplicates.
+// unusual returns the operation that asks about something unusual in the report, nil if nothing is
+// unusual. waits reports which matches wait for the answer. If the doubt is about a username, these
+// are the matches with new players and the duplicates, otherwise only the duplicates.
 func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -57,7 +59,7 @@ func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func
 	if repeated == nil {
 		return nil, nil
 	}
-	// Either all of them are other games, or one of them is.
+	// Either all of the duplicates are other games, or one of them is.
 	readings := []command.Reading{repeated.reports}
 	if len(repeated.reports) > 1 {
 		for _, one := range repeated.reports {
@@ -97,7 +99,7 @@ func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	return !slices.Contains(r.settled, DoubtDate) && slices.ContainsFunc(r.reports, isOther)
 }
 
-// nearUsername asks about the first new username that may mean a known person.
+// nearUsername returns the question about the first new username that may mean a known person.
 func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok bool) {
 	if r.isSettled(DoubtUsername) {
 		return q, false
@@ -129,8 +131,8 @@ func (s *Snapshot) near(username string) []command.Person {
 	return all[:min(len(all), maxNear)]
 }
 
-// with returns the reports with another person in place of a mentioned one. ok is false if the
-// other person plays already.
+// with returns the reports with the person other in place of the mentioned one. ok is false if the
+// other person already plays.
 func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
 		for _, side := range []*[]command.Person{&report.A, &report.B} {
@@ -149,8 +151,8 @@ func (r *recordOperation) with(mentioned, other command.Person) (reports []comma
 	return reports, true
 }
 
-// duplicates returns the indexes of the reported matches that are probably duplicates of earlier
-// ones, and those earlier ones. An earlier match has at most one duplicate.
+// duplicates returns the indexes of the reported matches that are probably duplicates, and the
+// earlier matches that they duplicate. An earlier match has at most one duplicate.
 func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
@@ -222,8 +224,8 @@ func (r *recordOperation) completion(snap *Snapshot) *Completion {
 }
 
 // inOrderOf returns the result of a reported match with the sides in the order of a recorded match.
-// exchanged reports whether that is the other order. ok is false if the two matches have different
-// sides.
+// exchanged reports whether the report has them in the other order. ok is false if the two matches
+// have different sides.
 func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (result ladder.Result, exchanged, ok bool) {
 	// Players who are Gone may have played the recorded match.
 	isNew := func(person int) bool { return snap.People[person].Player == nil }

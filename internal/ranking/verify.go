@@ -22,7 +22,7 @@ type AuditReader interface {
 	// Groups returns all groups if chat is 0, otherwise the current and former groups of the chat.
 	// It fails with ErrNoSuchGroup if there are none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
-	// MatchHistory is as in Store.
+	// MatchHistory is as in Store, but reads from the snapshot.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 	// IntegrityIssues returns the matches of a group with integrity issues, at most 100 of each
 	// kind.
@@ -37,7 +37,7 @@ type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
 	Group GroupID
-	// Detached reports whether the group is a DetachedGroup, and the chat its former one.
+	// Detached reports whether the group is a DetachedGroup. Chat is its former chat then.
 	Detached bool
 	Seasons  []ladder.SeasonID // of its ladders
 	// Names are the names of the Seasons, as in "padel, season 2"; empty for the only season of the

@@ -2,7 +2,7 @@ package ranking
 
 import "elobot/internal/notice"
 
-// WebBoard is what the link of a group's web board consists of. The link gives read access to the
+// WebBoard is what determines the link of a group's web board. The link gives read access to the
 // board while the board is on, until an admin requests a new link.
 type WebBoard struct {
 	Group GroupID `json:"group"`
@@ -14,7 +14,8 @@ type WebBoard struct {
 // NewLink is the value of SettingWeb that turns the web board on with a new link.
 const NewLink = "new"
 
-// webSetting turns the web board on and off. Off and on again, it keeps its link.
+// webSetting returns the setting that turns the web board on and off. A board that is turned off
+// and on again keeps its link.
 func webSetting() Setting {
 	return Setting{
 		Name: SettingWeb, Group: AboutWeb, Columns: []string{"web_on"}, Choices: []string{Off, On, NewLink},
@@ -42,7 +43,7 @@ type WebShown struct {
 
 var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice.Answer, Alone: true})
 
-// ShowWeb asks for the link of the group's web board.
+// ShowWeb shows the link of the group's web board.
 type ShowWeb struct{}
 
 func (ShowWeb) plan(_ *Service, c *call) *call {

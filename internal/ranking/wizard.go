@@ -19,12 +19,12 @@ type PlayedBefore struct {
 	Score     ladder.Score
 }
 
-// OtherScore is not a score: it is the option to show more scores.
+// OtherScore is the option to show more scores. It is not a score.
 var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
 	// SuggestedFrom is the number of last matches on which a wizard bases its suggestions: that
-	// many of the sender, and that many of all players.
+	// many matches of the sender, and that many of all players.
 	SuggestedFrom = 50
 	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8
@@ -32,7 +32,7 @@ const (
 	// members.
 	maxOpponents = 200
 	// suggestedScores is the number of scores with points that a wizard offers at first, half of
-	// them wins. OtherScore then doubles it.
+	// them wins. Choosing OtherScore doubles it.
 	suggestedScores = 6
 )
 
@@ -64,7 +64,8 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 // OpponentPage is a page of opponents, from 1.
 type OpponentPage int
 
-// ScoreAgainst is the sender's score against an opponent, with the sender's points first.
+// ScoreAgainst is a score against an opponent, with the sender's points first, or a score between
+// the teams, with the first team's points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
 	Score    ladder.Score
@@ -214,8 +215,9 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// opponents returns the people that the wizard offers: all members of the group's ladders, most
-// frequent opponents of the sender first.
+// opponents returns the people that the wizard offers: the opponent if known, nobody if the teams
+// are known, and otherwise at most maxOpponents members of the group's ladders, most frequent
+// opponents of the sender first.
 func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
@@ -232,9 +234,9 @@ func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns probable scores: first the scores between the two, most frequent first, then
-// those of other players, then usual ones. Within each group of three wins, the clearest comes
-// first. The same scores follow as losses, in reverse order.
+// likelyScores returns probable scores: first the scores between the sender and the opponent, most
+// frequent first, then the scores of other matches, then usual ones. Within each group of three
+// wins, the clearest comes first. The same scores follow as losses, in reverse order.
 func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
 	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
