@@ -24,7 +24,7 @@ var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM 
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
 // hasPlace is the condition that the standing o has a place in a ranking, provided that minPlaces
-// have one: a member who has played so many matches, the last of them after since.
+// have one: a member who has played at least that many matches, the last of them after since.
 func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
@@ -43,7 +43,7 @@ const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadd
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// comparedDays is the age in days of the places with which the places of a page are compared.
+// comparedDays is how many days ago the places were that a page compares its places with.
 const comparedDays = 7
 
 // rankedRow is a row of a ranking as it is read.
@@ -126,8 +126,8 @@ func fill(page *stats.RankingPage, shown []rankedRow, own *rankedRow, before map
 }
 
 // queuePage counts the listed and the hidden players of the ranking, and reads the rows of a page,
-// or of the last page if there are fewer; the first row with its place. Equal ratings share a
-// place, and are in the order in which the players joined the ladder.
+// or of the last page if there are fewer pages. Only the first row comes with its place. Equal
+// ratings share a place, and are in the order in which the players joined the ladder.
 func queuePage(
 	batch *pgx.Batch, in ladder.ID, number, size int, now time.Time, page *stats.RankingPage, shown *[]rankedRow,
 ) {
@@ -194,8 +194,8 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 }
 
 // queuePlaces reads the places at the beginning of a day, among the players who have a place now
-// and had one then; none if these are too few. A player's rating then is the rating before the
-// first match since.
+// and had one then. It reads none if there are fewer than ladder.MinPlaces of them. A player's
+// rating then is the rating before the first match since.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (

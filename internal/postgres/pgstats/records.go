@@ -86,8 +86,8 @@ func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	}, sql, in)
 }
 
-// queueLargestUpset reads the largest upset among some matches, by the winner with the smallest id.
-// of is a condition with the id $1.
+// queueLargestUpset reads the largest upset among the matches for which the condition of holds; id
+// is its $1. Of several winners it reads the one with the smallest id.
 func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
 	sql := `
 		SELECT m.number, m.played_at, m.upset,

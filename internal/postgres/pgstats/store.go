@@ -17,9 +17,9 @@ type Store struct {
 
 var _ stats.Store = (*Store)(nil)
 
-// NewStore returns a store that reads through questions. If no connection can be had there soon,
-// because the server accepts no more, it reads through commands. While all connections of questions
-// are in use, it waits: many slow questions must not take those of commands.
+// NewStore returns a store that reads through questions. If it cannot get a connection there within
+// postgres.PingTimeout, it reads through commands, unless all connections of questions are in use.
+// Then it waits for one, because many slow questions must not take the connections of commands.
 func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
 func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
@@ -44,13 +44,15 @@ func (s *Store) isBusy() bool {
 	return stat.AcquiredConns() == stat.MaxConns()
 }
 
-// The ladder that a question is about, its current season, the condition for any of its
-// seasons, and its chat.
 const (
+	// thisLadder is the ladder that a question is about.
 	thisLadder = `$1::bigint`
+	// thisSeason is the current season of thisLadder.
 	thisSeason = `(SELECT season_id FROM ladders WHERE id = $1)`
-	anySeason  = `ANY (ARRAY(SELECT id FROM seasons WHERE ladder_id = $1))`
-	thisChat   = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
+	// anySeason follows "season_id =" and matches all seasons of thisLadder.
+	anySeason = `ANY (ARRAY(SELECT id FROM seasons WHERE ladder_id = $1))`
+	// thisChat is the chat of thisLadder.
+	thisChat = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
 )
 
 // title reads the title of thisChat, with the name of thisLadder if there are others.
