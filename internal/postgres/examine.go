@@ -30,7 +30,7 @@ type ServerFacts struct {
 }
 
 // ExamineServer returns the facts of a server, with or without the bot's tables. It checks the
-// owner of only one table, because all have the same owner. It changes nothing.
+// ownership of one table only. It changes nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,

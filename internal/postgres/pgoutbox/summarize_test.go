@@ -286,7 +286,7 @@ func TestSummariesOfLateResults(t *testing.T) {
 }
 
 // TestSummarizeBesideACommand: summarizing does not wait for results that a command is changing,
-// and those stay notices of their own.
+// and those results stay separate notices.
 func TestSummarizeBesideACommand(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -101,8 +101,8 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: the late notices of a message are not sent again. A summary of
-// their own counts the results among them.
+// TestTakenAgainWithoutTheLate: the late notices of a message are not sent again. A separate
+// summary counts the results among them.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)

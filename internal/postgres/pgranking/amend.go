@@ -10,7 +10,8 @@ import (
 )
 
 // queueAmended changes columns of a match, whose values start at $3, and replays its season. Every
-// change of a match counts its changes, so an equal count means that the match is as it was read.
+// change to a match increments the column changes, so an equal count means that the match is as it
+// was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {
 	batch.Queue(`
 		WITH amended AS (UPDATE matches SET changes = changes + 1, `+set+` WHERE id = $1 AND changes = $2 RETURNING 1)
@@ -46,8 +47,8 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	queueRewrite(batch, m.Into)
 }
 
-// queueRewrite takes a handful of statements, however much there is to rewrite. It raises an error
-// if anything has changed since it was read.
+// queueRewrite writes a rewrite in a handful of statements, and one for each new standing. They
+// raise an error if a player, a history entry or a standing in it has changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 {
 		// the replacement takes over the player's entries

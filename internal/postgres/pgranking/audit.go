@@ -13,7 +13,7 @@ import (
 var _ ranking.AuditStore = (*Store)(nil)
 
 // Audit implements ranking.AuditStore. fn sees one snapshot of the database, however long it runs.
-// Audit returns its error.
+// Audit returns fn's error.
 func (s *Store) Audit(ctx context.Context, fn func(context.Context, ranking.AuditReader) error) error {
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long after a command the message of a board is still updated. If the bot may
-// not write to the chat for longer, the next event in the chat updates the board.
+// boardLifetime is how long an update of a board's message may wait after its command. If the bot
+// may not write to the chat for longer, the next event in the chat updates the board.
 const boardLifetime = 24 * time.Hour
 
-// queueFoundBoard reads the board of a ladder of a chat.
+// queueFoundBoard reads the board of one of the chat's ladders.
 func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 	sql := `SELECT ladder_id, thread_id FROM boards WHERE ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$2")
 	batch.Queue(sql, q.Chat.ID, q.Ladder).QueryRow(func(row pgx.Row) error {
@@ -30,8 +30,9 @@ func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 	})
 }
 
-// queueBoard turns the board of a ladder on or off, provided that it is still as it was read. The
-// messages come first: a move of a chat locks its notices before its board.
+// queueBoard turns a ladder's board on or off, or moves it to another topic, provided that the
+// board is still as it was read. The messages come first, because a move of a chat locks its
+// notices before its board.
 func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
 		queueBoardMessage(batch, c, *b.Before)
@@ -57,8 +58,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread, b.After.Ladder)
 }
 
-// queueBoardMessage queues an update of the message of a board, whether or not the
-// board is on by then.
+// queueBoardMessage queues an update of a board's message, whether or not the board will be on by
+// then.
 func queueBoardMessage(batch *pgx.Batch, c ranking.Changes, b ranking.Board) {
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)

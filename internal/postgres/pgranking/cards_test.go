@@ -148,7 +148,7 @@ func TestEditThatWasTried(t *testing.T) {
 	}
 }
 
-// TestEditsWaitForever: a card is corrected, however late.
+// TestEditsWaitForever: the edit of a card is sent although its command is two days old.
 func TestEditsWaitForever(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -11,8 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchesMeant reads the matches of a chat that a reference means. counts is as
-// for matchQuery.
+// queueMatchesMeant reads the matches of a chat that ref refers to. counts is as for matchQuery.
 func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch)) {
 	sql, args := matchQuery(q, ref, counts)
 	if sql == "" {
@@ -47,7 +46,7 @@ func (m storedMatch) match() ranking.StoredMatch {
 	}
 }
 
-// matchColumns reads the matches of a chat that a condition selects.
+// matchColumns begins a query for matches m of a chat. A condition for them must follow.
 var matchColumns = `
 		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets,
 		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
@@ -63,9 +62,9 @@ var matchColumns = `
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
-// matchQuery returns the query for the match that a reference means, or for the matches of a
-// message. Without a reference it means the sender's last match; if counts is set, only matches
-// that count. The query is empty if it needs a sender and there is none.
+// matchQuery returns the query for the match that ref refers to, or for the matches of a message.
+// An empty ref refers to the sender's last match or, if counts is set, to the sender's last match
+// that counts. The query is empty if it needs a sender and there is none.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueApplies reads which ladder applies: the ladder of the matches that the replied message
-// shows, or else the topic's.
+// queueApplies reads which ladder applies: the ladder of the matches in the message replied to, if
+// they have the same one, or else the topic's ladder.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((

@@ -16,8 +16,8 @@ import (
 // as they are, without a chat. Otherwise the group ends. Everything else passes to the remaining
 // chat. So a command that has read the other chat cannot write any more, and conflicts.
 //
-// mergeChats is the only operation that goes through all kept notices of a chat. But it is rare,
-// and there are only few of them.
+// mergeChats is the only operation that goes through all kept notices of a chat. That is acceptable
+// because merges are rare and a chat keeps only a few notices.
 func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.ChatID, *ranking.DetachedGroup, error) {
 	kept, err := s.group(ctx, older)
 	if err != nil {
@@ -153,8 +153,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth lets a member of the one group (of) rejoin the other (group), if the player
-// has left its ladders.
+// queueMembersOfBoth makes players rejoin the ladders of group that they have left, if they are
+// still members of the group of.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1

@@ -169,12 +169,12 @@ func TestMergeAfterAnotherChange(t *testing.T) {
 	}
 }
 
-// TestMergeIsAllOrNothing: a merge that is given up or made with stale data changes nothing.
+// TestMergeIsAllOrNothing: a merge that is abandoned or made with stale data changes nothing.
 func TestMergeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	type merge = ranking.LadderMerge
 	for name, tc := range map[string]struct {
-		spoil func(*merge) // nil: the merge is given up
+		spoil func(*merge) // nil: the merge is abandoned
 		want  error
 	}{
 		"given up":          {nil, nil},

@@ -116,9 +116,9 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 }
 
 // queueForgetMessages removes references to messages from the chat's waiting notices: under another
-// id, the same message ids mean other messages. Pages end, except those that alone tell the outcome
-// of a command: they become messages of their own. match_messages needs no change, because it goes
-// by Telegram's chat id.
+// id, the same message ids mean other messages. Pages end, unless one is the only message about a
+// command's outcome and was never tried: it becomes a new message. match_messages needs no change,
+// because it goes by Telegram's chat id.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

@@ -44,7 +44,7 @@ func TestMoveLockOrder(t *testing.T) {
 }
 
 // TestMoveMeetsUpsert: when a chat is upserted by an id while that id gets another meaning, the
-// second to come waits, and inserts no chat with another chat's earlier id.
+// later transaction waits, and inserts no chat with another chat's earlier id.
 func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -71,7 +71,7 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 }
 
-// insertNotice inserts a notice that is a message of its own.
+// insertNotice inserts a notice that is sent as a new message.
 const insertNotice = `
 	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone, language)
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
@@ -134,8 +134,8 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// queuePage replaces the message with a pressed button. The newest press takes the place of a
-// waiting one for the same message.
+// queuePage inserts the page that replaces the text of the message with a pressed button. It takes
+// the place of a waiting page for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`

@@ -26,8 +26,8 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// queueSeen records that chats have sent something: the bot is in them. A parked chat may be tried
-// again FirstParking after the last try.
+// queueSeen records that chats have sent something, so the bot is in them. A parked chat may be
+// tried again FirstParking after the last try.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats

@@ -95,8 +95,8 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
 }
 
-// queueChangedPrompt changes the question of a prompt, provided that the prompt is open. Its
-// time begins anew.
+// queueChangedPrompt changes the question of a prompt, provided that the prompt is open. Its time
+// starts over.
 func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)

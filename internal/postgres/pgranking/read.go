@@ -301,8 +301,8 @@ func playerFields(p *ranking.Player) []any {
 // everybodyIn is the FROM clause that lists the members of a group's current seasons and of one
 // given season, with their names there and how they were seen in the group. It leaves out players
 // who came only by being named in matches that are all undone. s is a member's standing in one of
-// the seasons, the given one if possible: then here is true. A player who has just been merged is
-// the other player.
+// the seasons, the given one if possible: then here is true. A player who has just been merged
+// counts as the player who remains.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -320,8 +320,8 @@ func everybodyIn(group, season string) string {
 		      AND EXISTS (SELECT FROM seasons WHERE id = p.season_id AND group_id = ` + group + `))`
 }
 
-// queueEverybody reads the members of a ladder of a chat, with their standings in the
-// ladder of the query.
+// queueEverybody reads the members of all ladders of a chat's group, with their standings in the
+// query's ladder.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
@@ -345,8 +345,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last counted matches of the sender, and of all players, in a ladder of
-// a chat. Without OFFSET, the planner may read the players of all matches.
+// queueLastMatches reads the last counted matches of the sender, and of all players, in the query's
+// ladder. Without OFFSET, the planner may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `

@@ -15,7 +15,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// matches returns the matches that a reference means.
+// matches returns the matches that ref refers to.
 func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *command.Person) []ranking.StoredMatch {
 	t.Helper()
 	snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: chat, KnownChat: true, Sender: sender, Needs: ranking.Needs{Match: &ref}})
@@ -142,7 +142,8 @@ func TestReadMatchDetails(t *testing.T) {
 	}
 }
 
-// TestReadLastCounted: the last match that counts is read in addition to the match that is meant.
+// TestReadLastCounted: the last match that counts is read in addition to the match that the command
+// refers to.
 func TestReadLastCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)

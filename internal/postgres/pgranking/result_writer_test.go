@@ -42,7 +42,7 @@ func (s *slowStore) write(_ context.Context, c ranking.Changes) error {
 func (s *slowStore) writeResults([]*waitingResult) error { return errAlone }
 
 // TestAloneOneByOne: results that cannot be written together hold a slot each, in the order in
-// which they came. One that takes long does not keep the slot.
+// which they came. A result that takes a long time does not keep its slot.
 func TestAloneOneByOne(t *testing.T) {
 	t.Parallel()
 	const results = 7

@@ -47,9 +47,9 @@ func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 		QueryRow(func(row pgx.Row) error { return row.Scan(number) })
 }
 
-// queueNewSeason ends a season and starts the next one, in which all players of the ladder begin
-// afresh. The versions of the standings change, so that a command that has read them to record a
-// match reads again which season is current.
+// queueNewSeason ends a season and starts the next one, in which every player of the ladder gets a
+// new standing. The versions of the standings change, so that a command that has read them to
+// record a match reads again which season is current.
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (

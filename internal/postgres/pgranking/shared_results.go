@@ -27,8 +27,8 @@ const (
 	// Waiting results are written together as soon as a slot is free. Two slots keep the server
 	// busy while one of them commits.
 	resultSlots = 2
-	// slotTimeout is how long a transaction holds its slot. A longer one waits for its group, and
-	// must not keep results of other groups from being written.
+	// slotTimeout is how long a transaction holds its slot. A transaction that takes longer is
+	// waiting for its group, and must not keep results of other groups from being written.
 	slotTimeout = 100 * time.Millisecond
 	// maxTogether limits the results that one transaction writes.
 	maxTogether = 32
@@ -93,8 +93,8 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return Translate(ctx.Err())
 			}
-			// soon: within sharedTimeout and the turns of those results that are
-			// written alone before
+			// This ends soon: within sharedTimeout and the turns of the results that are written
+			// alone before.
 			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {
@@ -177,7 +177,7 @@ func (w *resultWriter) take() []*waitingResult {
 	return together
 }
 
-// writeTogether writes several results, and tells their callers the outcome. If they must be
+// writeTogether writes several results, and passes the outcome to their callers. If they must be
 // written alone, each waits for a slot again.
 func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 	defer w.holdSlot(s)()

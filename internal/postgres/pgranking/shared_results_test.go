@@ -36,7 +36,7 @@ var everything = map[string]string{
 }
 
 // TestTogetherAsAlone: results of every kind have the same effect in one transaction as in one
-// each.
+// transaction each.
 func TestTogetherAsAlone(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
