@@ -27,18 +27,20 @@ const (
 	Requesting Point = "requesting"
 	// Requested: the answer to a request has arrived, but its result has not been written.
 	Requested Point = "requested"
-	// Making: a message that should exist once has to be sent. Pinning and Pinned come before and
-	// after it is then pinned. The request is not over at any of them.
-	Making  Point = "making"
+	// Making: a message that should exist once is about to be sent.
+	Making Point = "making"
+	// Pinning: such a message is about to be pinned. Its result has not been written.
 	Pinning Point = "pinning"
-	Pinned  Point = "pinned"
-	// Renewing and Renewed come before and after a renewal of the lease.
+	// Pinned: the request to pin such a message has ended. Its result has not been written.
+	Pinned Point = "pinned"
+	// Renewing: the lease is about to be renewed.
 	Renewing Point = "renewing"
-	Renewed  Point = "renewed"
-	// Migrating and Migrated come before and after a migration, which is marked as begun
-	// before Migrating.
+	// Renewed: the renewal of the lease has returned, and its result has not been used.
+	Renewed Point = "renewed"
+	// Migrating: a migration is marked as begun, and nothing of it has been sent.
 	Migrating Point = "migrating"
-	Migrated  Point = "migrated"
+	// Migrated: a migration has committed.
+	Migrated Point = "migrated"
 )
 
 // Variable is the environment variable that names the file with the plan. A process appends a

@@ -1,4 +1,4 @@
-// Package recent remembers recent keys for a while.
+// Package recent provides a bounded set that keeps each key for a limited time.
 package recent
 
 import (

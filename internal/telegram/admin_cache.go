@@ -29,7 +29,7 @@ type AdminSource interface {
 }
 
 // AdminCache caches the admins of each chat. A cached list may miss a new admin, so IsAdmin returns
-// false only by a list that is at most a few seconds old.
+// false only if the list is younger than adminsFresh.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
@@ -37,7 +37,8 @@ type AdminCache struct {
 	lists   *lru.Cache[ranking.ExternalChatID, adminList]
 
 	mu sync.Mutex
-	// era increases with each Forget: a lookup that began before may have an outdated answer.
+	// era increases with each Forget, because a lookup that began earlier may have an outdated
+	// answer.
 	era int
 }
 

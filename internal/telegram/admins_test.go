@@ -121,7 +121,8 @@ func TestFailuresOfIsAdmin(t *testing.T) {
 	})
 }
 
-// TestIsAdminDoesNotWaitForLong: a server that never answers costs at most two seconds.
+// TestIsAdminDoesNotWaitForLong: a server that never answers delays a command for at most two
+// seconds.
 func TestIsAdminDoesNotWaitForLong(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -117,7 +117,7 @@ const (
 // Menu is the list of commands that Telegram shows in one scope.
 type Menu struct {
 	Scope    Scope
-	Language string // an ISO 639-1 code; empty for all languages without a menu
+	Language string // an ISO 639-1 code; empty for all languages without their own menu
 	Commands []models.BotCommand
 }
 

@@ -24,7 +24,7 @@ const fingerprintParameter = "?secret_version="
 // sends with them.
 type Webhook struct {
 	URL    string // without a query
-	Secret string // 1 to 256 of A–Z, a–z, 0–9, _ and -
+	Secret string // 1 to 256 characters of A–Z, a–z, 0–9, _ and -
 }
 
 // WebhookState is the state of the webhook at Telegram.
