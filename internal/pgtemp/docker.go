@@ -25,12 +25,12 @@ const containerScript = `exec 3<&0
 { cat <&3; while kill -QUIT 1; do kill -KILL -1; sleep 0.1; done; } >/dev/null &
 exec docker-entrypoint.sh postgres "$@"`
 
-// container is a server in a container. It ends, and so does the container, with the docker command
-// that runs it.
+// container is a server in a container. Server and container end with the docker command that runs
+// them.
 type container struct {
 	name   string
 	input  io.Closer
-	output bytes.Buffer  // of server and docker command; complete when the command has ended
+	output bytes.Buffer  // of both commands; complete when docker has ended
 	ended  chan struct{} // closed when the command has ended
 }
 
@@ -85,11 +85,11 @@ func docker(ctx context.Context, args ...string) (string, error) {
 func (c *container) begin(o Options, port int, password string) (err error) {
 	cmd := exec.Command("docker", slices.Concat([]string{
 		"run", "--rm", "--interactive", "--name", c.name,
-		// Tells users and tests which process owns the container.
+		// The label tells users and tests which process owns the container.
 		"--label", "elobot.pid=" + strconv.Itoa(os.Getpid()), "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--env", "POSTGRES_PASSWORD", "--env", "POSTGRES_INITDB_ARGS=--no-sync", image, "sh", "-c", containerScript, "sh",
 	}, o.arguments())...)
-	// Pass the password in the environment: all users can read a process's arguments.
+	// Pass the password in the environment, because all users can read a process's arguments.
 	cmd.Env = append(os.Environ(), "POSTGRES_PASSWORD="+password)
 	cmd.Stdout, cmd.Stderr = &c.output, &c.output
 	detach(cmd)

@@ -33,9 +33,9 @@ func internet(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestArchiveIsFetchedOnce: an archive is fetched once; fetched programs run like installed ones,
-// even as root; the server has the right settings and access rules; and nothing remains of a server
-// that dies before it is stopped.
+// TestArchiveIsFetchedOnce: an archive is fetched once. Its programs run like installed ones, even
+// as root. The server has the right settings and access rules, and nothing remains of a server that
+// dies before it is stopped.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

@@ -27,8 +27,8 @@ import (
 	"github.com/xi2/xz"
 )
 
-// systemCache is the folder in which root keeps fetched programs for all users: the server's user
-// could not enter root's home folder.
+// systemCache is the folder in which root keeps fetched programs for all users, because the
+// server's user could not enter root's home folder.
 const systemCache = "/var/cache/elobot"
 
 // cacheFolder returns the folder for fetched programs.
@@ -57,8 +57,8 @@ func cached(o Options, name string) (bins []string) {
 // unless that is empty.
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
-// fetch returns usable programs that were fetched under a name, see firstSuitable. If the cache has
-// none, it fills a new folder, and renames that once it is complete.
+// fetch returns suitable programs (see firstSuitable) that were fetched under a name. If the cache
+// has none, it fills a new folder, and renames the folder once it is complete.
 func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
 	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
 	if found, err = find(); err == nil {
@@ -74,8 +74,8 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 		err = fill(ctx, o, watcher, partial, dataMajor)
 	}
 	if err == nil {
-		// The server may run as another user, whatever the umask is. And a power failure must not
-		// leave files without their content.
+		// The server may run as another user, whatever the umask is. A power failure must not leave
+		// files without their content, so sync.
 		_, err = watcher.run(exec.CommandContext(ctx, "/bin/sh", "-ec", `chmod -R a+rX "$1"; sync`, "sh", partial))
 	}
 	if err == nil {
@@ -101,18 +101,19 @@ const (
 	mavenCentral   = "https://repo1.maven.org/maven2/io/zonky/test/postgres"
 	archiveVersion = "17.5.0"
 	archiveName    = "archive-" + archiveVersion
-	// fetchTimeout limits a download, and each apt-get command.
+	// fetchTimeout limits the download of an archive, and each command that fetches or unpacks
+	// packages.
 	fetchTimeout = 5 * time.Minute
 	// largestArchive exceeds the size of every archive, in bytes.
 	largestArchive = 200 << 20
-	// answerTimeout limits each step up to the beginning of a download. It is short because Start
-	// tries another way if the server is unreachable.
+	// answerTimeout limits each step before a download begins. It is short because Start tries
+	// another source if the server is unreachable.
 	answerTimeout = 5 * time.Second
 )
 
 // archives are the archives of archiveVersion for each system and processor. The checksums are
-// fixed here, so that all users get the same files, whatever a server says. There is none for
-// Alpine, which has a different C library.
+// fixed here, so that all users get the same files, whatever a server says. None is for Alpine,
+// which has a different C library.
 var archives = map[string]struct{ platform, sum string }{
 	"darwin-amd64": {"darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"},
 	"darwin-arm64": {"darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"},

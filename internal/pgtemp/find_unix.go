@@ -139,8 +139,8 @@ func installed(ctx context.Context, o Options, user identity, dataMajor string) 
 	return firstSuitable(ctx, bins, user, dataMajor)
 }
 
-// firstSuitable returns the first usable installation in the folders. If dataMajor is not empty, it
-// must be of that version, because no version can read another's data.
+// firstSuitable returns the first usable installation in the folders. If dataMajor is not empty,
+// the installation must be of that major version, because no version can read another's data.
 func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor string) (installation, error) {
 	var rejected []string
 	for _, bin := range bins {

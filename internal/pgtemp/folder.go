@@ -13,14 +13,14 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as this package's. It is made before anything else,
+// MarkerName is the file that marks a folder as this package's. It is created before anything else,
 // and only in an empty folder. So a start never writes to a foreign folder, and it continues with a
 // folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
 
-// ErrForeignFolder means that a folder has foreign files, so that no server may use it.
+// ErrForeignFolder means that a folder has foreign files, so no server may use it.
 var ErrForeignFolder = errors.New("the folder is not empty, and was not made for a server")
 
 // folder is a named folder that keeps a server's data. The zero value means a temporary folder.
@@ -81,9 +81,10 @@ func CheckFolder(path string) error {
 	return err
 }
 
-// takeCharge makes this process the only one that may start a server on the folder. If the process
-// in charge has ended, it waits for that process's server to end: the watcher may still be stopping
-// it. While a process is in charge, it asks inUse whether to stop waiting.
+// takeCharge makes this process the only one that may start a server on the folder. If the last
+// process in charge has ended, takeCharge waits for that process's server to end, because the
+// watcher may still be stopping it. While another process is in charge, takeCharge asks inUse
+// whether to stop waiting.
 func (f *folder) takeCharge(ctx context.Context, o Options, inUse func(pid int) (done bool, err error)) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, errors.New("its server neither answers nor ends: stop it"))
 	defer cancel()

@@ -48,7 +48,7 @@ func runHelper(source Source, dataDir, cache string) error {
 		return err
 	}
 	fmt.Println("ready", server.PID(), server.URL())
-	_, err = io.Copy(io.Discard, os.Stdin) // until the end of the test, unless it is killed before
+	_, err = io.Copy(io.Discard, os.Stdin) // until the test ends or kills the helper
 	return err
 }
 

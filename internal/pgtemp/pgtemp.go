@@ -5,7 +5,7 @@
 // The package finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables,
 // no migrations.
 //
-// Start uses the first way that works: the PostgreSQL programs on the machine, a container, or
+// Start uses the first source that works: the PostgreSQL programs on the machine, a container, or
 // programs that it fetches from an archive or from the packages of Debian or Ubuntu and keeps in a
 // cache folder.
 package pgtemp
@@ -44,8 +44,7 @@ type Options struct {
 	DataDir string
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
-	// Log receives progress messages for users, and why a source failed if others remain to be
-	// tried. It may be nil.
+	// Log receives progress messages for users, including why a source failed. It may be nil.
 	Log func(msg string)
 	// Sources lists the sources to try, in this order. Empty means all of them.
 	Sources []Source
@@ -71,7 +70,7 @@ func (o Options) log(format string, args ...any) {
 	}
 }
 
-// engine is a server that was started in one of the ways.
+// engine is a server that was started from one of the sources.
 type engine interface {
 	// pid returns the process id of the server, or 0 if it is not a process of this machine.
 	pid() int
@@ -88,7 +87,7 @@ type Server struct {
 	home *folder
 	log  func(format string, args ...any)
 
-	// The successful way sets these.
+	// The source that succeeds sets these.
 	engine engine
 	url    string
 	kind   string
@@ -97,8 +96,8 @@ type Server struct {
 	stopped bool
 }
 
-// Start starts a server and returns when it answers queries. If a way fails, Start tries the next
-// one. If all fail, the error is one sentence with what to install and why each way failed.
+// Start starts a server and returns when it answers queries. If a source fails, Start tries the
+// next one. If all fail, the error says what to install, and why each source failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -122,7 +121,7 @@ func Use(ctx context.Context, o Options) (address string, release func(context.C
 	}
 	running := false
 	err = home.takeCharge(ctx, o, func(int) (bool, error) {
-		// Only now does the port belong to the server: without a process in charge, any program
+		// Only now does the port belong to the server. Without a process in charge, any program
 		// might listen there.
 		if address, err = home.recordedURL(); err == nil {
 			_, askErr := askVersion(ctx, address, time.Second)
@@ -154,7 +153,7 @@ func startIn(ctx context.Context, o Options, home *folder) (*Server, error) {
 	return s, nil
 }
 
-// errNotStarted means that a way found PostgreSQL, but the server did not start.
+// errNotStarted means that a source had PostgreSQL, but the server did not start.
 var errNotStarted = errors.New("the server did not start")
 
 func (s *Server) startAnyWay(ctx context.Context, o Options) error {

@@ -37,7 +37,8 @@ func serverURL(port int, password string) string {
 var errPortTaken = errors.New("the port is taken")
 
 // onFreePort calls start with an unused loopback port. It retries with another port after
-// errPortTaken: another process can take a port before the server does.
+// errPortTaken, because another process can take the port before the server does. It gives up after
+// five ports.
 func onFreePort(start func(port int) error) error {
 	for range 5 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,8 +55,8 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-// startTimeout is how long a server may stay silent. The first start in a container can take long
-// on a slow disk.
+// startTimeout is how long a server may stay silent. The first start in a container can take a long
+// time on a slow disk.
 const startTimeout = 90 * time.Second
 
 // waitReady queries the server's version until it succeeds. A server that accepts connections may
@@ -69,8 +70,8 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor repeats ask until it succeeds. A server may take any time to recover its data:
-// interrupting it would only make it start over.
+// waitFor repeats ask until it succeeds. A server may take any amount of time to recover its data,
+// because interrupting it would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. Then only checkAlive detects that
 	// the server has ended, so the first attempts are short.
@@ -99,8 +100,8 @@ func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time
 // requiredAuth is the only authentication method of this package's servers.
 const requiredAuth = "scram-sha-256"
 
-// askVersion asks the server for its version. It sends the password only to a server that proves to
-// know it.
+// askVersion asks the server for its version. It authenticates only with requiredAuth. Then the
+// server never receives the password, and has to prove that it knows the password too.
 func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -124,9 +125,9 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 }
 
 // UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the
-// user's own server, and would complete the URL of this package's server. Connections of this
-// process then demand that the server prove to know the password: another process may listen where
-// the server was.
+// user's own server, and would complete the URL of this package's server. From then on, connections
+// of this process demand proof that the server knows the password, because another process may
+// listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

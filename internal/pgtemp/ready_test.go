@@ -11,7 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestPatience: a server that recovers its data may take any time, but a silent one may not.
+// TestPatience: a server that recovers its data may take any amount of time, but a silent server
+// may not.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

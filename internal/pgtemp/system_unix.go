@@ -59,8 +59,8 @@ func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true
 // credential it is this process's user.
 type identity struct{ credential *syscall.Credential }
 
-// chooseIdentity returns the user to run the server as. If this process is root, it prefers the
-// owner of existing data.
+// chooseIdentity returns the user to run the server as: this process's user, or for root an
+// unprivileged user, if possible the owner of existing data.
 func chooseIdentity(data string) (identity, error) {
 	if os.Geteuid() != 0 {
 		return identity{}, nil

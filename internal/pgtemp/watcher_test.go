@@ -35,8 +35,8 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// slowPrograms do their work but do not end. initdb does not end if there is a file "slow" next to
-// it.
+// slowPrograms stand in for programs that do not end once they have begun their work. initdb ends,
+// unless there is a file "slow" next to it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"

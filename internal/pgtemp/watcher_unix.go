@@ -15,9 +15,9 @@ import (
 )
 
 // watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is
-// closed, at the latest by the death of this process, which alone holds that end. The watcher
-// ignores the signals that a terminal or a service manager sends to all processes: they must not
-// end it before its work is done.
+// closed, at the latest when this process, which alone holds that end, dies. The watcher ignores
+// the signals that a terminal or a service manager sends to all processes: they must not end the
+// watcher before its work is done.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
 state=
@@ -75,7 +75,7 @@ func (w *Watcher) Report(state string) error {
 	return w.tell(state)
 }
 
-// tell writes a line to the watcher, unless that was killed.
+// tell writes a line to the watcher. It is not an error if the watcher was killed.
 func (w *Watcher) tell(line string) error {
 	if _, err := io.WriteString(w.pipe, line+"\n"); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("tell the watcher: %w", err)

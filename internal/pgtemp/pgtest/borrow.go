@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Database is a migrated database with a pool of connections. Tests borrow it one after the other:
-// deleting its rows is many times faster than creating a database and connecting to it.
+// Database is a migrated database with a pool of connections. Tests borrow it one after another,
+// because deleting its rows is many times faster than creating a database and connecting to it.
 type Database struct {
 	URL  string
 	Pool *pgxpool.Pool
@@ -37,7 +37,7 @@ var idleDatabases struct {
 	all []*Database
 }
 
-// State that lasts until all tests of the package have finished.
+// State of the package's tests, used until all of them have finished. session is Main.Session.
 var (
 	session    string
 	cleanupsMu sync.Mutex
@@ -179,7 +179,7 @@ const (
 )
 
 // clean resets the database to its original state. It returns false if the database cannot be
-// reused, or if that is not worthwhile.
+// reused, or if reusing it is not worthwhile.
 func (d *Database) clean() (reusable bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()

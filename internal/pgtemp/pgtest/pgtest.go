@@ -1,11 +1,11 @@
 // Package pgtest gives each test its own PostgreSQL database. Only tests import it.
 //
-// It provides the server, creates and drops databases, and simulates a database behind a pooler.
-// With TEST_DATABASE_URL, it uses that server, with a role that may create databases. Otherwise it
-// runs a server from the PostgreSQL programs on the machine, or else in a container, or else from
-// fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only that way. On Linux all
-// packages of a run of go test share one server, which ends with the run. Without a database a test
-// fails; it is never skipped.
+// It provides the server, creates and drops databases, and simulates a database behind a pooler. If
+// TEST_DATABASE_URL is set, it uses that server. The role in the URL must be allowed to create
+// databases. Otherwise it runs a server from the PostgreSQL programs on the machine, or else in a
+// container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only
+// that source. On Linux all packages of a run of go test share one server, which ends with the run.
+// Without a database a test fails; it is never skipped.
 //
 // A test needs one line, and may be parallel:
 //
@@ -50,7 +50,7 @@ func Copy(tb testing.TB, of string) string {
 	return temporary(tb, config.Database)
 }
 
-// testServer returns the URL of the server that the tests share.
+// testServer returns the URL of the server that all tests share.
 func testServer(tb testing.TB) string {
 	tb.Helper()
 	server, err := sharedServer()

@@ -38,7 +38,7 @@ var (
 	admin administrator
 )
 
-// startTimeout includes fetching an image or programs.
+// startTimeout limits the start of a server, including fetching an image or programs.
 const startTimeout = 10 * time.Minute
 
 // Environment variables for users who run the tests.

@@ -17,15 +17,16 @@ import (
 
 // The test processes of one run of go test share a server. One of them starts a process that owns
 // the server and listens on a socket. Each user of the server holds a connection to it, which the
-// kernel closes when the user dies. The socket's name is abstract, not a file: the kernel gives it
-// to one process at a time and frees it when that process dies. So no lock or cleanup is needed.
+// kernel closes when the user dies. The socket has an abstract name instead of a file. The kernel
+// gives the name to one process at a time, and frees it when that process dies. So no lock or
+// cleanup is needed.
 
 // ownerVariable makes a test binary own a server instead of running its tests. Its value is the
 // process id of the go command whose tests use the server.
 const ownerVariable = "ELOBOT_PGTEST_OWNER"
 
-// idleTime is how long a server without users waits for the next one while the run continues: go
-// test may be compiling.
+// idleTime is how long a server without users waits for the next user while the run continues,
+// because go test may be compiling.
 const idleTime = 30 * time.Second
 
 // errOwnerEnded means that an owner has ended or is about to end. Another one can be started.

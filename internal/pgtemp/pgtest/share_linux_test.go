@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// TestReportsItsServer is run by other tests in another process, and lasts until that is killed.
+// TestReportsItsServer prints the URL of its server. Other tests run it in another process. With
+// lastVariable, it lasts until that process is killed.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
 	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), testServer(t))
@@ -26,7 +27,8 @@ func TestReportsItsServer(t *testing.T) {
 	}
 }
 
-// reportMark is the prefix of the line that such a process prints. lastVariable makes it last.
+// reportMark is the prefix of the line that TestReportsItsServer prints. The environment variable
+// lastVariable makes the test last.
 const (
 	reportMark   = "this is process"
 	lastVariable = "ELOBOT_PGTEST_LAST"
@@ -145,7 +147,7 @@ func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
 	return listener.Addr().(*net.UnixAddr), listener
 }
 
-// TestOthersCannotJoin: as root, the test becomes somebody else, who must not get the URL.
+// TestOthersCannotJoin: as root, the test becomes another user, who must not get the URL.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
 	address, listener := listen(t)
