@@ -142,8 +142,8 @@ func (s *Server) Private(u User) *Chat {
 	return c
 }
 
-// NotStarted makes a private chat one in which the user has not written to the bot yet, and returns
-// it. The bot cannot write first.
+// NotStarted turns a private chat into one in which the user has not written to the bot yet, and
+// returns it. The bot cannot write first.
 func (c *Chat) NotStarted() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -151,7 +151,7 @@ func (c *Chat) NotStarted() *Chat {
 	return c
 }
 
-// ensureUser registers a user that a test built itself.
+// ensureUser registers u if the server does not know it yet, because a test built the User itself.
 func (s *Server) ensureUser(u User) {
 	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
 		s.addUser(u)
@@ -185,7 +185,8 @@ func (c *Chat) Title() string {
 // deleted messages, which are marked.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
-// BotMessages returns the messages that the bot has sent to the chat, in order.
+// BotMessages returns the messages that the bot has sent to the chat, in order. It includes deleted
+// messages, but no service messages.
 func (c *Chat) BotMessages() []Message {
 	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
 }
@@ -295,7 +296,7 @@ func (s *Server) readableChat(p parameters.Values) (*Chat, error) {
 	return c, c.access()
 }
 
-// writableChat returns the chat that the bot writes to, or an error if it may not.
+// writableChat returns the chat that the bot writes to, or an error if the bot may not write to it.
 func (s *Server) writableChat(p parameters.Values) (*Chat, error) {
 	c, err := s.findChat(p)
 	if err != nil {

@@ -15,7 +15,8 @@ type FaultKind int
 const (
 	// Delay waits Fault.Delay before the request is processed; nothing else is wrong.
 	Delay FaultKind = iota
-	// TooManyRequests responds 429 with Fault.RetryAfter seconds. The call has no effect.
+	// TooManyRequests responds 429 with a retry_after of Fault.RetryAfter seconds, at least 1. The
+	// call has no effect.
 	TooManyRequests
 	// ServerError responds 502 with an HTML page, or Fault.Status and Fault.Body. The call has no
 	// effect.
@@ -51,7 +52,8 @@ type Fault struct {
 	Name   string // for the record; by default the kind's name
 	Method string // "" for all methods
 	ChatID int64  // 0 for all chats
-	// Nil for all; runs under the server's lock, so it must not call the server.
+	// Match selects the calls; nil means all. It runs under the server's lock, so it must not call
+	// the server.
 	Match func(Call) bool
 
 	Skip  int // number of matching calls that pass first
@@ -117,8 +119,8 @@ func (f *activeFault) matches(c *Call) bool {
 		(f.Match == nil || f.Match(*c))
 }
 
-// before returns the response of a fault that keeps the call from taking effect, or false for other
-// kinds of faults.
+// before returns the response of a fault that keeps the call from taking effect. It returns false
+// for other kinds of faults.
 func (f Fault) before() (answer, bool) {
 	switch f.Kind {
 	case TooManyRequests:

@@ -7,8 +7,8 @@ const (
 	serviceNewMembers = "new_chat_members"
 )
 
-// WithoutBot makes a new group one that the bot has never been in, and returns it. The bot gets its
-// first update from the group when it is added.
+// WithoutBot turns a new group into one that the bot has never been in, and returns it. The bot
+// gets its first update from the group when it is added.
 func (c *Chat) WithoutBot() *Chat {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -236,7 +236,8 @@ func (c *Chat) MigrateJoinFirst() *Chat {
 	return c.migrate((*migration).announceJoin, (*migration).announceOld, (*migration).announceNew)
 }
 
-// migration is the upgrade of a group to a supergroup. Telegram guarantees no order of its updates.
+// migration is the upgrade of a group to a supergroup. Telegram does not guarantee the order of its
+// updates.
 type migration struct{ old, next *Chat }
 
 func (m *migration) announceOld() {

@@ -79,7 +79,7 @@ func (c *client) do(req *http.Request) (reply, error) {
 	return r, nil
 }
 
-// must is send for calls that get a response.
+// must is like send, for calls that get a response.
 func (c *client) must(t *testing.T, method string, params fields) reply {
 	t.Helper()
 	r, err := c.send(testContext(t), method, params)
@@ -89,7 +89,7 @@ func (c *client) must(t *testing.T, method string, params fields) reply {
 	return r
 }
 
-// want is must for calls that succeed. It decodes the result.
+// want is like must, for calls that succeed. It decodes the result.
 func (c *client) want(t *testing.T, method string, params fields, into any) {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -103,7 +103,7 @@ func (c *client) want(t *testing.T, method string, params fields, into any) {
 	}
 }
 
-// refused is must for calls that are refused with the given status and description.
+// refused is like must, for calls that are refused with the given status and description.
 func (c *client) refused(t *testing.T, method string, params fields, status int, description string) reply {
 	t.Helper()
 	r := c.must(t, method, params)
@@ -113,7 +113,7 @@ func (c *client) refused(t *testing.T, method string, params fields, status int,
 	return r
 }
 
-// later is send in its own goroutine. A call that gets no response yields an empty reply.
+// later is like send, but in its own goroutine. A call that gets no response yields an empty reply.
 func (c *client) later(ctx context.Context, method string, params fields) <-chan reply {
 	got := make(chan reply, 1)
 	go func() {

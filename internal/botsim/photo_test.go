@@ -79,7 +79,8 @@ func TestSendPhotoRefusals(t *testing.T) {
 	}
 }
 
-// Where members may not send photos, the bot may not either, unless it is an admin.
+// TestPhotoRights: where members may not send photos, the bot may not either, unless it is an
+// admin.
 func TestPhotoRights(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

@@ -7,7 +7,7 @@ import (
 
 const servicePinned = "pinned_message"
 
-// getChat returns a chat with its newest pinned message.
+// getChat returns a chat with its newest pinned message, which is the one sent last.
 func (s *Server) getChat(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Server) pinChatMessage(r *request) (any, error) {
 	return true, c.pin(s.bot, m, r.params.Boolean("disable_notification"))
 }
 
-// unpinChatMessage unpins a message, or without message_id the newest pinned one.
+// unpinChatMessage unpins the given message or, without message_id, the newest pinned one.
 func (s *Server) unpinChatMessage(r *request) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,7 +67,7 @@ func TestNewestPinnedMessageIsShown(t *testing.T) {
 	}
 }
 
-// TestUnpinChatMessage: without an id it unpins the message sent last.
+// TestUnpinChatMessage: without an id, it unpins the pinned message that was sent last.
 func TestUnpinChatMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)
@@ -85,7 +85,8 @@ func TestUnpinChatMessage(t *testing.T) {
 	}
 }
 
-// TestTheRightToPin: an admin may lack it, and the bot is told when that changes.
+// TestTheRightToPin: an admin may lack the right to pin, and the bot gets an update when that
+// changes.
 func TestTheRightToPin(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// encodings are the ways to send parameters. Forms hold strings as they are, and anything else as
-// JSON.
+// encodings are the ways to send parameters. A form holds strings as they are, and all other values
+// as JSON.
 var encodings = map[string]func(t *testing.T, params fields) (kind string, body io.Reader){
 	"JSON": func(t *testing.T, params fields) (string, io.Reader) {
 		return "application/json", bytes.NewReader(encode(t, params))
@@ -87,7 +87,7 @@ func (c *client) post(t *testing.T, method, kind string, body io.Reader) reply {
 	return r
 }
 
-// message returns the parameters of a good sendMessage and more.
+// message returns the parameters of a valid sendMessage, together with more.
 func message(more fields) fields {
 	all := fields{"chat_id": -1002000000001, "text": "x"}
 	maps.Copy(all, more)

@@ -70,7 +70,7 @@ func TestAnonymousAdmins(t *testing.T) {
 	}
 }
 
-// TestMessageIDsOfChats: an id is unique in its chat only.
+// TestMessageIDsOfChats: a message's id is unique only within its chat.
 func TestMessageIDsOfChats(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

@@ -276,6 +276,6 @@ func asAPIError(err error) *apiError {
 	return &apiError{code: http.StatusInternalServerError, description: "Internal Server Error: " + err.Error()}
 }
 
-// errNoResponse ends a request without a response: the client has disconnected or the server is
-// closing.
+// errNoResponse ends a request without a response, because the client has disconnected or the
+// server is closing.
 var errNoResponse = errors.New("client disconnected or server closing")

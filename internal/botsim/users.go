@@ -69,7 +69,7 @@ func (s *Server) addUser(u User) User {
 	return u
 }
 
-// rename replaces the stored user old by u.
+// rename replaces the stored user old with u.
 func (s *Server) rename(old, u User) {
 	if s.userByName[userKey(old)] == u.ID {
 		delete(s.userByName, userKey(old))

@@ -228,7 +228,7 @@ func (s *Server) Deliveries() []Delivery {
 }
 
 // OnDelivery calls f before every attempt. f runs in the goroutine of the update's lane and may
-// block it; meanwhile the delivery counts towards max_connections. f must not call Close.
+// block it; meanwhile the delivery counts toward max_connections. f must not call Close.
 func (s *Server) OnDelivery(f func(Delivery)) (remove func()) { return addHook(s, &s.onDelivery, f) }
 
 func (s *Server) beginDelivery(u *updates.Update, attempt int) *Delivery {

@@ -39,7 +39,7 @@ func (a arrival) text() string {
 	return data
 }
 
-// chat returns the id of the chat of a message or an edit, nil for other updates.
+// chat returns the id of the chat of a message or an edit, or nil for other updates.
 func (a arrival) chat() any {
 	for _, of := range []map[string]any{a.update.Message, a.update.Edited} {
 		if chat, ok := of["chat"].(map[string]any); ok {
@@ -49,8 +49,8 @@ func (a arrival) chat() any {
 	return nil
 }
 
-// hook is the bot's side of a webhook. Each request waits until the test responds. Of a chat there
-// is only one at a time.
+// hook is the bot's side of a webhook. Each request waits until the test responds. Each chat has at
+// most one request at a time.
 type hook struct {
 	url      string
 	arrivals chan arrival
@@ -60,7 +60,7 @@ type hook struct {
 	most   int         // the most requests in progress at a time
 }
 
-// enter counts a request. It returns false if there is another one of the same chat.
+// enter counts a request. It returns false if another request of the same chat is in progress.
 func (h *hook) enter(chat any) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

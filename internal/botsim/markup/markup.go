@@ -4,7 +4,7 @@
 //	<b>Alice</b> beat <a href="tg://user?id=1002">Bob</a>    a bot's markup, with parse_mode HTML
 //	/match [Bob 2](tg://user?id=1002) 3:1                    how a test writes a picked mention
 //
-// It knows no users: the caller tells which ones exist, and replaces their ids by the users.
+// It knows no users. The caller tells it which users exist, and replaces their ids with the users.
 package markup
 
 import (
@@ -40,7 +40,7 @@ const (
 
 const textMention = "text_mention"
 
-// inOrder compares entities by their beginning, then the longer one first.
+// inOrder compares entities by their offset. At the same offset, the longer one comes first.
 func inOrder(a, b Entity) int {
 	return cmp.Or(a.Offset-b.Offset, b.Length-a.Length)
 }

@@ -10,12 +10,12 @@ import (
 
 // Check returns an [Error] for the first parameter of a request that does not exist, is missing,
 // has the wrong type or is out of range. Telegram ignores nonexistent parameters and corrects some
-// values that are out of range. Here they are errors, because the bot does not get what it asked
+// values that are out of range. Here they are errors, because the bot would not get what it asked
 // for.
 //
-// As in Telegram, a JSON body may give any parameter as a string, as a form does; literals are the
-// parameters that it gives otherwise. The values in arrays and objects must have their own JSON
-// types.
+// As in Telegram, a JSON body may give any parameter as a string, as a form does. literals names
+// the parameters that it gives in their own JSON type. The values in arrays and objects must have
+// their own JSON types.
 func (t *Table) Check(method string, given Values, literals map[string]bool) error {
 	known, values := t.Methods[method], map[string]any{}
 	for name, text := range given {
@@ -88,7 +88,8 @@ func (t *Table) checkObject(typ string, fields map[string]any) error {
 	return nil
 }
 
-// owner is what parameters or fields belong to: the type of an object, or "" for a method.
+// owner is what parameters or fields belong to: an object, named by its type, or a method, which is
+// "".
 type owner string
 
 // part returns the term for a part of the owner.
@@ -99,7 +100,7 @@ func (of owner) part() string {
 	return "field"
 }
 
-// titles are the names that Telegram uses for types instead of their own.
+// titles maps types to the names that Telegram's errors use instead.
 var titles = map[owner]string{
 	"InlineKeyboardButton": "inline keyboard button",
 	"LinkPreviewOptions":   "link preview options",

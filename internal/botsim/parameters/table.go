@@ -37,7 +37,7 @@ type Table struct {
 	Variants map[string]map[string]string
 }
 
-// rules are the parameters of a method, or the fields of an object in a parameter, by name.
+// rules maps the parameters of a method, or the fields of an object in a parameter, to their rules.
 type rules map[string]rule
 
 // rule defines which values a parameter or a field may have.
@@ -75,8 +75,8 @@ var load = sync.OnceValues(func() (*Table, error) {
 	return &t, nil
 })
 
-// typeOf returns the one of the types that a value has, or "" for none. Among several types of
-// objects, it is the first one whose required fields the object has.
+// typeOf returns which of the types a value has, or "" for none. Among several types of objects, it
+// is the first one whose required fields the object has.
 func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
@@ -161,7 +161,7 @@ func (r rule) read(text string, literal bool) any {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	if !json.Valid([]byte(text)) || decoder.Decode(&v) != nil {
-		return text // of no type that the parameter may have
+		return text // not JSON, so of none of the parameter's types
 	}
 	return v
 }

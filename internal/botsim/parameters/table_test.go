@@ -7,7 +7,8 @@ import (
 	"elobot/internal/botsim/parameters"
 )
 
-// A rule with a mistake in it would check nothing, or refuse everything.
+// TestTableIsConsistent: no rule has a mistake, with which it would check nothing or refuse
+// everything.
 func TestTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	table, err := parameters.Load()

@@ -17,7 +17,7 @@ type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// notAnObject returns the error for a parameter that must be a JSON object or array but is not.
+// notAnObject returns the error for a parameter that must be a JSON object or array but is neither.
 func notAnObject(name string) error {
 	return Error("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
 }
@@ -31,7 +31,7 @@ type Files map[string][]byte
 
 // Read reads the parameters from the query string and the body of a request, which may be of any
 // content type that Telegram supports. literals are the parameters of a JSON body that are not
-// strings. A file is also a parameter, file:// and its name.
+// strings. A file is also a parameter, whose value is file:// and the name of the field.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -138,7 +138,7 @@ func (f Files) Find(parameter, value string) (content []byte, ok bool) {
 	return content, ok
 }
 
-// Integer returns a parameter as an integer, or 0 if it is absent or no integer.
+// Integer returns a parameter as an integer, or 0 if it is absent or not an integer.
 func (v Values) Integer(name string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(v[name]), 10, 64)
 	if err != nil {

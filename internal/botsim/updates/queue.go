@@ -100,7 +100,7 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 }
 
 // ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far
-// beyond the next id confirms nothing: it dates from before the update ids restarted.
+// beyond the next id confirms nothing, because it dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -129,7 +129,8 @@ func (q *Queue) Allows(kind string) bool {
 	return slices.Contains(q.Allowed, kind)
 }
 
-// sameOffsetTime is how soon a second getUpdates with the same offset gets only one update.
+// sameOffsetTime is the time within which a second getUpdates with the same offset gets only one
+// update.
 const sameOffsetTime = 500 * time.Millisecond
 
 // Poll is a getUpdates that waits for an update.
@@ -161,8 +162,8 @@ func (q *Queue) Leave(p *Poll) {
 	}
 }
 
-// ShowFrom is Show for a getUpdates that begins, with its offset. A bot that soon repeats an offset
-// gets only one update.
+// ShowFrom is like Show, for a getUpdates with an offset that has just arrived. A bot that repeats
+// an offset within sameOffsetTime gets only one update.
 func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	if offset == q.lastOffset && q.lastHadUpdates && now.Sub(q.lastPoll) < sameOffsetTime {
 		limit = 1
@@ -171,7 +172,7 @@ func (q *Queue) ShowFrom(now time.Time, offset int64, limit int) List {
 	return q.Show(limit)
 }
 
-// Show returns the first updates of the queue, up to limit. It confirms nothing.
+// Show returns the first updates of the queue, at most limit. It confirms nothing.
 func (q *Queue) Show(limit int) List {
 	waiting := q.Waiting()
 	shown := make(List, 0, min(limit, len(waiting)))

@@ -1,6 +1,6 @@
 // Package webhook is Telegram's side of a webhook: which addresses it accepts, how it sends an
-// update there, and how long it waits before it sends the update again. It does not choose the next
-// update.
+// update there, and how long it waits before it sends the update again. The package does not choose
+// the next update.
 package webhook
 
 import (
@@ -95,7 +95,7 @@ func describeFailure(err error) string {
 // Settings are the parameters of setWebhook that stay in force.
 type Settings struct {
 	URL, Secret string
-	Connections int // number of updates delivered at a time
+	Connections int // maximum number of updates delivered at a time
 }
 
 var ports = []string{"", "443", "80", "88", "8443"}
