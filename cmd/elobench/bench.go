@@ -26,7 +26,7 @@ import (
 // bench is the state that all scenarios share.
 type bench struct {
 	sizes     sizes
-	elobot    string    // program to measure; empty: built from the sources
+	elobot    string    // program to measure; if empty, it is built from the sources
 	results   io.Writer // in Go's benchmark format
 	progress  *log.Logger
 	server    *pgtemp.Server
@@ -36,7 +36,7 @@ type bench struct {
 
 // sizes are the sizes of all measurements.
 type sizes struct {
-	groups, people int   // people in each group
+	groups, people int   // groups, and people in each group
 	known, costed  int   // results in cost, before and during the counting
 	waiting        int   // results that wait at the beginning of throughput
 	rate, seconds  int   // results per second in latency, and for how long
@@ -45,8 +45,8 @@ type sizes struct {
 	viewed         []int // matches in the ladders of views
 	members        int   // in the ladders of views
 	views          int   // how often each view is measured
-	// careful is how long a bot with a webhook runs before it is measured: until then it handles
-	// updates one at a time.
+	// careful is how long a bot with a webhook runs before it is measured, because until then it
+	// handles updates one at a time.
 	careful time.Duration
 }
 

@@ -21,8 +21,8 @@ import (
 const (
 	// contenders is the number of players in the group. Every result affects half of them.
 	contenders = 4
-	// concurrentDeliveries is the number of results in delivery at the same time, for all instances
-	// together.
+	// concurrentDeliveries is the number of results being delivered at the same time, across all
+	// instances.
 	concurrentDeliveries = 12
 	// conflictLogLine is the part of a log line by which a conflict is recognized.
 	conflictLogLine = `msg="conflict with another transaction"`
@@ -41,8 +41,8 @@ func measureContention(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// contend measures the time from the first delivery until the last one is answered. By then all
-// results are recorded, or given up after too many conflicts.
+// contend measures the time from the first delivery until the last one is answered. By then, all
+// results have been recorded, or the bot has given up on them after too many conflicts.
 func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
 	n := b.sizes.contended
 	w.play(contenders + n)

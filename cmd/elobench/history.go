@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// historyPace is the time between two matches of a group: 10⁵ of them take ten years.
-	// historyAge is the age of the last match: old enough that the bot no longer keeps the keys of
-	// the commands that recorded the matches.
+	// historyPace is the time between two matches of a group. At this pace, 10⁵ matches take ten
+	// years. historyAge is the age of the last match: old enough that the bot no longer keeps the
+	// keys of the commands that recorded the matches.
 	historyPace = 24 * time.Hour / 27
 	historyAge  = 8 * 24 * time.Hour
 	historyK    = 32
@@ -27,8 +27,8 @@ const (
 
 // history is the matches of a workload's groups before the measurement, as the bot would have
 // recorded them. The groups take turns. In each group the first member plays often, the others play
-// equally often, and the last one has joined but never played. It knows the schema of this release,
-// and is deterministic.
+// equally often, and the last one has joined but never played. The code depends on this release's
+// schema. Apart from the times, the history is deterministic.
 //
 // Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group
 // by group. Message ids start at a billion, outside the simulator's range.

@@ -73,7 +73,7 @@ func TestScenarios(t *testing.T) {
 	checkLostResult(t, b)
 }
 
-// checkLostResult checks that a measurement fails if the bot recorded a result wrong.
+// checkLostResult checks that a measurement fails if a stored rating is wrong afterward.
 func checkLostResult(t *testing.T, b *bench) {
 	t.Helper()
 	err := b.onStage(t.Context(), 1, 4, func(w *workload, db database) error {

@@ -28,7 +28,7 @@ func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher
 	if polls {
 		w.play(n)
 	} else {
-		// Delivered as soon as the bot has started, and ignored by it.
+		// This update is delivered as soon as the bot has started, and the bot ignores it.
 		w.sim.Update([]byte(`{"poll":{"id":"1"}}`))
 	}
 	var startedAt, answeredAt, recordedAt time.Time
@@ -53,7 +53,7 @@ func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher
 	if err != nil {
 		return err
 	}
-	// The last transaction began then, and took milliseconds.
+	// The last transaction began at that time, and took milliseconds.
 	if err := db.QueryRow(ctx, `SELECT max(created_at) FROM matches`).Scan(&recordedAt); err != nil {
 		return fmt.Errorf("read when the last result was recorded: %w", err)
 	}

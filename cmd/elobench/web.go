@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// webViewers is the largest number of concurrent requests for the ranking's page, and
-	// webPlayers the number of people in the ranking.
+	// webViewers is the largest number of visitors who request the ranking's page at the same time.
+	// webPlayers is the number of people in the ranking.
 	webViewers, webPlayers = 200, 200
-	// webRate is how many results per second are recorded meanwhile.
+	// webRate is how many results per second are reported meanwhile.
 	webRate = 20
 )
 
@@ -53,8 +53,8 @@ func measureWeb(ctx context.Context, b *bench) error {
 	})
 }
 
-// reportVisited reports results while visitors look at the page, and how long the visitors wait for
-// it.
+// reportVisited measures how long results wait while visitors look at the page, and how long the
+// visitors wait for the page.
 func (w *workload) reportVisited(ctx context.Context, b *bench, bot *process, v *visitors) error {
 	name := fmt.Sprintf("Web/visitors=%d", v.count)
 	leave := v.enter(ctx)
@@ -79,8 +79,8 @@ func (w *workload) webLink(ctx context.Context, b *bench) (link string, err erro
 	return link, err
 }
 
-// reportWaits reports results at a steady rate, how long they waited, and the bot's memory
-// afterwards.
+// reportWaits plays results at a steady rate, and reports how long they waited and the bot's memory
+// afterward.
 func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name string) error {
 	n := webRate * b.sizes.seconds
 	clear(w.sentAt)
@@ -100,8 +100,8 @@ func (w *workload) reportWaits(ctx context.Context, b *bench, bot *process, name
 		metric{milliseconds(percentile(waits, 99)), "p99-ms"})...)
 }
 
-// visitors look at a page again and again, each time from another address, so that none exceeds the
-// rate limit.
+// visitors look at a page again and again, each time from another address, so that no address
+// exceeds the rate limit.
 type visitors struct {
 	link  string
 	count int

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// mutant is a change of the code that a test must detect.
+// mutant is a change to the code that a test must detect.
 type mutant struct {
 	name          string // as in docs/dev/guarantees.md
 	file          string // relative to the root of the repository, with slashes

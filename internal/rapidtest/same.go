@@ -8,9 +8,9 @@ import (
 )
 
 // Same makes each property test of a test binary try the same cases in every run, so that none
-// fails by chance. checks is the number of cases per test. Call it before the tests run;
-// -rapid.checks and -rapid.seed on the command line override it. With the build tag soak the cases
-// are random, and -rapid.checks sets their number.
+// fails by chance. checks is the number of cases per test. Call it before the tests run. The flags
+// -rapid.checks and -rapid.seed override it. With the build tag soak the cases are random, and
+// -rapid.checks sets their number.
 func Same(checks int) {
 	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(checks), "rapid.seed": "1"} {
 		if err := flag.Set(name, value); err != nil {
