@@ -123,8 +123,8 @@ const commandsOfOthers = `
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
-// TestOtherBots: among commands for other bots in a group, only those with a name of this bot are
-// answered.
+// TestOtherBots: among commands for other bots in a group, the bot answers only those that are, or
+// resemble, a command or an offer of its own.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

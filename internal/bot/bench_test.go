@@ -63,7 +63,7 @@ func BenchmarkReadUpdate(b *testing.B) {
 	}
 }
 
-// BenchmarkHandle measures routing an update that has been decoded; the service does nothing.
+// BenchmarkHandle measures routing a decoded update to a service that only records the call.
 func BenchmarkHandle(b *testing.B) {
 	for _, u := range benchmarkedUpdates() {
 		in, err := ReadUpdate([]byte(u.raw))
@@ -144,8 +144,8 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkMerge measures merging several results into one message, of which 64 with long names do
-// not all fit.
+// BenchmarkMerge measures merging 1, 10 and 64 results into one message, into which at least ten
+// fit.
 func BenchmarkMerge(b *testing.B) {
 	w := wordsFor("")
 	for _, count := range []int{1, 10, 64} {

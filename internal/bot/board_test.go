@@ -40,8 +40,8 @@ func TestBoardOfAParkedChat(t *testing.T) {
 }
 
 // TestBoardsThatShowTheirContentAreSkipped: a board whose fingerprint equals the visible content is
-// not edited. The fingerprint is not trusted after a request with unknown outcome, and once an hour
-// an edit makes sure that an unpinned message still exists.
+// not edited. The fingerprint is not trusted after a request with unknown outcome, and when
+// lookEvery has passed, an edit makes sure that an unpinned message still exists.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -207,7 +207,7 @@ func TestBoardsThatAreTooOld(t *testing.T) {
 	}
 }
 
-// TestEndsOfBoards: the message of an ended board says until when it was current, loses its button,
+// TestEndsOfBoards: the message of an ended board says when it was last correct, loses its button,
 // is unpinned, and can no longer be taken for a board.
 func TestEndsOfBoards(t *testing.T) {
 	t.Parallel()

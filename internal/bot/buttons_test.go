@@ -9,13 +9,13 @@ import (
 	"elobot/internal/notice"
 )
 
-// Sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels: a
-// screen of 360, less the bot's picture and the margins. All buttons of a row are as wide as the
-// widest one, and longer labels are cut.
+// Sizes of buttons in Telegram for Android on a narrow phone, in density-independent pixels. All
+// buttons of a row are equally wide, and longer labels are cut.
 const (
+	// rowWidth is the width of a row: a screen of 360, less the bot's picture and the margins.
 	rowWidth      = 293
-	buttonPadding = 12
-	buttonGap     = 5
+	buttonPadding = 12 // on both sides of a label together
+	buttonGap     = 5  // between two buttons
 )
 
 // labelWidth estimates the width of a label in bold letters of 15 pixels.

@@ -159,7 +159,8 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	}
 }
 
-// TestPressOfAnOffer: the button's data names the match and the scores, in the order of its card.
+// TestPressOfAnOffer: the button's data has the match and the scores, in the order of the sides on
+// its card.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -57,7 +57,8 @@ func (f *fakeViews) Ratings(_ context.Context, n stats.Chart, _ time.Time) (stat
 	return r, f.err
 }
 
-// board returns an update of the group's board with this rating; target is its presumed message id.
+// board returns an update of the group's board with this rating. target is the presumed id of the
+// board's message.
 func (p *post) board(t *testing.T, elo int, target int) outbox.Message {
 	t.Helper()
 	p.views.board = stats.Board{RankingPage: page(elo), On: true}
@@ -383,7 +384,9 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	}
 }
 
-// TestTheContextEndsWhileEnsuring: a failure before sendMessage never has an unknown outcome.
+// TestTheContextEndsWhileEnsuring: if the context ends while a message is edited or sent, the
+// outcome is unknown. While the pinned message is read, it is not, and while a new message is
+// pinned, the update succeeds.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, kind := range map[string]outbox.FailureKind{

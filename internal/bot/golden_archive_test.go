@@ -85,8 +85,9 @@ func unescapeMarkers(text string) string {
 }
 
 // compareWithGolden compares a text with a section of a golden file, exactly apart from one final
-// newline. The folder is a language, or notices for what all languages share. name is the names of
-// the file and the section, with a slash between them. With -update, it writes the section instead.
+// newline. The folder is a language, or notices for what all languages share. name consists of the
+// names of the file and of the section, separated by a slash. With -update, it writes the section
+// instead.
 func compareWithGolden(t *testing.T, folder, name, got string) {
 	t.Helper()
 	goldens.Lock()

@@ -151,8 +151,8 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 	}
 }
 
-// TestRankingHasTwoNotes: below a ranking there are at most two notes, one of which tells who is
-// left out.
+// TestRankingHasTwoNotes: below a ranking there are at most two notes, including the one about
+// hidden players.
 func TestRankingHasTwoNotes(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenRankings() {

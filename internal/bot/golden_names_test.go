@@ -75,8 +75,8 @@ var goldenWithNames = map[string]string{
 	"all_time":        "season/all_time",
 }
 
-// rename replaces each name in a notice, and other words from people, by the next name. It returns
-// how many there were.
+// rename replaces each name in a notice, and each other word chosen by people, with the next name.
+// It returns how many it replaced.
 func rename(notice reflect.Value, next func() string) (count int) {
 	switch notice.Kind() {
 	case reflect.Pointer:
@@ -138,7 +138,8 @@ func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, co
 	return content.Elem().Interface().(notice.Notice), count
 }
 
-// numbered replaces the names in a notice by their numbers; {1} is the given script's.
+// numbered replaces the names in a notice with their numbers. {1} stands for the name in the given
+// script.
 func numbered(script int) *strings.Replacer {
 	var pairs []string
 	for i := range scripts {

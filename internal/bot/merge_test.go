@@ -150,7 +150,8 @@ func TestAddresseesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// TestLines: a notice has a short form of limited length, without buttons, or it is sent alone.
+// TestLines: a notice has a short form of limited length that needs no buttons, or it is sent
+// alone.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)
@@ -247,8 +248,8 @@ func TestMergedMessagesFit(t *testing.T) {
 	})
 }
 
-// TestNamesStayTextInLines: the same as TestNamesStayText holds for merged messages and their
-// addressees.
+// TestNamesStayTextInLines: as in TestNamesStayText, the simulator marks nothing in the names of a
+// merged message, including those of its addressees.
 func TestNamesStayTextInLines(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMissingLadder: if a report names a game, the bot asks for its ladder even after other
-// questions, and records in the ladder of the pressed button.
+// TestMissingLadder: if a report names a game that has no ladder, the bot asks which ladder is
+// meant, even after other questions, and records the match in the ladder of the pressed button.
 func TestMissingLadder(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

@@ -25,8 +25,8 @@ func TestIsSlip(t *testing.T) {
 	}
 }
 
-// TestMisspelledCommands: a short misspelled command that does not name the bot may be meant for
-// another bot.
+// TestMisspelledCommands: in a group, the bot ignores a short misspelled command that does not name
+// it, because the command may be meant for another bot.
 func TestMisspelledCommands(t *testing.T) {
 	t.Parallel()
 	meant := func(command string) string { return `answer unknown_command {"meant":"` + command + `"}` }

@@ -159,8 +159,8 @@ func TestDisplayName(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: a person without a name is called so in the language of the chat: in
-// messages, tables, charts, buttons and callback answers. Numbers tell several of them apart.
+// TestNamelessPeople: a person without a name gets a placeholder in the language of the chat, in
+// messages, tables, charts, buttons and callback answers. Numbers tell several such people apart.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}
@@ -278,7 +278,7 @@ func FuzzName(f *testing.F) {
 }
 
 // TestNamesStayText: the simulator, which marks mentions, commands, tags and links like Telegram,
-// marks nothing in a name, in whatever place of whatever text.
+// marks nothing in a name, wherever the name occurs in a text.
 func TestNamesStayText(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -344,8 +344,8 @@ var longestNames = []string{
 	strings.Repeat("&", 64),
 }
 
-// TestTheLongestRankingFits: a page of the ranking fits with twenty of the longest names and marks,
-// the asker's row and a title.
+// TestTheLongestRankingFits: a page of the ranking fits even with the longest names and marks, the
+// asker's row and a title.
 func TestTheLongestRankingFits(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
@@ -390,7 +390,8 @@ func (r *recorder) Helper()                           {}
 func (r *recorder) Errorf(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
 
-// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes an invisible word shows it.
+// TestUnprintableWordsAreQuotedByTheirCodePoints: an answer that quotes an unprintable word shows
+// its invisible characters as code points.
 func TestUnprintableWordsAreQuotedByTheirCodePoints(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{

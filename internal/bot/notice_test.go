@@ -8,8 +8,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPurposes: the outcome of a command is not the answer to a question: answers expire, outcomes
-// do not.
+// TestPurposes: the outcomes of commands and the answers to questions have different purposes,
+// because answers expire and outcomes do not.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[notice.Purpose][]notice.Notice{

@@ -57,8 +57,8 @@ func TestQuestionsAboutPeople(t *testing.T) {
 	}
 }
 
-// TestUnclearNamesGoOn: a button of the question about an unclear name continues with the original
-// question, and asks about the next unclear name.
+// TestUnclearNamesGoOn: a press below the question about an unclear name answers the original
+// question, or asks about the next unclear name.
 func TestUnclearNamesGoOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -133,7 +133,7 @@ func TestPagesOfAPlayer(t *testing.T) {
 	}
 }
 
-// pageOf returns a message that replaces another one by a notice.
+// pageOf returns a message that replaces the content of another one with a notice.
 func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), n)

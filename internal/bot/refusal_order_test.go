@@ -85,10 +85,11 @@ type scripted struct {
 }
 
 const (
-	// scriptResults is the number of results recorded per person and minute, and scriptPace the
-	// time between two steps. So a person sends too many only in a step meant for that.
+	// scriptResults is how many results the bot records per person and minute.
 	scriptResults = 5
-	scriptPace    = 15 * time.Second
+	// scriptPace is the time between two steps. It is so long that a person sends too many results
+	// only in a step meant for that.
+	scriptPace = 15 * time.Second
 )
 
 // unknownData is the data of a button that the bot does not have.

@@ -40,7 +40,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to no one yet.
+// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to nobody yet, so only
+// mentions work.
 func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -56,8 +57,8 @@ func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: results that mention all their players do not cost a read of the
-// group, even with small talk. A player with the name of such a word is still found if nothing else
+// TestPlayersAreReadOnlyForNames: the group is not read for a report that mentions all its players,
+// even if it contains small talk. A player whose name is such a word is still found if nothing else
 // makes sense.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()

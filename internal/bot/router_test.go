@@ -1002,9 +1002,8 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Such
-// updates may arrive although the bot does not allow them, if they are older than its first
-// request.
+// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Updates
+// of kinds that the bot does not allow may still arrive if they are older than its first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1067,8 +1066,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage: unknown content of a replied message does not matter. The
-// library's types would reject the whole update, so this package has its own.
+// TestUnknownThingsInARepliedMessage: unknown content of the message replied to does not matter.
+// The library's types would reject the whole update, so this package has types of its own.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1114,7 +1113,8 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 	}
 }
 
-// FuzzRouter reads, handles and gives up any bytes as an update. Its corpus is in testdata.
+// FuzzRouter reads and handles any bytes as an update, and stores them as a dead letter. Its corpus
+// is in testdata.
 func FuzzRouter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		if u, err := ReadUpdate(raw); err == nil && (u.ID == 0 || string(u.Raw) != string(raw)) {

@@ -157,7 +157,8 @@ func TestPagesEditTheirMessage(t *testing.T) {
 	}
 }
 
-// TestEmptyAnswer: the answer to a press that turns a page only ends the wait.
+// TestEmptyAnswer: the answer to a press that turns a page is empty, because its only purpose is to
+// end the button's loading state.
 func TestEmptyAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

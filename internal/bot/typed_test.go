@@ -33,9 +33,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// situationsOn lists, by table in testdata/tables, the situations that TestTables runs: those where
-// the bot does what the rows of all languages expect. A change that makes more rows right adds
-// their numbers.
+// situationsOn lists, by table in testdata/tables, the situations whose rows TestTables judges:
+// those in which no row of any language is wrong, and differs.txt has each row that is not right.
 var situationsOn = map[string]string{
 	"dates":   all40,
 	"draws":   all40,
@@ -123,8 +122,8 @@ func TestDateWithYear(t *testing.T) {
 	}
 }
 
-// TestDateWithoutScore: the date in a report without a score is asked about once the score is
-// known.
+// TestDateWithoutScore: the bot asks about the date in a report without a score only after the
+// score is known.
 func TestDateWithoutScore(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)

@@ -177,9 +177,9 @@ func (c *club) handle(update fields) (s answers) {
 	return s
 }
 
-// TestWhichLadder: each command is about the right ladder: in General, in the topic of another
-// ladder, with the name of that ladder, in reply to the report of a match in it, and in the topic
-// of an archived one.
+// TestWhichLadder: each command is about the right ladder, whether it is sent in General, in the
+// topic of another ladder, with the name of that ladder, in reply to the report of a match in it,
+// or in the topic of an archived one.
 func TestWhichLadder(t *testing.T) {
 	t.Parallel()
 	anywhere := func(ladder string) [5]string { return [5]string{ladder, ladder, ladder, ladder, ladder} }

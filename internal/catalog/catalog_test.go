@@ -165,8 +165,8 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 	}
 }
 
-// limits are the most characters that a text may have without its arguments, by the beginning of
-// its id: more would not be visible on a phone. Answers to presses are cut at 200.
+// limits maps the beginning of a text's id to the maximum number of characters of the text without
+// its arguments. More would not be visible on a phone. Answers to presses are cut at 200.
 var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
 
 // TestTextsFit: menus, buttons, toasts and remarks are short in every language.

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/chart"
 )
 
-// TestCurve: a curve is a staircase from the left edge of its box to the right one, and labels its
-// beginning, its highest point and its end.
+// TestCurve: a curve is a staircase from the left edge of its box to the right one, with marks at
+// its beginning, its highest point and its end.
 func TestCurve(t *testing.T) {
 	t.Parallel()
 	day := func(n int) time.Time { return time.Date(2026, 3, n, 0, 0, 0, 0, time.UTC) }

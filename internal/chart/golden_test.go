@@ -19,18 +19,18 @@ import (
 
 var updateGolden = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// The tolerance of a comparison: processors round differently. A missing mark changes more pixels
-// than this.
+// The tolerance of a comparison, because processors round differently. A missing mark changes more
+// pixels than this.
 const (
 	tolerance      = 24     // of a color, from 0 to 255
 	differingShare = 0.0003 // of the pixels
 )
 
-// names has one name for each script.
+// names are in several scripts. One has an emoji, and one is too long to show.
 var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
 
-// season returns the rating histories of players who play the given number of matches, one every
-// few hours.
+// season returns the rating histories of players who together play the given number of matches, one
+// every 1 to 10 hours.
 func season(players, matches int) []Line {
 	random := rand.New(rand.NewPCG(uint64(players), uint64(matches)))
 	lines := make([]Line, players)

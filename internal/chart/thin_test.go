@@ -26,8 +26,8 @@ func drawPoints(t *rapid.T) []Point {
 	return points
 }
 
-// TestThinning: thinned lines lose no extreme: each column keeps its highest, lowest and last point
-// and nothing else. No column has points of two seasons.
+// TestThinning: thinned lines lose no extreme, because each column keeps its highest, lowest and
+// last point, and nothing else. No column has points of two seasons.
 func TestThinning(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

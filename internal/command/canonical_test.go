@@ -12,8 +12,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestReportsProperty: whatever is read from a report of random words, people and scores equals
-// what its canonical form reads as.
+// TestReportsProperty: each match that is read from a report of random words, people and scores is
+// also read from the match's canonical form.
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
 	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to drew to for by 3:1 1:3 2:2

@@ -18,7 +18,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// FuzzParse parses any text with any entities; its corpus is in testdata.
+// FuzzParse parses any text with any entities. Its corpus is in testdata.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, bot string, entities, people []byte) {
 		marks := decodeEntities(entities)
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzArgs parses any arguments with up to four mentions among them; its corpus is in testdata.
+// FuzzArgs parses any arguments with up to four mentions among them. Its corpus is in testdata.
 func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
 		var m message

@@ -28,7 +28,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar: more cases of the same form complete the tables.
+// TestGrammar is like TestHabits, for more cases. These need not say where they were found.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {

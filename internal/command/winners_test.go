@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestWinners reads sentences that state the winner; testdata/winners/en.txt explains their form.
+// TestWinners reads sentences that state the winner. testdata/winners/en.txt explains their form.
 // None may be recorded with another winner or corrected to a command with another meaning. If the
 // bot asks who won, the truth must be among the answers.
 func TestWinners(t *testing.T) {

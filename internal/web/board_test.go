@@ -364,7 +364,7 @@ func TestQueriesOfViewers(t *testing.T) {
 
 // TestCut: when the board is turned off or gets a new link, or the bot is removed, all viewers are
 // cut off and the link is dead. When the board is on again, or the bot is back, the old link opens
-// it, unless there is a new one: then the old one stays dead.
+// the board, unless a new link has replaced it.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	type step func(ctx context.Context, s *ranking.Service, o ranking.Origin) error
@@ -435,8 +435,8 @@ func TestOtherDatabase(t *testing.T) {
 	}
 }
 
-// TestTooManyViewers: the number of viewers per address is limited, whatever the address claims to
-// be.
+// TestTooManyViewers: the number of viewers per address is limited, whatever other addresses a
+// client claims to come from.
 func TestTooManyViewers(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -452,8 +452,8 @@ func TestTooManyViewers(t *testing.T) {
 	}
 }
 
-// TestTooManyRequests: a client that sends too many requests gets 429, others do not. The pages
-// that one group may have rendered do not count against another.
+// TestTooManyRequests: a client that sends too many requests gets 429, others do not. Each group
+// has a limit of its own for uncached pages.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	c := newClubAt(t, stopped())

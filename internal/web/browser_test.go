@@ -49,7 +49,8 @@ type browser struct {
 	problems []string
 }
 
-// newBrowser starts a browser. It runs without a sandbox, as root requires: all pages are ours.
+// newBrowser starts a browser. It runs without a sandbox, which root cannot use. That is safe,
+// because all pages belong to the tests.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("lang", "en-GB"))
@@ -339,7 +340,8 @@ func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifi
 	return n
 }
 
-// TestWithoutJavaScript: all content is there.
+// TestWithoutJavaScript: without JavaScript, the pages show all their content, and their links
+// work.
 func TestWithoutJavaScript(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)

@@ -1,6 +1,6 @@
 package web
 
-// RoutePaths returns the paths of all pages of a board, relative to the board's.
+// RoutePaths returns the paths of all pages of a board, relative to the board's path.
 func RoutePaths() (all []string) {
 	for _, r := range routes() {
 		all = append(all, r.path)

@@ -8,8 +8,8 @@ import (
 	"elobot/internal/web"
 )
 
-// TestHealth: the process is healthy as long as it answers, and ready only if it reports so. The
-// lease does not matter.
+// TestHealth: the process is healthy as long as it answers, and ready only if it reports so,
+// whether it is the leader or not.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -73,7 +73,7 @@ func request(t *testing.T, method, url string) answer {
 	return a
 }
 
-// ask is request, but returns an error instead of failing the test.
+// ask is like request, but returns an error instead of failing the test.
 func ask(t *testing.T, method, url string) (answer, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -152,7 +152,8 @@ func TestManyAtATime(t *testing.T) {
 	}
 }
 
-// TestStopFinishesRequests: a request in flight is answered; a new connection is refused.
+// TestStopFinishesRequests: while the server stops, a request in flight is answered, and a new
+// connection is refused.
 func TestStopFinishesRequests(t *testing.T) {
 	t.Parallel()
 	begun, proceed := make(chan struct{}), make(chan struct{})
@@ -181,7 +182,7 @@ func TestStopFinishesRequests(t *testing.T) {
 	}
 }
 
-// TestStopIsBounded: a stopping server does not wait for a hanging handler.
+// TestStopIsBounded: a stopping server waits only for a limited time for a handler that hangs.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	begun, never := make(chan struct{}), make(chan struct{})
