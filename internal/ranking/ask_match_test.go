@@ -24,8 +24,8 @@ func newAskingGame(t *testing.T) *game {
 
 func newAskingService(g *game) *ranking.Service {
 	return g.newServiceOn(newStore(g.pool), ranking.Settings{
-		// The tests press buttons now but date their reports years back, so no undo window may be
-		// over.
+		// The tests press buttons now but date their reports years back, so the undo window must be
+		// longer than that.
 		ResultsPerMinute: -1, AskUnusual: true, UndoWindow: 100 * 365 * 24 * time.Hour,
 	})
 }
@@ -119,7 +119,7 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 }
 
 // TestLastOfTheTwo: a single report from the same sender can only duplicate the last match of its
-// players, whoever reported that. A message sent twice duplicates all of its matches.
+// players, whoever reported that match. A message that is sent twice duplicates all of its matches.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -143,8 +143,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: once both players have reported a match, the bot does not ask about it
-// again.
+// TestReportedByBoth: once both players have reported a match, a further report of the same result
+// is another match, and the bot does not ask about it.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -158,7 +158,7 @@ func TestReportedByBoth(t *testing.T) {
 	}
 	won, lost := singles(alice, bob, 3, 1), singles(bob, alice, 1, 3)
 	asks(&alice, 0, won, nil)
-	// Bob reports another game with the result of m:1, and then that one a second time.
+	// Bob reports another game with the result of m:1, and then m:1 itself.
 	if !asks(&bob, 60, lost, ranking.Choice(0)) || !asks(&bob, 100, lost, ranking.Cancel{}) {
 		t.Error("Bob’s report is not asked about")
 	}
@@ -414,8 +414,8 @@ func TestAskMatch(t *testing.T) {
 }
 
 // TestQuestionAfterQuestion: an answer may lead to another question, even for a non-player. The new
-// question replaces the first one in its message, with new buttons and a time of its own. Neither
-// adds a player.
+// question replaces the first one in its message, with new buttons and a new time limit. Neither
+// question adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -504,8 +504,8 @@ func TestSlipInALine(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhosts: a player who is known only from mentions disappears when no match of theirs counts
-// any more, and comes back when one is restored.
+// TestGhosts: a player who is known only from mentions disappears when the player's last match that
+// counts is undone, and comes back when it is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -532,8 +532,8 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: a person who is known only from mentions disappears likewise, even if a
-// message showed their account, but stays once they have sent a command to the group.
+// TestGhostAccounts: a person who is known only from mentions disappears in the same way, even if a
+// message showed the person's account, but stays after sending a command to the group.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username
@@ -580,8 +580,9 @@ func TestPartIsDropped(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestBadLine: if one line of a message is unreadable, a button records the other lines. Once the
-// sender corrects the line, before or after the press, it is recorded too, and nothing twice.
+// TestBadLine: if one line of a message is unreadable, a button records the other lines. When the
+// sender corrects the line, before or after the press, the line is recorded too, and no line is
+// recorded twice.
 func TestBadLine(t *testing.T) {
 	t.Parallel()
 	others := []command.Match{singles(alice, bob, 3, 1), singles(alice, zoe, 3, 0)}
@@ -664,7 +665,7 @@ func TestOnlyOneMeant(t *testing.T) {
 	}})
 }
 
-// TestAnswersThatAreNoPeople: options are shown as people only if the question is about a name, and
+// TestAnswersThatAreNoPeople: options are shown as people only if the question is about a name and
 // each option means a different person.
 func TestAnswersThatAreNoPeople(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ func celebrating(kind ladder.CelebrationKind, number int, names ...string) *rank
 }
 
 // TestNumberOneInTheRanking: a new number one is ahead of all members who are active and have
-// enough matches, and shares the place with no other.
+// enough matches, and shares first place with no other player.
 func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
 	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")

@@ -18,8 +18,8 @@ import (
 
 // TestContention: three instances concurrently record and amend matches of the same four players,
 // and every match is recorded. Four attempts suffice, because a request has at most three
-// conflicts: after the first one it locks the group, and from then on only a request that adds one
-// of the four players conflicts with it. The winner of the first conflict has already added at
+// conflicts. After the first one it locks the group. From then on, only a request that adds one of
+// the four players conflicts with it, and the winner of the first conflict has already added at
 // least two of them.
 func TestContention(t *testing.T) {
 	t.Parallel()

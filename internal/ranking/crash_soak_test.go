@@ -26,8 +26,7 @@ const (
 )
 
 // TestKilledAndRestarted is TestContention with instances that are killed and a database that
-// crashes. The replacement of a killed instance repeats all requests left open, as the messenger
-// does.
+// crashes. The replacement of a killed instance repeats all open requests, as the messenger does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -91,7 +90,7 @@ type crashTest struct {
 	kills, restarts int
 
 	repeats   int                  // requests that were sent again after a kill
-	committed int                  // repeats of already committed requests
+	committed int                  // repeats of requests that were already committed
 	openSince map[string]time.Time // database time at which a request was not yet handled, by key
 }
 

@@ -147,7 +147,7 @@ func TestOfferFix(t *testing.T) {
 
 // TestEditRecordsWhatIsOpen: an edit of a message with several results records the results that are
 // not recorded yet, once, under free keys of the message. Recorded matches stay. If the edit does
-// not tell which results are new, it does nothing.
+// not show which results are new, it does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
@@ -334,8 +334,8 @@ func TestNothingToOffer(t *testing.T) {
 	}
 }
 
-// TestEditOfTheWinner: an edit that swaps the players, and so the winner, offers this correction.
-// If the match is undone, the answer says so.
+// TestEditOfTheWinner: an edit that swaps the players, and thereby the winner, leads to an offer of
+// this correction. If the match is undone, the answer says so instead.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -367,8 +367,8 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit with a doubtful new username adds no player; the answer names the
-// candidates.
+// TestEditToASlip: an edit with a doubtful new username adds no player. The answer names a
+// candidate.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -386,7 +386,8 @@ func TestEditToASlip(t *testing.T) {
 }
 
 // TestEditToOtherPlayers: an edit with another opponent, known or new, offers to correct the same
-// match, to people who may fix it. Afterwards the ratings are as if the match had been reported so.
+// match. Only people who may fix the match can accept. Afterwards, the ratings are as if the match
+// had been reported with that opponent.
 func TestEditToOtherPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -484,8 +485,8 @@ func TestOffersCountAsQuestions(t *testing.T) {
 	g.checkBuckets(t, "all", "question=20 result=1")
 }
 
-// TestOfferAfterMove: an edit from before a move of the chat is answered in the new chat, not as a
-// reply.
+// TestOfferAfterMove: an edit that was sent before the chat got a new id is answered in the new
+// chat, but not as a reply.
 func TestOfferAfterMove(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -70,8 +70,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestEditedIntoWhatIsAsked: a match recorded by an answer belongs to the message, and so does each
-// of several.
+// TestEditedIntoWhatIsAsked: a match that an answer records belongs to the edited message, and so
+// does each one of several.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -157,9 +157,9 @@ func (s *overtakenApply) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestEditsOvertaken: while one instance handles a message or an edit, another handles the message,
-// an edit, or the same once more. The first one that is not refused takes effect, and no other,
-// except that an edit with another score offers to fix the match.
+// TestEditsOvertaken: while one instance handles a message or an edit, another instance handles the
+// message, another edit, or the same update once more. Only the first one that is not refused takes
+// effect, except that an edit with another score leads to an offer to fix the match.
 func TestEditsOvertaken(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -67,8 +67,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: such a fix asks first. The button works as long as the match is
-// unchanged.
+// TestFixThatChangesTheWinner: the bot asks first before a fix that changes the winner. The button
+// works as long as the match is unchanged.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -179,7 +179,7 @@ func TestFixSets(t *testing.T) {
 		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
 	})
-	// Only the points of a set differ.
+	// Only the points of one set differ.
 	if _, ok := g.fix(t, &bob, matchNumber(1), ladder.Score{A: 11, B: 8}, ladder.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
 		t.Error("a fix of points alone was refused")
 	}

@@ -46,7 +46,7 @@ type fleet struct {
 	failures        []string
 }
 
-// process is an instance as the test sees it.
+// process is an instance from the point of view of the test.
 type process struct {
 	slot  int
 	cmd   *exec.Cmd

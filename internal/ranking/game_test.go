@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(pgtest.Main{M: m})
 }
 
-// game is a service on a database of its own. Most tests play in the group club.
+// game is a service with its own database. Most tests play in the group club.
 type game struct {
 	*ranking.Service
 	pool  *pgxpool.Pool
@@ -141,7 +141,7 @@ func (s *spy) Answer(_ context.Context, _ ranking.Question, a ranking.Asked) (ra
 	return ranking.Refusal{Code: "nothing"}, nil
 }
 
-// asked returns what the service passes to an Answerer for a command.
+// asked returns what the service passes to an Answerer for the command o.
 func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
 	t.Helper()
 	var s spy

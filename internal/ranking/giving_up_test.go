@@ -53,7 +53,8 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 }
 
 // TestGivingUpInNamedLadder: when all attempts at a command fail, the answer is about the ladder
-// that the command names, as far as it is known. Nothing is recorded, not even by a redelivery.
+// that the command names, if the bot could find out which one it is. Nothing is recorded, not even
+// by a redelivery.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -146,8 +147,8 @@ func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID,
 	return false, c.err
 }
 
-// TestAdminsAreAskedOnce: the sender's rights are looked up once per command, however many attempts
-// it takes, and only if they matter. An anonymous admin needs no lookup.
+// TestAdminsAreAskedOnce: the bot looks up once per command whether the sender is an admin, however
+// many attempts the command takes, and only if that matters. An anonymous admin needs no lookup.
 func TestAdminsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}

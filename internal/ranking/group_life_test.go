@@ -141,7 +141,8 @@ func TestAddedBeforeMove(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		// known: the older group was greeted; sent: notices of the newer group are being sent.
+		// known reports whether the older group was greeted, sent whether notices of the newer
+		// group are being sent.
 		known, sent bool
 		want        outcome
 	}{
@@ -304,7 +305,7 @@ func TestRenamed(t *testing.T) {
 	renamed.Title = "Club 2"
 	once := g.eventOrigin(renamed, 0)
 	must(t, g.Renamed(t.Context(), once))
-	// The title that comes with the command is newer.
+	// The title in the command is newer.
 	if page := g.page(t, nil); page.Title != "Club" {
 		t.Errorf("the ranking is called %q", page.Title)
 	}
@@ -320,8 +321,8 @@ func TestRenamed(t *testing.T) {
 	g.has(t, 2, "outbox")
 }
 
-// TestEventsAreNotAnswered: after a failed event the bot tells no one to try again, and the event's
-// key is not stored.
+// TestEventsAreNotAnswered: after a failed event, the bot does not tell anyone to try again, and
+// does not store the event's key.
 func TestEventsAreNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := ranking.Origin{Key: "s:1", Chat: club, SentAt: time.Unix(1_700_000_000, 0)}

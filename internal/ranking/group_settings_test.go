@@ -27,7 +27,8 @@ func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSett
 	return g.chooseAs(asAdmin(t), t, sender, c)
 }
 
-// chooseAs has the sender press a settings button. The context tells whether they are an admin.
+// chooseAs has the sender press a settings button. The context tells whether the sender is an
+// admin.
 func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	o := below(55, g.press(sender))
@@ -153,8 +154,8 @@ func TestChangeSetting(t *testing.T) {
 	}
 }
 
-// TestTypedSeasons: the answer that starts automatic seasons first says so, and then asks for the
-// time zone in which they end.
+// TestTypedSeasons: the answer to a command that starts automatic seasons first confirms the
+// change, and then asks for the time zone in which the seasons end.
 func TestTypedSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -250,8 +251,9 @@ func TestRulesApply(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 1, 1)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.NoDraws})
-	// Alice loses 40·1.5 times her expected 0.381. Her third match changes her rating by 20 times
-	// Bob's expected 0.487, and Bob's by 40 times that, because it is only his second.
+	// In match 2, Alice loses 40·1.5 times her expected score of 0.381. In match 3, her third, she
+	// gains 20 times Bob's expected score of 0.487. Bob loses 40 times that score, because the
+	// match is only his second.
 	want := []plainladder.Entry{
 		historyEntry(1, "Alice", 1500, 1516, 32, 1500, 0, 0), historyEntry(1, "Bob", 1500, 1484, 32, 1500, 0, 0),
 		historyEntry(2, "Carol", 1600, 1623, 40, 1600, 0, 0), historyEntry(2, "Alice", 1516, 1493, 40, 1516, 1, 1),
@@ -267,8 +269,8 @@ func TestRulesApply(t *testing.T) {
 	checkNotice(t, card, ranking.MatchRecorded{Number: 3, Sides: wantSides})
 }
 
-// TestUndoneMatchIsNotAmongTheFirst: when a match is undone, the next one takes its place among a
-// player's first matches.
+// TestUndoneMatchIsNotAmongTheFirst: when one of a player's first matches is undone, a later one
+// becomes one of the first.
 func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -307,7 +309,7 @@ func TestSettingChangedTwice(t *testing.T) {
 }
 
 // TestOneSettingChangedAtOnce: if several admins change one setting at once, on several instances,
-// each answer starts from the value before it, so no choice gets lost unseen.
+// each answer starts from the value before it. Every change is therefore visible in the chat.
 func TestOneSettingChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

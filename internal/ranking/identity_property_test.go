@@ -33,7 +33,7 @@ type peopleOfGroup struct {
 	matches   []playedMatch
 }
 
-// identities models who is who, written from the rules and not from the code.
+// identities models who is who in all groups. It follows the documented rules, not the code.
 type identities struct {
 	known  map[string]bool // accounts
 	groups map[ranking.ExternalChatID]*peopleOfGroup
@@ -49,8 +49,8 @@ func newIdentities() *identities {
 
 func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
-// see shows an account with a username in a group. A person who is not needed stays unknown, unless
-// they claim a player.
+// see shows an account with a username in a group. If a command does not need the person, the
+// person becomes known only by claiming a player.
 func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
@@ -94,7 +94,7 @@ func (m *identities) mentioned(chat ranking.ExternalChatID, username string) str
 	return username
 }
 
-// identityGame takes the same steps with the service and in the model.
+// identityGame takes the same steps with the service and with the model.
 type identityGame struct {
 	*game
 	*identities
@@ -196,8 +196,8 @@ func other(m playedMatch, player string) string {
 }
 
 // TestSameUsernameInAllOrders: if two people have the same username in two groups, one after the
-// other, and both groups have mentioned it, each group has its own people, in whatever order that
-// happens.
+// other, and both groups have mentioned it, each group tells its people apart, in whatever order
+// the steps happen.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe

@@ -106,7 +106,7 @@ type event struct {
 	Error string `json:",omitempty"`
 }
 
-// instance is one of the instances, seen from inside.
+// instance is a running instance, from the point of view of its own process.
 type instance struct {
 	assignment
 	service *ranking.Service

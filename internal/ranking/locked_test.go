@@ -49,8 +49,8 @@ func delay(ctx context.Context, d time.Duration, err error) error {
 	}
 }
 
-// TestLocked: a command retries after ErrLocked as long as there is time, and then uses the rest of
-// the time to ask its sender to try again. If that fails with ErrLocked too, the command fails.
+// TestLocked: a command retries after ErrLocked as long as there is time, and uses the rest of the
+// time to ask its sender to try again. If the store is still locked then, the command fails.
 func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond

@@ -38,8 +38,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestButtonsOfOtherMatches: a button amends only its own match, even if another one has its number
-// by now. A press and a reply are refused alike.
+// TestButtonsOfOtherMatches: a button amends only its own match, even if another match now has the
+// number. A press and a reply are refused in the same way.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -101,8 +101,8 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		ask func(ranking.Origin) error
-		// keys of the matches that the prompt is about. Without any, the prompt would record a
-		// match, under the key of the message that led to it.
+		// keys are the keys of the matches that the prompt is about. Without any, the prompt would
+		// record a match under the key of the message that led to the prompt.
 		keys    []string
 		options []ranking.PromptOption
 	}{

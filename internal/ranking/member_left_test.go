@@ -77,8 +77,8 @@ func TestMemberLeft(t *testing.T) {
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 }
 
-// TestShownAgainByNextMatch: the next match brings back a player who left, even if another person
-// records it, and even if it is undone. A replay does not change who has left.
+// TestShownAgainByNextMatch: the next match brings back a player who has left, even if another
+// person reports it, and even if it is undone. A replay does not change who has left.
 func TestShownAgainByNextMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -145,7 +145,8 @@ func TestLeftWhileAMatchIsRecorded(t *testing.T) {
 	}
 }
 
-// TestMergedAndLeft: a merged player is shown if either of the two standings was.
+// TestMergedAndLeft: after a merge, the remaining player is shown if either of the two standings
+// was shown before.
 func TestMergedAndLeft(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -178,8 +179,8 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: a person who left one group stays absent there when a merge in another group
-// affects them, even if they were still present when a season ended.
+// TestMergedElsewhere: a merge in another group does not bring a person back who has left this one,
+// even if the person was still present when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

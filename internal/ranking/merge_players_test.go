@@ -138,7 +138,7 @@ func TestMergeConflicts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMergeWithoutMatches: a player left without matches by an edit is merged too.
+// TestMergeWithoutMatches: a player whose only match an edit gave to other players is merged too.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -61,7 +61,7 @@ func (u *upgrade) move(t *testing.T) {
 	u.joined()
 }
 
-// joined keeps the matches of the group that has more of them.
+// joined updates the expected matches to those of the group that has more.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -217,8 +217,8 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	return all
 }
 
-// TestDetachedGroup: of two groups with matches, the one with fewer is detached. That is logged
-// once, and Verify still checks the detached group.
+// TestDetachedGroup: of two groups with matches, the one with fewer matches is detached. The log
+// says so once, and Verify still checks the detached group.
 func TestDetachedGroup(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -358,8 +358,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 	}
 }
 
-// TestLateCommand: after the move, a command from the old id counts in the chat. Its answer is no
-// reply, because another message may have that id by now, and the chat keeps its title.
+// TestLateCommand: after the move, a command from the old id counts in the chat. The chat keeps its
+// title, and the answer is not a reply, because another message may now have that id.
 func TestLateCommand(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

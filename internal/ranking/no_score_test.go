@@ -66,7 +66,7 @@ func TestNoScore(t *testing.T) {
 }
 
 // TestComplete: if a later report has the score of a match that was recorded without one, a button
-// adds it to that match, in whichever order the reports name the players.
+// adds the score to that match, in whichever order the two reports name the players.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -164,7 +164,8 @@ func TestEditOfWhatIsComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteChanged: the button does not overwrite a correction made in the meantime.
+// TestCompleteChanged: the button that adds a score does not overwrite a correction made in the
+// meantime.
 func TestCompleteChanged(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -201,8 +202,8 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: an edit may add the score instead of a button, which then records no
-// second match.
+// TestMissingScoreEdited: after the bot asked for the score, an edit may add it instead of a
+// button. The button then records no second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

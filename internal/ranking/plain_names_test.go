@@ -44,7 +44,7 @@ func TestPlainNames(t *testing.T) {
 	g.has(t, 5, "players")
 }
 
-// TestNothingMeant: a message that does not tell whom it means adds no player, not even its sender.
+// TestNothingMeant: a message that does not show whom it means adds no player, not even its sender.
 func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -17,8 +17,8 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return decode[ranking.Refusal](t, g, []byte(all[0]))
 }
 
-// TestPressLimit: per person, 60 presses a minute that change nothing are handled, over all groups.
-// Further ones are refused and leave no other trace. Results are counted separately.
+// TestPressLimit: each person gets 60 presses a minute that change nothing, over all groups
+// together. Further ones are refused and leave no other trace. Results are counted separately.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

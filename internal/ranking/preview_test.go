@@ -71,7 +71,7 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: a question adds no players, and its answer tells who has not played.
+// TestOddsAboutStrangers: a question adds no players, and its answer shows who has not played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -153,7 +153,8 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a forged, late or unauthorized answer gets a toast and changes nothing.
+// TestPromptRefuses: a forged, late or unauthorized answer changes nothing. It is only answered
+// with a toast.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -205,7 +206,7 @@ func TestPromptRefuses(t *testing.T) {
 }
 
 // TestPromptEndsByItself: the message of an expired prompt, if there is one, is edited once,
-// without a notification. The time runs from the delivery, which the outbox store records.
+// without a notification. The time limit runs from the delivery, which the outbox store records.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

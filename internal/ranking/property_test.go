@@ -128,8 +128,8 @@ func (s *model) account(i int) command.Person {
 	return p
 }
 
-// showAccount updates the model for an account that a command shows: it claims the unclaimed player
-// with its username. If there is none, it adds no player.
+// showAccount updates the model for an account that a command shows. The account claims the
+// unclaimed player with its username. If there is none, showAccount adds no player.
 func (s *model) showAccount(i int) {
 	ghost := s.unclaimed[i]
 	if ghost == nil || !s.named[i] {
@@ -211,7 +211,7 @@ func (c *modelGroup) addEntry(l *modelLadder, s *modelSeason, e *entity) {
 	}
 }
 
-// isThere notes that a player was in the group at a time.
+// isThere records that a player was in the group at a time.
 func (c *modelGroup) isThere(e *entity, at time.Time) {
 	if left, gone := c.left[e]; gone && !left.After(at) {
 		delete(c.left, e)
@@ -512,7 +512,8 @@ func (c *modelGroup) lastUndoneBy(who int) (number int) {
 }
 
 // lastOf returns the number of a person's last match that counts, 0 if there is none or it was
-// played before since. A match that the person only reported does not count as theirs by then.
+// played before since. A match that the person reported before since but did not play does not
+// count as theirs.
 func (c *modelGroup) lastOf(who int, since time.Time) int {
 	last, e := 0, c.known[who]
 	for i, m := range c.matches {

@@ -102,7 +102,8 @@ func TestQuestionLimit(t *testing.T) {
 	if got := g.askRanking(t, g.Service, redelivered); got != "answered" {
 		t.Errorf("one that an operator retries: %s", got)
 	}
-	// The window slides: the first question leaves it at second 60, but the retried one is inside.
+	// The window slides: the first question leaves it at second 60, but the retried question is
+	// still inside.
 	for _, step := range []struct {
 		second int
 		want   string
@@ -128,7 +129,8 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: every command that gets an answer and is no result counts as a question.
+// TestWhatIsAQuestion: every typed command that gets an answer and neither reports nor amends a
+// match counts as a question.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -141,7 +143,7 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after 20 questions", "question=20")
 	must(t, g.Do(t.Context(), g.at(&alice, 4), ranking.Join{}))
 	g.checkBuckets(t, "after one more", "question=20 slowed=1")
-	// Button presses have a limit of their own.
+	// Button presses have a separate limit.
 	for range 3 {
 		press := g.at(&alice, 5)
 		press.Button = press.Key
@@ -160,8 +162,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: commands sent over hours are all handled even if they are delivered
-// together.
+// TestBacklogIsNotLimited: commands that are delivered together after an outage are all handled, if
+// they were sent at a rate below the limits: 25 questions a minute apart, and 70 results two
+// seconds apart.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -335,8 +338,9 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkBuckets(t, "all", "result=61")
 }
 
-// TestAnswersCount: each result recorded by an answer counts for the person who reported it, at the
-// time of the answer. Over the limit, the question stays open.
+// TestAnswersCount: if an answer records several results, each one after the first counts for the
+// person who reported them, at the time of the answer. The first was counted with the report. Over
+// the limit, the question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -355,18 +359,18 @@ func TestAnswersCount(t *testing.T) {
 		must(t, g.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: ids[question], Option: option}))
 		return o
 	}
-	answer(&bob, 2, 30, ranking.Choice(1)) // the last one comes first
+	answer(&bob, 2, 30, ranking.Choice(1)) // the last question is answered first
 	g.checkBuckets(t, "after an answer", "press=1 result=5")
 	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))), ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 3, "matches")
-	answer(&bob, 0, 32, ranking.Choice(0)) // a single result was counted already
+	answer(&bob, 0, 32, ranking.Choice(0)) // its single result was counted with the report
 	answer(&alice, 1, 62, ranking.Choice(1))
 	g.checkBuckets(t, "after all answers", "press=3 refused=1 result=7")
 	g.has(t, 7, "matches")
 	g.mustEnd(t, "all answered", false, "answered", "answered", "answered")
 }
 
-// TestRejectedResultsByTopic: each topic gets a notice of its own rejected results.
+// TestRejectedResultsByTopic: each topic gets a separate notice of the results rejected in it.
 func TestRejectedResultsByTopic(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -23,17 +23,17 @@ func TestRecordMatch(t *testing.T) {
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(1, "Alice", 1500, 1484)},
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
-	// A third person reports it and does not enter the ladder.
+	// A third person reports a match and does not enter the ladder.
 	checkNotice(t, g.record(t, &carol, alice, bob, 3, 2), ranking.MatchRecorded{
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1484, 1501), side(2, "Bob", 1516, 1499)},
 		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
 	})
-	// An anonymous admin reports it. The mentioned player is new.
+	// An anonymous admin reports a match. The mentioned player is new.
 	checkNotice(t, g.record(t, nil, bob, command.Person{Username: "Dave"}, 2, 2), ranking.MatchRecorded{
 		Number: 3, Sides: [2]ranking.Side{side(2, "Bob", 1499, 1499), side(2, "Dave", 1500, 1500)},
 		NewPlayers: []ranking.Name{{Name: "Dave"}}, ReportedBy: &ranking.Reporter{},
 	})
-	// The mentioned person is seen: the same player, under their own name.
+	// The mentioned person is seen and becomes the same player, under the name of the account.
 	dave := command.Person{ID: 4, Username: "dave", Name: "David"}
 	checkNotice(t, g.record(t, &dave, dave, command.Person{Username: "BOB"}, 5, 0), ranking.MatchRecorded{
 		Number: 4, Sides: [2]ranking.Side{side(5, "David", 1500, 1516), side(0, "Bob", 1499, 1483)},
@@ -56,7 +56,7 @@ func TestRecordMatch(t *testing.T) {
 	}
 }
 
-// TestPast: the card says that a match from another day counts from now on.
+// TestPast: the card says that a match from another day counts from the time of its report.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -104,7 +104,7 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches: after a refusal, each match of the message gets a key of its own, whether an
+// TestKeysOfMatches: after a refusal, each match of the message gets a different key, whether an
 // edit or a button records it.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
@@ -224,7 +224,7 @@ func TestSwappedUsernames(t *testing.T) {
 	})
 }
 
-// TestSeveralInOneMessage: the matches of a message count in their order, all or none.
+// TestSeveralInOneMessage: the matches of a message count in order, and either all of them or none.
 func TestSeveralInOneMessage(t *testing.T) {
 	t.Parallel()
 	g, oneByOne := newGame(t), newGame(t)

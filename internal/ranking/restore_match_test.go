@@ -66,7 +66,8 @@ func TestRestoreMatch(t *testing.T) {
 }
 
 // TestWhoMayRestore: for a day, a match can be restored by the person who undid it and by admins.
-// Here Bob undid match 2 of Alice and Bob, an anonymous admin match 1, at the same time.
+// In this test, Bob undid match 2 of Alice and Bob, and an anonymous admin undid match 1 at the
+// same time.
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -148,8 +149,9 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: a match of one person against themselves stays undone, whether the
-// merge undid it or a person before. A match undone by an anonymous admin can be restored.
+// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, whether the
+// merge undid it or somebody had undone it before. A match undone by an anonymous admin can be
+// restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -170,7 +170,7 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		// A question may take long to read.
+		// A question may take a long time to read.
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}}))
 		store.left.Store(1)
 		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"), ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
@@ -199,7 +199,8 @@ func TestContendedChat(t *testing.T) {
 	})
 }
 
-// TestAnonymousReportLocks: the same holds for reports of an anonymous admin with plain names.
+// TestAnonymousReportLocks: after a conflict, the second attempt at an anonymous admin's report
+// locks the group.
 func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -183,8 +183,8 @@ func TestResultsBeforeThePress(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOldSeasonButton: ids repeat after a restore from a backup, so a button from before it does
-// nothing, even if its season has the id of the current one.
+// TestOldSeasonButton: after a restore from a backup, ids are assigned again. A button from before
+// the restore does nothing, even if its season has the id of the current one.
 func TestOldSeasonButton(t *testing.T) {
 	t.Parallel()
 	old := make(map[ranking.MatchTag]string)
@@ -220,8 +220,8 @@ func keyed(o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// TestSeasonEndsMeanwhile: if a season ends after a result was read, the result counts in the new
-// season, whether its players were in the old one or not.
+// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result, the result
+// counts in the new season, whether or not its players were in the old one.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -314,7 +314,7 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestJoinedMeanwhile: a person who joins while a season ends is in the current one.
+// TestJoinedMeanwhile: a person who joins while a season ends is in the new season.
 func TestJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -437,8 +437,8 @@ func TestAutomaticSeasonsAndAdmins(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestSettingAfterTheEnd: neither a new length nor an admin moves the end of a season that is
-// already due.
+// TestSettingAfterTheEnd: if a season is already due to end, neither a new length nor an admin
+// moves its end.
 func TestSettingAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -454,8 +454,8 @@ func TestSettingAfterTheEnd(t *testing.T) {
 	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
 }
 
-// TestSeasonsEndInTheirZone: a season ends with the month of its zone, over clock changes, a leap
-// day and a skipped day.
+// TestSeasonsEndInTheirZone: a season ends with the month in the group's time zone, despite clock
+// changes, a leap day and a skipped day.
 func TestSeasonsEndInTheirZone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -67,8 +67,8 @@ func TestAnySeasons(t *testing.T) {
 	})
 }
 
-// maxSeasons is the number of seasons at which admins start no further one in a ladder. Some more
-// may begin by themselves.
+// maxSeasons is the number of seasons in a ladder from which on admins start no more. More may
+// begin automatically.
 const maxSeasons = 3
 
 // modelSeason is the expected state of a season.
@@ -116,8 +116,8 @@ func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	return end
 }
 
-// reach moves a ladder to a time. At the end of the season all players begin the next one, but a
-// season without matches continues. It reports whether the season has ended.
+// reach moves a ladder to a time. If its season has ended by then, all players begin the next one,
+// unless the season has no matches and continues. reach reports whether the season has ended.
 func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 	s := l.season()
 	switch {

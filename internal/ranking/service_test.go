@@ -96,8 +96,8 @@ func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &ranking.Parsed{Ambiguous: &q}}))
 }
 
-// isForWizard has a person reply to a wizard with words that answer nothing, and reports whether
-// the reply is a command: whether the wizard is open and asks this sender.
+// isForWizard has a person reply to a wizard with words that answer nothing. It reports whether the
+// reply is a command, because the wizard is open and asks this sender.
 func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
 	o := saying(g.origin(sender), "match", "")

@@ -57,8 +57,8 @@ func TestShowPageBeyondTheEnd(t *testing.T) {
 	}
 }
 
-// TestShowPlayer: a player is found by account, by the username last seen in the group, or as a
-// person whom only results name.
+// TestShowPlayer: a player is found by account, by the username last seen in the group or, for a
+// person who is known only from results, by the mentioned username.
 func TestShowPlayer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -112,8 +112,8 @@ func (g *game) addCrowd(t *testing.T) {
 		ORDER BY p.id`)
 }
 
-// crowdPage is a page of newCrowd's ranking with the asker's own row: own is the number of people
-// before them, -1 if they are not in the ranking.
+// crowdPage returns a page of newCrowd's ranking with the asker's row. own is the number of people
+// before the asker, -1 if the asker is not in the ranking.
 func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {

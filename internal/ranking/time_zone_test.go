@@ -32,8 +32,8 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: every zone of the archive can be chosen and found, and the archive lacks no zone
-// known to Go, except the one that belongs to no place.
+// TestTimeZones: every zone in the archive can be chosen and found. The archive has all zones known
+// to Go, except the one that belongs to no place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -172,7 +172,8 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce: a day begins with its first minute, which the test finds by counting.
+// TestDaysBeginOnce: LaterDay returns the first instant of a day, which the test finds in small
+// steps.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

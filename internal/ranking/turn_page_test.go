@@ -47,7 +47,7 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: the row below the page is that of the person who asked for the ranking, whoever
+// TestTurnRanking: the row below the page belongs to the person who asked for the ranking, whoever
 // turns the page. If the page no longer exists, the last one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
@@ -128,8 +128,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: the message has another id in the new chat, so the press gets only an
-// answer.
+// TestPageOfAMovedChat: after the chat got a new id, the message has another id, so the press gets
+// only an answer.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

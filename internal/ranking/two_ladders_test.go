@@ -21,7 +21,7 @@ import (
 func newLadders(t *testing.T) *game { return newChessAnd(t, "padel") }
 
 // newChessAnd returns a game in which the club has the ladder chess (the default one) and another
-// one.
+// ladder with the given name.
 func newChessAnd(t *testing.T, name string) *game {
 	t.Helper()
 	g := newGame(t)
@@ -81,8 +81,8 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 }
 
 // TestAbsentInAllLadders: a person who leaves the group is absent from all its ladders, even from
-// one entered later without playing. A match in any ladder, or joining the default one, brings them
-// back to all.
+// one that the person enters later without playing. A match in any ladder, or joining the default
+// one, brings the player back to all of them.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -199,8 +199,9 @@ func TestRecordedWhileArchived(t *testing.T) {
 	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestLaddersAtOnce: two instances record in a ladder, move matches in and out, and archive it, all
-// at once, and the ladder stays consistent.
+// TestLaddersAtOnce: two instances record matches in a ladder, a third moves matches out of it and
+// back, and a fourth archives it and puts it back into use. All four work at the same time, and the
+// ladder stays consistent.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -314,7 +315,7 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 }
 
 // TestButtonsOfTheOnlyLadder: a button made when the group had one ladder stays about that ladder,
-// whichever applies there now.
+// whichever ladder applies there now.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")

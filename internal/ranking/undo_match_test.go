@@ -306,8 +306,8 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice: a repeated /undo does not work its way back; it asks about the last match that
-// counts.
+// TestBareUndoTwice: a repeated /undo without arguments does not undo match after match. It asks
+// about the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -359,7 +359,8 @@ func TestBareUndoOfAnOldMatch(t *testing.T) {
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestUndoConcurrently: if two people undo a match at once, on two instances, one of them does.
+// TestUndoConcurrently: if two people undo a match at once, on two instances, only one of the undos
+// takes effect.
 func TestUndoConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -191,7 +191,7 @@ func TestVerifyReadsOneSnapshot(t *testing.T) {
 		}
 	})
 	store := interruptedAudit{g.store, func(ctx context.Context) error {
-		for range 2 { // the first one may have started before the read
+		for range 2 { // the first step may have started before the read
 			select {
 			case <-done:
 			case <-ctx.Done():

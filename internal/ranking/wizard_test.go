@@ -104,7 +104,8 @@ func TestWizardPages(t *testing.T) {
 	}
 }
 
-// TestWizardInReply: in reply to a message, the opponent is its author, already a player or not.
+// TestWizardInReply: in a reply to a message, the opponent is the message's author, whether or not
+// already a player.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -120,7 +121,7 @@ func TestWizardInReply(t *testing.T) {
 }
 
 // TestWizardNames: after an unclear name, the wizard's message offers the candidates, with a score
-// that was typed along. It can be replied to again.
+// that was typed with the name. People can reply to the message again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -187,9 +188,9 @@ func TestWizardTyped(t *testing.T) {
 	g.mustEnd(t, "typed", false, "answered")
 }
 
-// TestWizardScores: the wizard offers three wins and the same scores as losses, the clearest ones
-// first and last: the pair's most frequent scores, else the group's, else common ones. The button
-// for other scores shows as many again.
+// TestWizardScores: the wizard offers three wins, clearest first, and then the same scores as
+// losses, clearest last. It prefers the pair's most frequent scores, then the group's, then common
+// ones. The button for other scores shows as many again.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
