@@ -103,8 +103,9 @@ func (b *bot) checkLog(ended bool, reasons ...string) {
 	}
 }
 
-// TestCareful: for two minutes, updates are handled one at a time, each recorded first, and
-// suspects come last. Later updates are handled in parallel and not recorded.
+// TestCareful: in careful mode, updates are handled one at a time, each recorded first, and
+// suspects come last. The first update after two minutes ends the mode. Later updates are handled
+// in parallel and not recorded.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,8 +186,8 @@ func TestCarefulWhileAttemptsAreOpen(t *testing.T) {
 }
 
 // TestUpdateThatEndsTheProcess: after eight attempts that did not return, the update becomes a dead
-// letter without another attempt. If becoming one crashed the process as well, the chat is not
-// notified.
+// letter without another attempt. If storing the dead letter has crashed the process as well, the
+// chat is not notified.
 func TestUpdateThatEndsTheProcess(t *testing.T) {
 	t.Parallel()
 	for lost, silent := range map[int]bool{8: false, 9: true, 12: true} {
@@ -301,8 +302,8 @@ func TestLockedWhileCareful(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: an error of Begin or End that is no outage is not held against
-// the update.
+// TestAttemptsThatCannotBeRecorded: an error of Begin or End other than an outage does not count
+// against the update.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("permission denied")

@@ -34,7 +34,7 @@ type Update struct {
 	// Handler may change it.
 	Content any
 	// SentAt is when the update was sent, by the messenger's clock. A Source leaves it zero for an
-	// update without a date of its own, such as a button press. The Handler always gets a date.
+	// update without a date, such as a button press. The Handler always gets a date.
 	SentAt time.Time
 	// Retried means that an operator has the update handled again. Its notices are sent no matter
 	// how late they are.

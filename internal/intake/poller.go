@@ -170,8 +170,8 @@ func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough fun
 	}
 }
 
-// advance moves the offset past all persisted updates up to the first gap. It goes by the order of
-// arrival, not by id: ids may restart at a lower number.
+// advance moves the offset past all persisted updates up to the first gap. It follows the order of
+// arrival instead of the ids, because ids may restart at a lower number.
 func (p *Poller) advance() {
 	for len(p.queue) > 0 && p.queue[0].done {
 		p.offset = p.queue[0].update.ID + 1

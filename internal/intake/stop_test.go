@@ -45,8 +45,8 @@ func TestStopWithNothingInHand(t *testing.T) {
 	})
 }
 
-// TestStopIsBounded: updates whose handler hangs, or that cannot be handled now, are left to the
-// next poller.
+// TestStopIsBounded: a stop takes at most finishTimeout and confirmTimeout. Updates whose handler
+// hangs, or that cannot be handled now, are left to the next poller.
 func TestStopIsBounded(t *testing.T) {
 	t.Parallel()
 	hangs := func(ctx context.Context, u Update) error {

@@ -116,7 +116,7 @@ func TestFailuresInTurns(t *testing.T) {
 }
 
 // outcome returns the error that a letter stands for: unavailable, busy, own failure, hopeless, or
-// success. A capital letter makes unavailable and busy hang first. An own failure takes two
+// success. A capital letter makes unavailable and busy hang first, and an own failure take two
 // seconds.
 func outcome(ctx context.Context, letter byte) error {
 	switch letter {

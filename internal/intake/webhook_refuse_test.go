@@ -93,7 +93,8 @@ func TestWebhookWithoutSecret(t *testing.T) {
 	}
 }
 
-// TestWebhookWarns: the log reports refused requests once in a while, and never their content.
+// TestWebhookWarns: the log reports refused requests at most once a minute, and never their
+// content.
 func TestWebhookWarns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

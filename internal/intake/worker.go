@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// giveUpAfter is how long an update is retried after the first failure of its own. It must be
-	// short: everything behind the update stays unconfirmed in the meantime.
+	// giveUpAfter is how long an update is retried after it first failed through its own fault. It
+	// must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
 	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts
 	// after a failure of the update's own share the deadline of the first one.
@@ -235,8 +235,8 @@ type outage struct {
 	since  time.Time // when the outage began; zero: there is none
 	seen   time.Time // when an update last failed with Unavailable
 	logged time.Time // when the log last reported the outage
-	// update is the one that last failed with Unavailable. Another outcome of it ends the outage.
-	// Other updates prove nothing: they may not need the database.
+	// update is the one that last failed with Unavailable. Another outcome of that update ends the
+	// outage. Other updates prove nothing: they may not need the database.
 	update int64
 }
 

@@ -41,8 +41,8 @@ type limit struct {
 	pause time.Duration
 }
 
-// rateLimited records that the messenger rate limited a chat. It returns how long the circuit stays
-// open because of that, or 0.
+// rateLimited records that the messenger rate limited a chat. It returns how long the lanes pause
+// because of that, or 0.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened
@@ -61,7 +61,7 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 }
 
 // failed records that a request failed for a transient reason. If outage is set, one failure opens
-// the circuit. It returns how long the circuit stays open because of that, or 0.
+// the circuit. It returns how long the lanes pause because of that, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened

@@ -75,8 +75,8 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// TestLeaseIsLost: a dispatcher that lost the lease ends at once, cancels its requests and writes
-// nothing more.
+// TestLeaseIsLost: a dispatcher that lost the lease ends at its next write, cancels its requests
+// and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){

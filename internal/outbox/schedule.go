@@ -212,7 +212,7 @@ func (t *term) hasSlot(now time.Time) bool {
 
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// claim gives a send slot to a lane. Lanes of answers to buttons have slots of their own.
+// claim gives a send slot to a lane. Lanes of callback answers have separate slots.
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++

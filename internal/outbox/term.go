@@ -23,7 +23,7 @@ const (
 )
 
 // term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the
-// atomic ones. Calls of the store and requests run in goroutines of their own and report back.
+// atomic ones. Calls of the store and requests run in separate goroutines and report back.
 //
 // A lane goes through a cycle: onWake or onPolled schedules it, startReady queues it in takes,
 // persist takes its message, startTurn starts the request, onResult queues the result, persist

@@ -79,7 +79,7 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 }
 
 // supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In
-// all other chats each bot has message ids of its own.
+// all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
 // handOver neutralizes one bot's data that would refer to something else for another bot.
@@ -134,9 +134,9 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots adds a prefix to the keys that one bot has derived from ids of its own, and
-// removes the prefix from the keys of a bot that owned the database before. So each bot finds
-// only its own keys.
+// queueKeysOfBots adds a prefix to the keys that one bot has derived from its own ids, and removes
+// the prefix from the keys of a bot that owned the database before. So each bot finds only its own
+// keys.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s

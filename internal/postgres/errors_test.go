@@ -121,7 +121,7 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 }
 
 // atWork disturbs a connection of the victim pool while one of its statements hangs. Each test
-// needs a key of its own.
+// needs its own key.
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
 	holder := dbtest.Begin(t, d.Pool)

@@ -210,10 +210,10 @@ const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 // for a second or two.
 const maxIdle = 5 * time.Second
 
-// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch
-// fails with outbox.ErrLeaseLost if the lease has another epoch. The check must be a statement
-// of its own: it starts after the lock was granted, and so sees what the previous holder of the
-// lock has committed.
+// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails
+// with outbox.ErrLeaseLost if the lease has another epoch. The check must be a separate statement.
+// As such it starts after the lock was granted, and sees what the previous holder of the lock has
+// committed.
 func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)

@@ -99,7 +99,7 @@ func (n *Notifier) enqueue(all ...notification) {
 }
 
 // Run publishes and listens until the context ends; then it publishes what is pending and returns
-// nil. It listens on a connection of its own outside the pool.
+// nil. It listens on a separate connection outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {

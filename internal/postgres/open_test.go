@@ -55,7 +55,7 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 }
 
 // TestEverySession: every session runs at READ COMMITTED and receives warnings, whatever the URL,
-// the role or the database configures, be it in a pool, outside the pools, or for migrations.
+// the role or the database configures, in a pool, outside the pools and in migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)

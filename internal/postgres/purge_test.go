@@ -41,8 +41,8 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeCallbackAnswers: callback answers are purged after an hour, all other sent notices after
-// a week.
+// TestPurgeCallbackAnswers: callback answers are purged after an hour, unless they are dead. Other
+// sent notices are kept for longer.
 func TestPurgeCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

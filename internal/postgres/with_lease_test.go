@@ -170,7 +170,7 @@ func TestUnderLostLease(t *testing.T) {
 }
 
 // TestTakeoverWaits: a write that has begun under the lease ends before the next holder takes over,
-// be it one batch or a transaction of many statements.
+// whether it is one batch or a transaction of many statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
@@ -283,8 +283,8 @@ func TestHolderStalls(t *testing.T) {
 	})
 }
 
-// TestIdleTimeoutOfALease: a transaction may be idle for seconds under the lease, and without limit
-// in the same session afterwards.
+// TestIdleTimeoutOfALease: a transaction may be idle for 5 s under the lease, and without limit in
+// the same session afterwards.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`

@@ -159,7 +159,7 @@ func (c *Client) request(ctx context.Context, method string, params, result any)
 var ErrOddResult = errors.New("odd result")
 
 // Call calls a method and decodes its result, unless result is nil. The result should declare only
-// the fields that the caller needs, and have no UnmarshalJSON of its own: many of the library's
+// the fields that the caller needs, and must not implement json.Unmarshaler: many of the library's
 // types reject all of a result that contains something new, although the method has succeeded. Call
 // cannot send parameters that the library encodes in its own way. Once the request is made, it
 // returns ErrOddResult or an error of ask.

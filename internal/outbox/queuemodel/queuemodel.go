@@ -313,7 +313,7 @@ func (m *Model) Summarizes(id int64, others []int64) {
 	summary.Deadline = time.Time{}
 }
 
-// Leads notes that an instance may dispatch from now on, under a new epoch.
+// Leads records that an instance may dispatch from now on, under a new epoch.
 func (m *Model) Leads(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -321,7 +321,7 @@ func (m *Model) Leads(epoch int64) {
 	m.leader = epoch
 }
 
-// Trouble notes that a call of the store failed.
+// Trouble records that a call of the store failed.
 func (m *Model) Trouble() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +329,7 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked notes that a chat was persisted as parked. From then on one request may try whether it
+// Parked records that a chat was persisted as parked. From then on one request may try whether it
 // is refused again.
 func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
@@ -339,7 +339,7 @@ func (m *Model) Parked(chat int64, until time.Time) {
 	c.refused, c.parked, c.tried = true, until, time.Time{}
 }
 
-// Unpark notes that a parked chat may be written to like any other.
+// Unpark records that a parked chat may be written to like any other.
 func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

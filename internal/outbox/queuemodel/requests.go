@@ -22,7 +22,7 @@ func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins notes that an instance starts a request for these items. An excused request comes from
+// Begins records that an instance starts a request for these items. An excused request comes from
 // a process that froze after it had checked its lease: nothing can prevent it from overlapping
 // the next leader.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
@@ -93,7 +93,7 @@ func (m *Model) checkRequest(l *lane, r *Request) {
 	}
 }
 
-// Excuse notes that the process froze between the start of a request and its transmission.
+// Excuse records that the process froze between the start of a request and its transmission.
 func (m *Model) Excuse(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,7 +101,7 @@ func (m *Model) Excuse(r *Request) {
 	r.excused = true
 }
 
-// Reaches notes that a request reached the messenger and counts against the limits. delivers
+// Reaches records that a request reached the messenger and counts against the limits. delivers
 // reports whether its items can be read.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
@@ -171,7 +171,7 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 	}
 }
 
-// Cut notes that a request is canceled.
+// Cut records that a request is canceled.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -196,7 +196,7 @@ func (m *Model) Full() int {
 	return m.limitHits
 }
 
-// Ends notes the answer to a request, and the wait that the messenger asks for.
+// Ends records the answer to a request, and the wait that the messenger asks for.
 func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

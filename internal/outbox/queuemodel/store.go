@@ -9,7 +9,7 @@ import (
 // counts as lost.
 const lostAfter = time.Minute
 
-// Took notes that items were taken from the store for one request and marked as being sent.
+// Took records that items were taken from the store for one request and marked as being sent.
 // repeated reports whether they were already marked, so that they are sent again.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.mu.Lock()
@@ -88,7 +88,7 @@ func (m *Model) checkYields(board Lane) {
 	}
 }
 
-// TurnLost notes that an instance did not receive the store's answer to a take in a lane.
+// TurnLost records that an instance did not receive the store's answer to a take in a lane.
 func (m *Model) TurnLost(epoch int64, lane Lane) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *Model) TurnLost(epoch int64, lane Lane) {
 	}
 }
 
-// Wrote notes that a new state of an item was persisted.
+// Wrote records that a new state of an item was persisted.
 func (m *Model) Wrote(id int64, state State) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

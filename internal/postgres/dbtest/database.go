@@ -62,7 +62,7 @@ func Exec(
 	}
 }
 
-// Value returns the one value of a query.
+// Value returns the only value of a query.
 func Value[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) T {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), sql, args...)

@@ -172,8 +172,8 @@ var filled struct {
 	url string
 }
 
-// NewYears returns two pools for a database of its own with years of use in it; the first one
-// records its statements.
+// NewYears returns two pools for a new database with years of use in it. The first pool records its
+// statements.
 func NewYears(t *testing.T, rec *Recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.Copy(t, fill(t))

@@ -15,7 +15,7 @@ func Leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
 	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
 }
 
-// Acquire asks for a lease, and checks whether it is granted.
+// Acquire requests a lease, and checks whether it is granted.
 func Acquire(t *testing.T, l *postgres.Lease, want bool) {
 	t.Helper()
 	if got, err := l.Acquire(t.Context()); err != nil || got != want {

@@ -175,8 +175,8 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes: finding the waiting lanes reads no more blocks when ten times as many
-// notices wait in them, far above the limit.
+// TestWaitingCostsByLanes: finding the waiting lanes reads at most twice as many blocks when ten
+// times as many notices wait in them. In both cases far more wait than MaxWaiting.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -210,8 +210,9 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds: taking from a lane reads no more blocks when far more notices wait in it
-// than fit into a message, and summarizing it reads none when far more wait than it considers.
+// TestTakeCostsByBounds: taking from a lane and summarizing it each read at most twice as many
+// blocks when six times as many notices wait in it. In both cases far more wait than fit into a
+// message or are looked at by one Summarize.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -79,8 +79,8 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 }
 
-// TestSetAsideExpires: a notice that is set aside ends at its deadline, or after a week without
-// one, and leaves no dead letter.
+// TestSetAsideExpires: a notice that is set aside ends at its deadline, or after a week if it has
+// none, and leaves no dead letter.
 func TestSetAsideExpires(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

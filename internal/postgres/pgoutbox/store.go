@@ -23,9 +23,10 @@ var _ outbox.Store = (*Store)(nil)
 // NewStore returns the store in the pool's database.
 func NewStore(pool *pgxpool.Pool) *Store { return &Store{pool: pool} }
 
-// Lanes with rules of their own. Answers to buttons are sent even if the chat is frozen or parked.
 var (
-	answersLane  = strconv.Itoa(int(outbox.CallbackAnswers))
+	// answersLane is the kind of lanes that are sent even if the chat is frozen or parked.
+	answersLane = strconv.Itoa(int(outbox.CallbackAnswers))
+	// setAsideLane is the kind of lanes that are never sent.
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 

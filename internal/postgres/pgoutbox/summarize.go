@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxSummarized limits the rows of a lane that one statement looks at, so that no
-// statement takes long.
+// maxSummarized limits the rows of a lane that one statement looks at, so that no statement takes a
+// long time.
 const maxSummarized = 1000
 
 // Summarize implements outbox.Store. It ends those first rows of each lane that are over. If more

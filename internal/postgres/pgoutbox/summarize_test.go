@@ -15,7 +15,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// results adds n results to the group's lane, each of its own match.
+// results adds n results to the group's lane, each of a different match.
 func (m mail) results(t *testing.T, n int) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `
@@ -354,8 +354,8 @@ func TestWaitingOverfull(t *testing.T) {
 	}
 }
 
-// TestRefusedSummaryIsGivenUp: the failures of a refused summary count, however often its lane is
-// summarized between requests.
+// TestRefusedSummaryIsGivenUp: each failure of a refused summary counts, even if its lane is
+// summarized between the requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -21,7 +21,7 @@ type handledKey struct {
 }
 
 // keysOf returns the keys that a command stores. Each further match of a message has a key too, so
-// that it counts like a message of its own.
+// that it counts like a separate message.
 func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
 		return nil
@@ -48,7 +48,7 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
 }
 
-// queueMessage stores what became of the message whose command an edit or a pressed button has
+// queueMessage stores the outcome of the message whose command an edit or a pressed button has
 // triggered. Of a message and its edits, only one takes effect. An answer has proved its right by
 // closing a prompt.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {

@@ -118,7 +118,7 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 // queueForgetMessages removes references to messages from the chat's waiting notices: under another
 // id, the same message ids mean other messages. Pages end, unless one is the only message about a
 // command's outcome and was never tried: it becomes a new message. match_messages needs no change,
-// because it goes by Telegram's chat id.
+// because its rows have the chat id of Telegram under which the message was sent.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

@@ -90,9 +90,9 @@ func TestMoveRenames(t *testing.T) {
 	}
 }
 
-// TestMoveJoins: two chats become one: the chat whose group has more matches, or else the older
-// one. It gets everything of the other except that group's matches, standings and unclaimed
-// players. The messages come from the newer chat, the settings from the older one.
+// TestMoveJoins: two chats become one. The chat whose group has more matches remains, or else the
+// older one. It gets everything from the other chat except that group's matches, standings and
+// unclaimed players. The messages come from the newer chat, the settings from the older one.
 func TestMoveJoins(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

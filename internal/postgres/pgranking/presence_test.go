@@ -136,8 +136,8 @@ func TestMoveAndGroupLife(t *testing.T) {
 	w.mustVerify(t)
 }
 
-// TestMoveWhenTheNewerIsGreeted: notices of events in the newer chat are dropped unless they are
-// being sent; every command keeps its answer.
+// TestMoveWhenTheNewerIsGreeted: if the older chat was greeted too, waiting notices of events in
+// the newer chat are dropped. Notices that are being sent stay, and every command keeps its answer.
 func TestMoveWhenTheNewerIsGreeted(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

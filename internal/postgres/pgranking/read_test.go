@@ -116,7 +116,8 @@ func TestReadKnownChat(t *testing.T) {
 	}
 }
 
-// TestReadOfAnEdit: an edit counts as handled if its message was handled and not refused.
+// TestReadOfAnEdit: an edit counts as handled if it was handled before, or if its message was
+// handled and not refused.
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

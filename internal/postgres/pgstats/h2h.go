@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// otherOne is the player with the id $3, or the one that this player was merged into.
+// otherOne is the player with the id $3, or the player that it was merged into.
 const otherOne = `coalesce((SELECT merged_into FROM players WHERE id = $3), $3::bigint)`
 
 // HeadToHead implements stats.Store.

@@ -106,7 +106,7 @@ func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player stri
 	queueAll(batch, to, postgres.RowTo(readMatch.row), sql, args...)
 }
 
-// readMatch is a match as it is read.
+// readMatch is a row of the query in queueMatchRows.
 type readMatch struct {
 	ID                   ladder.MatchID
 	Number               int

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// thisOne is the player with the id $2, or the one that this player was merged into: the id may
+// thisOne is the player with the id $2, or the player that it was merged into, because the id may
 // come from an old button.
 const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::bigint)`
 

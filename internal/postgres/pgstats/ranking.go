@@ -46,7 +46,7 @@ var minPlaces = strconv.Itoa(ladder.MinPlaces)
 // comparedDays is how many days ago the places were that a page compares its places with.
 const comparedDays = 7
 
-// rankedRow is a row of a ranking as it is read.
+// rankedRow is a row of the ranking with its player, as the queries return it.
 type rankedRow struct {
 	stats.Row
 	Player ladder.PlayerID
