@@ -62,8 +62,8 @@ var (
 )
 
 // start builds the bot unless a program is given, and starts a server with PostgreSQL's default
-// settings and extra. It reports the conditions. Without extra settings, it fails unless results
-// are durable.
+// settings and extra. It reports the conditions of the measurements. Without extra settings, it
+// fails if results would not be durable.
 func (b *bench) start(ctx context.Context, extra map[string]string) (err error) {
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return err

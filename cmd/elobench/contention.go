@@ -177,7 +177,7 @@ func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) erro
 	return nil
 }
 
-// stop stops all instances gracefully, one after the other.
+// stop stops all instances gracefully, one after another.
 func (f *fleet) stop() error {
 	f.client.CloseIdleConnections()
 	var failures []error

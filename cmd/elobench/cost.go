@@ -312,7 +312,8 @@ func (t *tripCounter) forward(client net.Conn, address string) {
 	_ = t.copyMessages(bufio.NewWriter(server), bufio.NewReader(client))
 }
 
-// copyMessages copies the messages of a client: the first one has no type.
+// copyMessages copies a client's messages and counts the round trips. The first message has no
+// type.
 func (t *tripCounter) copyMessages(to *bufio.Writer, from *bufio.Reader) error {
 	for typeLength := 0; ; typeLength = 1 {
 		header, err := from.Peek(typeLength + 4)

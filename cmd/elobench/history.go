@@ -14,14 +14,16 @@ import (
 
 const (
 	// historyPace is the time between two matches of a group. At this pace, 10⁵ matches take ten
-	// years. historyAge is the age of the last match: old enough that the bot no longer keeps the
-	// keys of the commands that recorded the matches.
+	// years.
 	historyPace = 24 * time.Hour / 27
-	historyAge  = 8 * 24 * time.Hour
-	historyK    = 32
+	// historyAge is the age of the last match. It is so old that the bot no longer keeps the keys
+	// of the commands that recorded the matches.
+	historyAge = 8 * 24 * time.Hour
+	// historyK is the K-factor of every match.
+	historyK = 32
 	// busyShare is the share of a group's matches in which its first member plays.
 	busyShare = 0.05
-	// historyChunk is how many matches are inserted at once.
+	// historyChunk is how many matches are inserted in one transaction.
 	historyChunk = 50_000
 )
 

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// question is a question to the bot, in a member's words. %s stands for the username of the person
-// in question.
+// question is a question to the bot, in a member's words. In text, %s stands for the username of
+// the person that the question is about.
 type question struct{ name, text string }
 
 var (
@@ -28,7 +28,7 @@ var (
 )
 
 // measureViews measures how long a member waits for the answer to each question, in ladders with
-// few and with many matches: one question at a time, each from another member. The questions are
+// few and with many matches. Questions come one at a time, from the members in turn. They are
 // about the busiest member, an ordinary one, and one who has never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {

@@ -18,12 +18,14 @@ import (
 // game has one of four results.
 const (
 	blitzRounds    = 20
-	blitzTables    = 6
+	blitzTables    = 6 // two players each
 	blitzGames     = blitzRounds * blitzTables
 	blitzRepeats   = 12 // games that are reported twice
 	blitzRepeatsBy = 9  // those of blitzRepeats that the other player repeats
-	blitzWindow    = 10 * time.Minute
-	blitzAgain     = 30 * time.Second
+	// blitzWindow is how long after a report the same result from the other player repeats it.
+	blitzWindow = 10 * time.Minute
+	// blitzAgain is how long after a report the same result from the same player repeats it.
+	blitzAgain = 30 * time.Second
 )
 
 // blitzReport is a report of a game.

@@ -169,8 +169,8 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// choose presses buttons of a message one after the other, each in the message as the previous
-// press left it, and returns the last answer.
+// choose presses buttons of a message one after another, each in the message as the previous press
+// left it, and returns the last answer.
 func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
 	b.t.Helper()
 	for _, data := range path {

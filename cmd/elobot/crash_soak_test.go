@@ -335,7 +335,7 @@ func (c *crash) check() {
 // checkGroup compares the first copies of the cards with the expected ones, and returns the number
 // of further copies.
 func (c *crash) checkGroup(i int, group *botsim.Chat) (copies int) {
-	next := len(c.people) // behind the answers to /join
+	next := len(c.people) // after the answers to /join
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
 		if strings.Contains(m.Text, "welcome") || strings.Contains(m.Text, "already in") {

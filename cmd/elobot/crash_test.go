@@ -217,7 +217,8 @@ func (k *killed) countRequests() int {
 	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
 
-// possibleDuplicates returns the number of counted possible duplicates.
+// possibleDuplicates returns the number of possible duplicates that were counted, except for
+// callback answers.
 func (k *killed) possibleDuplicates() int {
 	k.t.Helper()
 	return count(k.t, k.pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox WHERE action <> 'callback_answer'`)

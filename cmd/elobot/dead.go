@@ -171,7 +171,7 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and those of the selected dead letters that exist.
+// find returns the selected ids, and the dead letters among them that exist.
 func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	if len(c.ids) > 0 {
 		letters, err := dead.Find(ctx, c.ids)

@@ -53,10 +53,10 @@ func (k talk) inOrder(text string, parts ...string) {
 	}
 }
 
-// dates matches the dates of the scene.
+// dates matches the dates that the scene prints.
 var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
 
-// pictures matches the paths of pictures.
+// pictures matches the path of a saved picture, whose folder has a random name.
 var pictures = regexp.MustCompile(`/\S+/(\d+\.png)`)
 
 // WithoutDates replaces the dates and picture folders of a text, which depend on when and where the
@@ -112,7 +112,7 @@ func TestSceneAtAnyTime(t *testing.T) {
 	}
 }
 
-// TestDemoGroup: the scene reads as in the golden file, and the group can be used afterwards.
+// TestDemoGroup: the scene reads as in the golden file, and the group can be used afterward.
 func TestDemoGroup(t *testing.T) {
 	t.Parallel()
 	k := playedScene(t, time.Now())

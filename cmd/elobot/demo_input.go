@@ -88,7 +88,7 @@ func cutPerson(text string) (who, rest string, ok bool) {
 
 func parseDeed(text string) input {
 	if digits.MatchString(text) {
-		n, _ := strconv.Atoi(text) // the largest int if it is too large, which is no button either
+		n, _ := strconv.Atoi(text) // a number too large becomes the largest int
 		return input{verb: verbPress, button: n}
 	}
 	answer, ok := cutWord(text, "reply")

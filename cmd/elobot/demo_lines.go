@@ -98,7 +98,7 @@ func readMessage(next lineReader, prompt string) (string, error) {
 	}
 }
 
-// message is what the user has typed, or why there is no more input.
+// message is a message that the user has typed, or the reason why there is no more input.
 type message struct {
 	text string
 	err  error

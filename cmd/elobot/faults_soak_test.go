@@ -29,7 +29,8 @@ type outage struct {
 
 func (o *outage) start() { o.bot = launch(o.t, o.env, "run") }
 
-// reject makes Telegram refuse all calls, or those of one method. The returned function ends that.
+// reject makes Telegram refuse all calls, or those of one method. The returned function ends the
+// fault.
 func (o *outage) reject(status int, description, method string) (end func()) {
 	return o.sim.Fault(botsim.Fault{Kind: botsim.Reject, Status: status, Description: description, Method: method})
 }

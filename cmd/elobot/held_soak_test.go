@@ -166,7 +166,7 @@ func TestDatabaseStallsLikeAnAttempt(t *testing.T) {
 
 // TestChatsHeldForLong: if another session locks the rows of some chats longer than the timeout of
 // an attempt, not even an apology can be written there. Other chats are not affected, and
-// afterwards everything is answered, in order.
+// afterward everything is answered, in order.
 func TestChatsHeldForLong(t *testing.T) {
 	t.Parallel()
 	const held = 11 * time.Second

@@ -18,8 +18,8 @@ import (
 
 const (
 	pressRounds  = 10
-	pressGroups  = 20 // per round
-	pressActions = 300
+	pressGroups  = 20  // per round
+	pressActions = 300 // per round
 )
 
 // TestSeasonsBeginAtThePress: 200 groups each start a season amid random presses, results, database
@@ -64,7 +64,7 @@ type presses struct {
 	results, either, named, outages, stops, kills int
 }
 
-// pressHost is a bot with its way to the database.
+// pressHost is a bot, and the proxy through which it reaches the database.
 type pressHost struct {
 	bot   *process
 	proxy *dbtest.Proxy

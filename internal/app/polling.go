@@ -63,8 +63,8 @@ type inputStage int
 const (
 	// arriving is broken while polls fail or must wait for the lease.
 	arriving inputStage = iota
-	// handling is broken while the leader fails to read the due timers, for which it needs the
-	// database like for handling messages.
+	// handling is broken while the leader fails to read the due timers. Like handling messages,
+	// that needs the database.
 	handling
 )
 

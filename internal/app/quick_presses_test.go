@@ -38,8 +38,8 @@ func (v *heldViews) Ratings(ctx context.Context, n stats.Chart, now time.Time) (
 	return v.Views.Ratings(ctx, n, now)
 }
 
-// TestQuickPressesOnAChart: of the buttons pressed while a chart is being drawn, only the last
-// one's chart is drawn afterwards and shown.
+// TestQuickPressesOnAChart: if several buttons are pressed while a chart is being drawn, only the
+// chart of the last one is drawn afterward and shown.
 func TestQuickPressesOnAChart(t *testing.T) {
 	t.Parallel()
 	const token = "7000000001:AAsimulated_bot_token_opens_nothing"

@@ -26,7 +26,7 @@ func configured(t *testing.T, flags ...string) (*Config, error) {
 	return c, c.Resolve()
 }
 
-// sending holds the effective settings of sending.
+// sending holds the effective values of the settings in SendingConfig.
 type sending struct {
 	Outbox        outbox.Settings
 	Lease, Renews time.Duration

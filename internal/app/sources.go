@@ -32,7 +32,7 @@ type Sources struct {
 	faults  []string // one sentence each; they never quote a value
 	hints   []string // like faults, about settings that may not have the intended effect
 	tokens  []string // like hints, about names that may be intended as TELEGRAM_BOT_TOKEN
-	unknown []string // names in the file that are no settings
+	unknown []string // names in the file that are not settings
 }
 
 type lineName struct {

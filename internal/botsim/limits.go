@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Limits limit how much a bot may send, including edits. A window with N 0 is unlimited.
+// Limits limit how much a bot may send, including edits. A window with an N of 0 is unlimited.
 type Limits struct {
 	Chat    Window // for each chat
 	Group   Window // for each group, in addition to Chat

@@ -96,7 +96,8 @@ func (s *Server) getWebhookInfo(*request) (any, error) {
 	return info, nil
 }
 
-// readWebhook reads and checks the settings of a webhook. They are zero if there is no URL.
+// readWebhook reads and checks the settings of a webhook. It returns zero settings if there is no
+// URL.
 func readWebhook(p parameters.Values) (webhook.Settings, error) {
 	if p["url"] == "" {
 		return webhook.Settings{}, nil

@@ -17,8 +17,8 @@ import (
 // image is the image of every container.
 const image = "postgres:17"
 
-// containerScript runs the server until its standard input ends. The docker command passes that end
-// on: it comes when this process or the docker command ends, even by SIGKILL. During
+// containerScript runs the server until its standard input ends. Through the docker command, that
+// happens as soon as this process or the docker command ends, even by SIGKILL. During
 // initialization, process 1 ignores SIGQUIT, but fails as soon as the program that it waits for is
 // killed.
 const containerScript = `exec 3<&0

@@ -214,7 +214,7 @@ func makeFolder(path string, mode fs.FileMode) error {
 }
 
 // writePrivate writes a line to a file that only its owner can read, regardless of the umask.
-// Afterwards the file is either complete and on the disk, or unchanged.
+// Afterward the file is either complete and on the disk, or unchanged.
 func writePrivate(path, content string) error {
 	partial := path + ".new"
 	if err := os.Remove(partial); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -248,7 +248,7 @@ func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 
 // TestHostileEnvironment: a server starts even in a process that has nothing but apt and, as root,
 // a umask that denies other users everything. When Ctrl-C or a service manager signals the whole
-// process group, the server runs until the process ends, and nothing remains of it afterwards.
+// process group, the server runs until the process ends, and nothing remains of it afterward.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	machine := machinePrograms(t)

@@ -105,8 +105,8 @@ func (w *Watcher) Dismiss() error {
 const gate = `read -r word && exec "$@" </dev/null`
 
 // begin starts cmd in a session of its own, but lets it run only after the watcher knows its
-// process group. If this process dies at any moment, either the watcher sends the signal to the
-// group, or cmd never runs.
+// process group. Whenever this process dies, either the watcher sends the signal to the group, or
+// cmd never runs.
 func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err
@@ -131,8 +131,8 @@ func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	return errors.Join(err, input.Close())
 }
 
-// run runs cmd to its end and returns its output. cmd must come from exec.CommandContext: when that
-// context ends, run kills the whole process group of cmd.
+// run runs cmd to completion and returns its output. cmd must come from exec.CommandContext. When
+// that context ends, run kills cmd's whole process group.
 func (w *Watcher) run(cmd *exec.Cmd) (string, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

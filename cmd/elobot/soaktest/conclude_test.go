@@ -88,7 +88,7 @@ func (c *campaign) showViolations(all []judge.Violation) {
 	}
 }
 
-// table returns all numbers of the campaign.
+// table formats the numbers of the campaign as a table.
 func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	var b strings.Builder
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }

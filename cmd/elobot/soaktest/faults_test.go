@@ -13,12 +13,12 @@ import (
 	"elobot/internal/botsim"
 )
 
-// Bounds of the faults.
+// The shortest and longest durations of the faults.
 const (
 	shortestFreeze, longestFreeze = 100 * time.Millisecond, 30 * time.Second
 	longestLock                   = 20 * time.Second
 	longestReadOnly               = 15 * time.Second
-	longestErrors                 = 2 * time.Second
+	longestErrors                 = 2 * time.Second  // of statements that fail
 	longestTrouble                = 15 * time.Second // of Telegram
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )

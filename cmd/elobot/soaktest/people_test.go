@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	chats  = 30
-	humans = 60
+	chats  = 30 // groups in which results are reported
+	humans = 60 // users in all groups together
 	// The pause between two commands is random, between these bounds.
 	shortestPause = 150 * time.Millisecond
 	longestPause  = 550 * time.Millisecond
@@ -61,8 +61,8 @@ func newPeople(c *campaign, random *rand.Rand) *people {
 	return p
 }
 
-// joinAll makes all people join every group before the faults begin, so that the bot knows all
-// names.
+// joinAll makes the members of each group join it before the faults begin, so that the bot knows
+// all names.
 func (p *people) joinAll() {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 3*time.Minute)

@@ -29,11 +29,11 @@ var parametersJSON []byte
 type Table struct {
 	Source  string           // version of the documentation
 	Methods map[string]rules // by name
-	// Types are the objects that occur in parameters. An object of any other type may hold
-	// anything.
+	// Types maps the types of objects in parameters to the rules of their fields. An object of any
+	// other type may hold anything.
 	Types map[string]rules
-	// Variants are the types that stand for several types. The field "type" of an object selects
-	// one.
+	// Variants maps each type that stands for several types to these, by the value of the field
+	// "type" that selects them.
 	Variants map[string]map[string]string
 }
 

@@ -31,7 +31,7 @@ type Files map[string][]byte
 
 // Read reads the parameters from the query string and the body of a request, which may be of any
 // content type that Telegram supports. literals are the parameters of a JSON body that are not
-// strings. A file is also a parameter, whose value is file:// and the name of the field.
+// strings. A file is also a parameter, whose value is file:// and the file's name.
 func Read(r *http.Request, body []byte) (p Values, files Files, literals map[string]bool, err error) {
 	p, files, literals = Values{}, Files{}, map[string]bool{}
 	query, err := url.ParseQuery(r.URL.RawQuery)

@@ -16,7 +16,9 @@ import (
 )
 
 const (
-	firstID   = 731482905
+	// firstID is the id of the first update. Telegram's ids also begin at any number.
+	firstID = 731482905
+	// retention is how long an update waits before it is dropped.
 	retention = 24 * time.Hour
 	// futureMargin is how far an offset may lie beyond the next update id. Offsets further ahead
 	// are ignored.

@@ -23,8 +23,8 @@ import (
 const (
 	maxConnections = 100
 	maxRetryDelay  = time.Minute
-	maxRetryAfter  = 3600 // seconds
-	maxResponse    = 1 << 20
+	maxRetryAfter  = 3600    // seconds
+	maxResponse    = 1 << 20 // bytes of a response that are read
 )
 
 // NewClient returns a client that follows no redirects and uses no proxy.

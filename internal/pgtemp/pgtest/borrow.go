@@ -23,11 +23,12 @@ type Database struct {
 	drop     func() error
 }
 
-// The maximum number of connections to one database, while it is borrowed and while it is idle.
-// Most tests need no more than maxIdleSessions. Opening a connection takes more time than many
-// tests take, and the connections of all packages must fit into one server.
 const (
-	maxSessions     = 16
+	// maxSessions is the maximum number of connections to a borrowed database.
+	maxSessions = 16
+	// maxIdleSessions is the number of connections that an idle database keeps for the next test,
+	// because opening one takes more time than many tests do. Most tests need no more. The
+	// connections of all packages must fit into one server.
 	maxIdleSessions = 4
 )
 
@@ -85,7 +86,7 @@ type Main struct {
 	Session string
 }
 
-// Run runs the tests and returns the exit code.
+// Run runs the tests, drops the databases, and returns the exit code.
 func (m Main) Run() int {
 	session = m.Session
 	code := m.M.Run()

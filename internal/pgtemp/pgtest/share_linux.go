@@ -67,8 +67,8 @@ func socketName(run int, choice string) string {
 	return fmt.Sprintf("@elobot-pgtest-%x", hash[:16])
 }
 
-// join connects to the owner and waits for its answer. That is a line with the server's URL, or
-// with the reason why there is none.
+// join connects to the owner and waits for its answer. The answer is a line with the server's URL,
+// or with the reason why there is none.
 func join(address *net.UnixAddr) (answer string, _ net.Conn, err error) {
 	conn, err := net.DialUnix("unix", nil, address)
 	if err != nil {

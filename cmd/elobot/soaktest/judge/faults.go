@@ -14,7 +14,7 @@ const (
 	// fault keeps from being stored.
 	markedWithin = 5 * time.Second
 	// forgottenWithin is how long before a crash of the database a message may have arrived of
-	// which the database knows nothing afterwards.
+	// which the database knows nothing afterward.
 	forgottenWithin = time.Second
 	// A campaign of fullLength must have every kind of fault, and one of halfLength half of them.
 	fullLength, halfLength = 20 * time.Minute, 3 * time.Minute

@@ -205,7 +205,7 @@ func (t *trial) judgeCommand(c *Command) {
 	}
 }
 
-// compare compares the stored matches of a command with its result.
+// compare compares a command's stored matches with the result that it reported.
 func (t *trial) compare(c *Command) {
 	recorded := t.byKey[c.Key()]
 	if c.Undo != 0 && len(recorded) > 0 {
