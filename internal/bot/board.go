@@ -100,7 +100,7 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 }
 
 // unpin unpins a message, and reports whether it did. If Telegram refuses, the message stays as it
-// is: it was already unpinned or deleted, or the bot has lost the right.
+// is, because it was already unpinned or deleted, or the bot has lost the right to unpin.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
 	if err == nil {

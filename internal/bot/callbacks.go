@@ -207,7 +207,7 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	// updates may arrive out of order, but nobody presses a button before it exists
+	// updates may arrive out of order, but no press precedes its message
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}

@@ -148,8 +148,8 @@ func TestChartsThatFail(t *testing.T) {
 	}
 }
 
-// TestChartsThatCannotBeMade: a chart that cannot be read is tried again, one that cannot be drawn
-// is not. Neither makes a request.
+// TestChartsThatCannotBeMade: a chart whose ratings cannot be read is tried again, but one that
+// cannot be drawn is not. Neither makes a request.
 func TestChartsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
 	p, drawn := newCharts(t, 1500, 1516)
@@ -262,7 +262,7 @@ func TestChartData(t *testing.T) {
 }
 
 // TestChartCommand: /chart finds people like other questions do. The buttons of a chart change it
-// in place; the button on a player's page posts one.
+// in place, but the button on a player's page posts one.
 func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -68,7 +68,7 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
 }
 
-// simplify removes from a draft what Telegram may have refused, and reports whether it could: a
+// simplify removes from a draft what Telegram may have refused, and reports whether it could. A
 // plain message is better than none. It takes the first step that applies, and each step removes
 // what it checks for. A step that composes the draft again starts from the richest form of what is
 // left.

@@ -25,8 +25,8 @@ func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	return m
 }
 
-// TestEditedMatch: an edited /match reaches the service as a command; the service decides whether
-// it is a correction.
+// TestEditedMatch: an edited /match reaches the service as a command, because the service decides
+// whether it is a correction.
 func TestEditedMatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

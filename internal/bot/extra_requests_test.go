@@ -19,8 +19,8 @@ func (p *post) refuse(method, description string) {
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Description: description, Times: 1})
 }
 
-// TestEveryRequestIsAskedFor: whatever Telegram refuses, the sender asks for permission before each
-// request, and makes none without it.
+// TestEveryRequestIsAskedFor: the sender asks for permission before each request, including those
+// that follow a refusal by Telegram, and makes none without permission.
 func TestEveryRequestIsAskedFor(t *testing.T) {
 	t.Parallel()
 	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found", "Bad Request: can't parse entities", "Bad Request: of tomorrow"

@@ -16,8 +16,8 @@ import (
 
 var placeholder = regexp.MustCompile(`{{\.\w+}}`)
 
-// shownElsewhere matches texts that belong in no golden file: those of menus, which TestTheMenus
-// covers, most months, and those of the web board, which has its own tests.
+// shownElsewhere matches texts that belong in no golden file: the menus, which TestTheMenus covers,
+// the names of languages and months, and the texts of the web board, which has its own tests.
 var shownElsewhere = regexp.MustCompile(`^(language\.names|web\.\w+|commands\.\w+\.(private_)?menu|date\.months\.\w+)$`)
 
 // TestEveryTextIsGolden: the golden files contain each text of the catalog in at least one of its

@@ -20,7 +20,7 @@ const (
 	// shortSideNames players are listed, and the others counted.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is how many new players are listed; if there are more, they are only counted.
+	// maxNewNames is how many new players are listed. If there are more, they are only counted.
 	maxNewNames = 8
 	// maxNumbers is how many match numbers are listed.
 	maxNumbers = 10
@@ -77,7 +77,7 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	return all
 }
 
-// outcome says who won, with the score, and the sets and more in brackets.
+// outcome says who won, with the score, followed by the sets and the texts in more, in brackets.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
@@ -162,8 +162,8 @@ func (w words) sideNames(s ranking.Side) string {
 	return w.namesOf(s, func(p ranking.RatingChange) string { return boldName(p.Name) })
 }
 
-// namesOf returns the players of a side as rendered by show; of a large side, the first few and the
-// number of others.
+// namesOf returns the players of a side as rendered by show. Of a large side, it returns the first
+// few and the number of others.
 func (w words) namesOf(s ranking.Side, show func(ranking.RatingChange) string) string {
 	names := make([]string, len(s.Players))
 	for i, p := range s.Players {
@@ -253,7 +253,7 @@ func (w words) celebration(c *ranking.Celebration) string {
 	return w.Text(id, args{"Name": names, "Names": names, "Points": c.Number, "Rating": c.Number, "Wins": c.Number})
 }
 
-// maxLineRatings is how many rating changes a line lists; the others are only counted.
+// maxLineRatings is how many rating changes a line lists. The others are only counted.
 const maxLineRatings = 4
 
 func (w words) matchLine(n ranking.MatchRecorded) string {

@@ -65,7 +65,8 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 	return callbackData(code, args)
 }
 
-// pageSigns precede a match in button data; the key reports whether the page has newer matches.
+// pageSigns has the signs that precede a match in button data. The key reports whether the page has
+// newer matches.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
 // parseMatches returns a parser for the arguments that matchesData writes with a code. ok is false
@@ -162,7 +163,8 @@ func shortName(n ranking.Name) string {
 	})
 }
 
-// shortSide returns the players of a side; of a large side, the first one and the number of others.
+// shortSide returns the players of a side. Of a large side, it returns the first one and the number
+// of others.
 func (w words) shortSide(side []ranking.Name) string {
 	return w.side(namesAs(side, shortName), maxRowSide, 1)
 }

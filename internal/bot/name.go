@@ -124,8 +124,8 @@ var linkEnders = strings.NewReplacer(
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
 // showText renders a text that people chose. Such texts must not get into a message in any other
-// way: showText cleans it, breaks its links, escapes it for HTML, and isolates its writing
-// direction.
+// way, because showText cleans them, breaks their links, escapes them for HTML, and isolates their
+// writing direction.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }

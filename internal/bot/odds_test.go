@@ -93,7 +93,8 @@ func TestTeamTurns(t *testing.T) {
 	w.expect("once the /teams is gone", unknownButton)
 }
 
-// TestTeamWizardReplies: a typed score is that of the teams, in their order.
+// TestTeamWizardReplies: the numbers of a typed score belong to the teams, in the order of the
+// teams.
 func TestTeamWizardReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -113,7 +113,7 @@ func TestButtonsOfPlayers(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPlayer: "against you" replaces a player's page, and the way back restores it.
+// TestPagesOfAPlayer: "against you" replaces a player's page, and the button back restores it.
 func TestPagesOfAPlayer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

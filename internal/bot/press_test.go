@@ -165,8 +165,8 @@ func TestPressesThatAreIgnored(t *testing.T) {
 	}
 }
 
-// TestPressIsNotBeforeItsMessage: a press is never dated before its message, because the date of an
-// update may be that of an older neighbor.
+// TestPressIsNotBeforeItsMessage: a press is never dated before its message. It has no date of its
+// own, so intake may give it the date of an older update.
 func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	t.Parallel()
 	rankings := &fakeRankings{}

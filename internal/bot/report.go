@@ -60,8 +60,8 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 	}
 }
 
-// reportedSide returns the players of a side as reported; of a large side, the first few and the
-// number of others.
+// reportedSide returns the players of a side as reported. Of a large side, it returns the first few
+// and the number of others.
 func (w words) reportedSide(players []ranking.Name) string {
 	return w.side(namesAs(players, showName), maxSideNames, shortSideNames)
 }

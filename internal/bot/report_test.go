@@ -40,7 +40,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to nobody yet, so only
+// TestNamesInAGroupWithoutPlayers: in a new group, a first name belongs to no player yet, so only
 // mentions work.
 func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	t.Parallel()
@@ -88,8 +88,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard by the person it asks is an answer; a reply to any other
-// message is not.
+// TestWizardReplies: a reply to a wizard is an answer if the person whom the wizard asks sends it.
+// A reply to any other message is not.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"

@@ -109,8 +109,8 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, origin: o}
 }
 
-// isFromPerson reports whether a member of the chat wrote this message: not a bot or a channel, not
-// forwarded, and not sent via a bot.
+// isFromPerson reports whether a member of the chat wrote this message. The sender must not be a
+// bot or a channel, and the message must not be forwarded or sent via a bot.
 func (m *message) isFromPerson() bool {
 	return m.isWritten() && (m.isAnonymousAdmin() || m.SenderChat == nil && !m.From.IsBot)
 }
@@ -121,8 +121,8 @@ func (m *message) isFromChannel() bool {
 	return m.isWritten() && m.SenderChat != nil && m.SenderChat.Type == "channel"
 }
 
-// isWritten reports whether this message was written in its chat, which is not a channel: not
-// forwarded, and not sent via a bot.
+// isWritten reports whether this message was written in its chat, neither forwarded nor sent via a
+// bot, and the chat is not a channel.
 func (m *message) isWritten() bool {
 	isForward := m.IsAutomaticForward || m.ForwardOrigin != nil
 	return m.From != nil && m.ViaBot == nil && !isForward && m.Chat.Type != "channel"

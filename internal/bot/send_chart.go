@@ -12,7 +12,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// maxDrawings is how many charts are drawn concurrently: each takes a core, and memory for its
+// maxDrawings is how many charts are drawn concurrently. Each takes a core, and memory for its
 // ratings and its pixels.
 const maxDrawings = 2
 

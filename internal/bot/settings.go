@@ -101,9 +101,9 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings, at most eight: those that open a group,
-// the settings of a group, the values of a setting, or the time zones of a region. In a group, a
-// setting with two values shows them directly, and so does the group's only setting.
+// settingButtons returns the buttons below the settings, at most eight. They open the groups or the
+// settings of a group, or choose one of the values of a setting or the time zones of a region. In a
+// group, a setting with two values shows them directly, and so does the group's only setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)

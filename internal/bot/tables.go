@@ -55,8 +55,8 @@ func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
 }
 
-// refusesTable reports whether Telegram seems to have refused a table as such: the request had no
-// effect, and the same message as text may be accepted.
+// refusesTable reports whether Telegram seems to have refused a table as such. Then the request had
+// no effect, and the same message may be accepted as text.
 func refusesTable(err error) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))

@@ -53,7 +53,8 @@ func TestTurnPage(t *testing.T) {
 	}
 }
 
-// TestStartSeason: the button that starts a season works as long as those of other prompts.
+// TestStartSeason: the button that starts a season works for PromptWindow, as the buttons of other
+// prompts do.
 func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

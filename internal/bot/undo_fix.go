@@ -59,8 +59,8 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 }
 
 // cardOf returns the button below a card, if this bot sent the message. If a possible duplicate of
-// a card was sent, the bot knows only the second by its message id; the button identifies both. A
-// button without a tag does not identify the match reliably.
+// a card was sent, the bot knows only the second by its message id, but the button identifies both.
+// A button without a tag does not identify the match reliably.
 func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
 		if card, ok := parseCardData(data); ok && card.tag != "" {

@@ -42,7 +42,7 @@ func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 type args = catalog.Args
 
 // textBy returns a text that names a person in the argument Name. A reporter without a name is an
-// admin who writes as the group; such texts have the suffix _admin.
+// admin who writes as the group, for whom the texts have the suffix _admin.
 func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	if r.Name == nil {
 		return w.Text(id+"_admin", with)

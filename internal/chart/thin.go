@@ -18,7 +18,7 @@ type column struct {
 }
 
 // thin appends points to columns of the given width. Of each column it keeps the highest, the
-// lowest and the last point; the first is between them.
+// lowest and the last point. It does not need the first, which is between the extremes.
 func (p *plot) thin(columns trace, points []Point, width int) trace {
 	season := 0
 	for _, point := range points {

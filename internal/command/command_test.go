@@ -166,8 +166,8 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities: of the entities, only the one valid mention counts; those that do not fit
-// the text are ignored.
+// TestParseBadEntities: only the one valid mention counts, because entities that do not fit the
+// text are ignored.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19

@@ -13,7 +13,7 @@ import (
 
 // Correct suggests a well-formed /match for a malformed one, ready to be sent. ok is false if its
 // meaning is not clear, if the suggestion would drop a word that is no filler, or if it cannot be
-// written. The arguments are those of ParseMatch, and err is its error.
+// written. c and names are the arguments of ParseMatch, and err is its error.
 func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	t := c.text()
 	return correct(t.written, err, func(written string) (string, error) {
@@ -86,7 +86,7 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 // outcomeCommands report a result without points.
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
-// command returns the command that reports a match in a ladder; an empty ladder means the one that
+// command returns the command that reports a match in a ladder. An empty ladder means the one that
 // applies. It returns an empty string if a player cannot be written unambiguously.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)

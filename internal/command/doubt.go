@@ -185,8 +185,9 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 }
 
 // possible returns the ways to read several scores: all of them, or without a possible total or
-// aside. If the first or the last one is the total of the others, it is dropped; if it does not
-// equal the sets that were won, it may be a set as well. And "1/2" may be a drawn game.
+// aside. A first or last score that may be the total of the others is dropped. If it does not equal
+// the sets that were won, it may also be a set, so both ways are possible. "1/2" may be a drawn
+// game.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1

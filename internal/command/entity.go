@@ -11,7 +11,7 @@ import (
 // EntityKind is Telegram's type of an entity.
 type EntityKind string
 
-// The kinds that matter to commands; all others are ignored.
+// The kinds that matter to commands. All others are ignored.
 const (
 	KindBotCommand  EntityKind = "bot_command"
 	KindMention     EntityKind = "mention"
@@ -60,7 +60,7 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	return strings.TrimFunc(left.String(), isSpace), people
 }
 
-// person returns the mentioned person; piece is the text that the entity marks.
+// person returns the mentioned person. piece is the text that the entity marks.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	const longest = 32 // the longest username that Telegram allows
 	var p Person

@@ -145,7 +145,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	}
 }
 
-// entitySize is the number of bytes that encode an entity: kind, user, offset, length.
+// entitySize is the number of bytes that encode an entity: one each for its kind and user, and two
+// each for its offset and length.
 const entitySize = 6
 
 // decodeEntities turns every six bytes into an entity. The user of a text mention is numbered by

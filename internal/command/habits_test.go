@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHabits: what people type is read as intended; testdata/habits/en.txt explains the form of the
+// TestHabits: what people type is read as intended. testdata/habits/en.txt explains the form of the
 // cases. At least half of each language's cases were found, not invented.
 func TestHabits(t *testing.T) {
 	t.Parallel()

@@ -15,8 +15,7 @@ const (
 	maxWords = 6 // the longest name, in words, that is found without quotes
 )
 
-// Names are the names by which the players of a group can be meant. They are safe for concurrent
-// use.
+// Names finds the players of a group by their names. It is safe for concurrent use.
 type Names struct {
 	people  []Person
 	byName  map[string][]int // folded names, first names and usernames to indexes of people

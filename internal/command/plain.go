@@ -159,8 +159,8 @@ func unclearName(found []plainName, way, other int) (word string) {
 }
 
 // find returns the names in a text, and the unknown words that may be names. At each word it takes
-// the longest name; one that ends with a number counts only if numbers is true. An @ before a name
-// is part of it: in "@bob", which is too short, Telegram marks no mention.
+// the longest name. A name that ends with a number counts only if numbers is true. An @ before a
+// name is part of it: in "@bob", which is too short, Telegram marks no mention.
 func (n *Names) find(t text, numbers bool) []plainName {
 	var found []plainName
 	all, quoted := atoms(t.written), t.quotes()

@@ -9,7 +9,7 @@ import (
 
 // Question is what a question such as /ranking asks for, beyond its default view.
 type Question struct {
-	// the person whose standing is asked for, zero if none is named; a plain name may have no owner
+	// the person whose standing is asked for, zero if none is named; no player may have the name
 	Who     Person
 	Number  int    // a page or a number of places, 0 if not given
 	Span    Span   // the span of time, empty if none is named

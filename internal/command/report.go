@@ -105,7 +105,7 @@ func (l line) winsFirst() bool {
 }
 
 // lines reads all words of a report. If at least two lines have people and numbers, each line is a
-// result; otherwise the whole text is one.
+// result. Otherwise the whole text is one.
 func (p parser) lines(t text) ([]line, error) {
 	whole, err := p.line(t)
 	if err != nil || len(whole.scores.numbers) < 4 {

@@ -21,7 +21,7 @@ import (
 //	has was art se   an auxiliary, a passive one, an article, a pronoun such as "le"
 //
 // Parts in brackets are optional, and bars separate alternatives. A verb must also agree with the
-// subject; see agrees.
+// subject, as agrees checks.
 var forms = map[string][]form{
 	"en": readForms(
 		"[S] win",                       // I won; bob won
@@ -100,7 +100,7 @@ var formsWithoutVerb = readForms("[S] [against|a] [art] O", "[I] with [art] O", 
 // field lists what a piece of a sentence may be.
 type field []string
 
-// form is the variants of a sentence; each has a field for every side and word.
+// form has the variants of a sentence. Each has a field for every side and word.
 type form [][]field
 
 func readForms(texts ...string) []form {
@@ -229,8 +229,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	return 0, false
 }
 
-// subjectSide returns the side of the subject. A missing subject is the side other than the
-// object's; without an object, it is the sender, who is the first side.
+// subjectSide returns the side of the subject. A missing subject is on the side opposite the
+// object. Without an object, it is the sender, who is the first side.
 func (s sentence) subjectSide() int {
 	switch {
 	case s.subject != nil:

@@ -66,7 +66,7 @@ func (w word) isPerson() bool { return w.person != nil || w.meaning.isSender() }
 // isClaim reports whether a word says who won.
 func (w word) isClaim() bool { return won <= w.meaning && w.meaning <= drew }
 
-// isEnding reports whether a word says how a match ended; such a word stands behind the score.
+// isEnding reports whether a word says how a match ended. Such a word follows the score.
 func (w word) isEnding() bool { return w.meaning == early || w.meaning == afterTime }
 
 // isScore reports whether a word has numbers of a score.

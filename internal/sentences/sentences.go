@@ -206,7 +206,8 @@ func (s *Sentence) fill(language string, number int) error {
 	return nil
 }
 
-// orSingle returns the scores, or a single one if there are none: sets count, not their total.
+// orSingle returns the scores, or a single one if there are none. If a sentence has both, the sets
+// count, not their total.
 func orSingle(scores [][2]int, single [2]int) [][2]int {
 	if scores == nil {
 		return [][2]int{single}

@@ -138,8 +138,8 @@ type contestant struct {
 	standing ladder.Standing // a newcomer's for a person who has never played in the ladder
 }
 
-// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds
-// nobody to the ladder.
+// contestantsOf returns the people of two sides as contestants, or why they cannot play. It adds no
+// players to the ladder.
 func contestantsOf(a ranking.Asked, people [2][]command.Person) (sides [2][]contestant, refusal notice.Notice) {
 	var playing []ranking.Known
 	for side := range people {

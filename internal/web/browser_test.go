@@ -58,7 +58,7 @@ func newBrowser(t *testing.T) *browser {
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(func() {
-		// The browser closes itself: a killed one leaves files behind.
+		// Let the browser close itself, because a killed one leaves files behind.
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Error(err)
 		}

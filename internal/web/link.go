@@ -52,8 +52,8 @@ func (l Links) opens(token string, b ranking.WebBoard) bool {
 	return hmac.Equal([]byte(token), []byte(l.token(b)))
 }
 
-// FitsButtons reports whether Telegram accepts the links in buttons: they must begin with https and
-// have a public name.
+// FitsButtons reports whether Telegram accepts the links in buttons. They must begin with https and
+// have a public host name.
 func (l Links) FitsButtons() bool {
 	u, err := url.Parse(l.base)
 	if err != nil || u.Scheme != "https" || net.ParseIP(u.Hostname()) != nil {

@@ -1,7 +1,7 @@
 // Package web is the bot's HTTP server: health checks at /healthz and /readyz, metrics at /metrics
 // for Prometheus and at /api/metrics as JSON, the webhook that receives updates from Telegram, and
 // the web boards of groups. Health checks and metrics are read-only and need no authentication.
-// Health checks reveal nothing confidential; metrics belong on an address of their own.
+// Health checks reveal nothing confidential, but metrics belong on an address of their own.
 package web
 
 import (

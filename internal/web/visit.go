@@ -114,7 +114,7 @@ func (v *visit) Asset(name string) string {
 }
 
 // URL returns the address of a page below the board for the same ladder. pairs are the names and
-// values of parameters; those without a value are omitted.
+// values of parameters. Those without a value are omitted.
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
 // InLadder returns the address of the current page for another ladder, or of its ranking if the
