@@ -90,8 +90,8 @@ func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	return nil
 }
 
-// isGone reports whether the match of a button no longer exists. Another match may have its number
-// by now.
+// isGone reports whether the match of a button no longer exists. Another match may now have its
+// number.
 func (a amendOperation) isGone(m *StoredMatch) bool {
 	if m == nil {
 		return a.Match.Tag != "" || a.Changes != nil

@@ -227,7 +227,7 @@ func (a *askOperation) onlyNamed() int {
 
 // ReportPrompt asks which reading of a report is meant, or whether the report counts at all.
 type ReportPrompt struct {
-	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in its first message, whose id it is
+	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag     MatchTag       `json:"tag,omitempty"`
 	Doubt   command.Doubt  `json:"doubt"`
 	Word    string         `json:"word,omitempty"` // the name in doubt, or the line

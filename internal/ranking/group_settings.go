@@ -56,13 +56,13 @@ type Setting struct {
 type SettingGroup string
 
 const (
-	AboutDisplay   SettingGroup = "display"
-	AboutTime      SettingGroup = "time"
-	AboutRating    SettingGroup = "rating"
-	AboutPlaces    SettingGroup = "places"
-	AboutSeasons   SettingGroup = "season"
-	AboutReporting SettingGroup = "reporting"
-	AboutWeb       SettingGroup = "online"
+	AboutDisplay   SettingGroup = "display"   // language, tables, celebrations, chart colors
+	AboutTime      SettingGroup = "time"      // the time zone
+	AboutRating    SettingGroup = "rating"    // start rating, K-factors, margin of victory
+	AboutPlaces    SettingGroup = "places"    // matches for a place, days until a player is hidden
+	AboutSeasons   SettingGroup = "season"    // length of seasons, halfway starts
+	AboutReporting SettingGroup = "reporting" // draws, uneven teams
+	AboutWeb       SettingGroup = "online"    // the web board
 )
 
 // SettingGroups returns the groups in display order.

@@ -129,7 +129,7 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
-		// A button identifies its ladder by id: another ladder may have that name by now.
+		// A button identifies its ladder by id: another ladder may now have that name.
 		c.Ladder = cmp.Or(c.Ladder, n.ladder)
 		s.planAgain(ctx, c)
 	case foundPrompt:
@@ -141,7 +141,7 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	return nil
 }
 
-// planAgain lets the operation plan the call again with what is known by now.
+// planAgain lets the operation plan the call again with what is now known.
 func (s *Service) planAgain(ctx context.Context, c *call) {
 	c.wants.plan(s, c)
 	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false

@@ -296,8 +296,8 @@ type UndoPrompt struct {
 
 var _ = notice.Register[UndoPrompt](notice.Kind{Name: "undo_prompt", Purpose: notice.Outcome, Alone: true})
 
-// UndoDropped says that a prompt whether or what to undo was canceled or has expired. Another
-// command may still undo the match.
+// UndoDropped says that a prompt about an undo was canceled or has expired. Another command may
+// still undo the match.
 type UndoDropped struct {
 	Number int       `json:"number"`       // 0 if no match was chosen
 	By     *Reporter `json:"by,omitempty"` // who canceled; nil if the prompt expired

@@ -150,8 +150,7 @@ func TestLastUndone(t *testing.T) {
 }
 
 // TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, whether the
-// merge undid it or somebody had undone it before. A match undone by an anonymous admin can be
-// restored.
+// merge undid it or a member did so before. A match undone by an anonymous admin can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -92,8 +92,8 @@ type writer interface {
 	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
 }
 
-// Locked is a transaction that locks a group: no other transaction can record, amend or merge in
-// it. Apply or Rewrite commits it.
+// Locked is a transaction that holds the lock of a group, so no other transaction can record, amend
+// or merge in that group. Apply or Rewrite commits it.
 type Locked interface {
 	writer
 	// Rewrite writes the changes of a replay, and nothing else.
@@ -162,7 +162,7 @@ type Needs struct {
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
 	Prompt        PromptID // requests Prompt
-	Played        int      // requests that many LastMatches
+	Played        int      // requests LastMatches: as many of the sender, and of all players
 	Board         bool     // requests Board
 	Topics        bool     // requests the Topics of the Ladders
 	Timer         bool     // requests Due
@@ -246,8 +246,8 @@ type ForReport struct {
 	// Leaders are the requested players at the top of the ranking, read together with the standings
 	// of the People.
 	Leaders []ladder.Leader
-	// LastMatches are matches of the sender and of all others in the ladder that count, newest
-	// first.
+	// LastMatches are the last matches that count in the ladder, of the sender and of all players,
+	// newest first.
 	LastMatches []PlayedBefore
 }
 
@@ -317,8 +317,8 @@ type StoredMatch struct {
 	// SidesSwapped reports whether the match's card shows side B first: it won, or it was the last
 	// to win before a fix made the match a draw.
 	SidesSwapped bool
-	// SamePerson reports whether two of the players are the same person by now. Such a match is
-	// undone, by their merge or before it.
+	// SamePerson reports whether two of the players have turned out to be the same person. Such a
+	// match is undone, by their merge or before it.
 	SamePerson bool
 	// Asked has the open prompts about the match, by the person asked; 0 stands for all admins. A
 	// prompt that has waited longer than a PromptWindow for its delivery does not count.

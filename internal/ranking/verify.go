@@ -60,10 +60,10 @@ type IntegrityIssues struct {
 type Problem string
 
 const (
-	MissingNumber     Problem = "missing_number"
-	NumberNotAssigned Problem = "number_not_assigned"
-	MissingKey        Problem = "missing_key"
-	DuplicateKey      Problem = "duplicate_key"
+	MissingNumber     Problem = "missing_number"      // an assigned number has no match
+	NumberNotAssigned Problem = "number_not_assigned" // a match has an unassigned number
+	MissingKey        Problem = "missing_key"         // a recent match lacks its stored outcome
+	DuplicateKey      Problem = "duplicate_key"       // two matches have the same key
 
 	WrongSides      Problem = "wrong_sides"       // a side is empty, or a player has no standing
 	WrongSets       Problem = "wrong_sets"        // the score does not match the sets

@@ -417,7 +417,7 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 
 // OpponentPrompt asks who the opponent was.
 type OpponentPrompt struct {
-	Prompt    PromptID `json:"prompt,omitempty"` // 0 in its first message, whose id it is
+	Prompt    PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag       MatchTag `json:"tag,omitempty"`
 	Opponents []Name   `json:"opponents"` // of this page
 	First     int      `json:"first"`     // the index of the first of them, from 0
@@ -441,7 +441,7 @@ var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: no
 
 // ScorePrompt asks for the score of the sender against an opponent, or between two teams.
 type ScorePrompt struct {
-	Prompt   PromptID `json:"prompt,omitempty"` // 0 in its first message, whose id it is
+	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag      MatchTag `json:"tag,omitempty"`
 	At       Choice   `json:"at"` // of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
