@@ -103,8 +103,8 @@ func (hook *Webhook) admits(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(given[:], want[:]) == 1 && hook.secret != ""
 }
 
-// update reads the update in the request. If there is none, the status is that of the response;
-// otherwise it is 200.
+// update reads the update in the request. The status is 200, or the status of the response if there
+// is no update.
 func (hook *Webhook) update(w http.ResponseWriter, r *http.Request) (Update, int) {
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {

@@ -92,9 +92,9 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	return level
 }
 
-// rank converts a wait that began at since on the given level to the start of an equally urgent
-// wait on level 0. All lanes rise at the same speed, so the lane with the earliest rank goes first,
-// and their order changes only when a level does.
+// rank converts the start of a wait at the given level to the start of an equally urgent wait at
+// level 0. All lanes rise at the same speed, so the lane with the earliest rank goes first, and
+// their order changes only when a level does.
 func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }

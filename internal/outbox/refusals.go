@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// outageLimit is how long the same refusal in several chats counts as an outage at most.
+// outageLimit is the longest time for which the same refusal in several chats counts as an outage.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)

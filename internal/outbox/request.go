@@ -251,7 +251,8 @@ func (t *term) onResult(r result, now time.Time) {
 }
 
 // judge decides what a failure for an unknown reason means: either an outage, which counts against
-// no item, or a failure of its item, which becomes a dead letter after too many of them.
+// no item, or a failure of the item, which becomes a dead letter after Settings.MaxFailures of
+// them.
 func (t *term) judge(r *result, now time.Time) {
 	f, l, item := r.Failure, r.lane, r.Message.Row
 	if f == nil || f.Kind != Failed {

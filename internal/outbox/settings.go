@@ -21,8 +21,8 @@ type Settings struct {
 	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more
 	// wait, Bounds.MaxWaiting is reduced to a tenth.
 	WaitingTotal int
-	// MaxFailures is how many requests for an item end as Failed until it becomes a dead letter,
-	// default 8.
+	// MaxFailures is the number of requests for an item that end as Failed before it becomes a dead
+	// letter, default 8.
 	MaxFailures int
 	// Favoured lists the chats, by the messenger's id, that take precedence over
 	// others of their kind.

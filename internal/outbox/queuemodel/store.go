@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// lostAfter is the time after the start of a request to a parked chat from which on its outcome
-// counts as lost.
+// lostAfter is how long the model waits for the outcome of a request to a parked chat before it
+// counts the outcome as lost.
 const lostAfter = time.Minute
 
 // Took records that items were taken from the store for one request and marked as being sent.

@@ -30,20 +30,22 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. rowLane and rowPosition are the lane and the position of an
-// outbox row o. waits is the condition that o waits in the lane l. inOrder is the order of such
-// rows. Together they leave the planner no choice but outbox_waiting_idx. If the planner could
-// find the rows by their ids, it would do so whenever it believes that most rows wait, and scan
-// all rows that do not.
+// Fragments of queries for lanes. Together they leave the planner no choice but outbox_waiting_idx.
+// If the planner could find the rows by their ids, it would do so whenever it believes that most
+// rows wait, and scan all rows that do not.
 const (
-	rowLane     = `(o.chat_id, o.lane)`
+	// rowLane is the lane of an outbox row o.
+	rowLane = `(o.chat_id, o.lane)`
+	// rowPosition is the position of an outbox row o among all lanes.
 	rowPosition = `(o.chat_id, o.lane, o.id)`
-	waits       = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
+	// waits is the condition that an outbox row o waits in the lane l.
+	waits = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
 	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting
 	// rows cannot be used for it; in a new database the planner would otherwise prefer that index.
 	unfinished = `o.state IN ('planned', 'sending')`
-	inOrder    = `o.chat_id, o.lane, o.id`
+	// inOrder orders waiting rows by lane, and within a lane by age.
+	inOrder = `o.chat_id, o.lane, o.id`
 )
 
 // over is the condition that a row o must not be sent any more: it is too late, or it is a page and
@@ -54,7 +56,7 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 
 // pausesValid is the condition that the pauses of a row o at the head of its lane, and of its chat,
 // are valid. A pause begins with a request, or with the row. Pauses that start in the future are
-// ignored: the clock was set back.
+// ignored, because the clock was set back.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It

@@ -153,8 +153,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth makes players rejoin the ladders of group that they have left, if they are
-// still members of the group of.
+// queueMembersOfBoth makes the members of the group of rejoin the ladders of group, if they have
+// left those.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1

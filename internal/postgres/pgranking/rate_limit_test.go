@@ -14,8 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestRecentUsage: commands count by their own dates, up to the date of the command that is counted
-// for. Notices to slow down also count in the time after it.
+// TestRecentUsage: commands count by their own dates, up to the date of the current command.
+// Notices to slow down also count in the time after it.
 func TestRecentUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

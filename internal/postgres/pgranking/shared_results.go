@@ -36,7 +36,8 @@ const (
 	sharedTimeout = 2 * time.Second
 )
 
-// shortLockTimeout shortens a transaction's wait for locks, because all results in it wait with it.
+// shortLockTimeout limits a transaction's waits for locks to 100 ms, because all results in it
+// wait.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // errAlone tells a waiting caller to write its result itself. From then on the caller holds a slot.

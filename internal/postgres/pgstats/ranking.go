@@ -43,7 +43,8 @@ const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadd
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// comparedDays is how many days ago the places were that a page compares its places with.
+// comparedDays is the age, in days, of the earlier places with which a page compares the current
+// ones.
 const comparedDays = 7
 
 // rankedRow is a row of the ranking with its player, as the queries return it.

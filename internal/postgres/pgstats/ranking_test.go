@@ -26,8 +26,8 @@ type member struct {
 	Left                  bool
 }
 
-// rankingOf calculates the ranking plainly. A player has a place from the given number of matches
-// on, and is hidden after the given number of days without one. It returns all rows, the number of
+// rankingOf calculates the ranking plainly. A player needs the given number of matches for a place,
+// and is hidden after the given number of days without a match. It returns all rows, the number of
 // rows with a place, and the number of hidden players.
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
