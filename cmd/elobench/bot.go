@@ -149,8 +149,8 @@ func (p *process) during(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { cancel(nil) }
 }
 
-// stop stops the process gracefully, or kills it after stopTimeout. It returns an error unless the
-// process ends well.
+// stop stops the process gracefully, or kills it after stopTimeout. It returns an error if the
+// process fails.
 func (p *process) stop() error {
 	p.terminate()
 	<-p.ended

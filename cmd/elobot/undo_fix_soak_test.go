@@ -14,7 +14,8 @@ const (
 	amendmentGroups   = 3
 )
 
-// amendmentCrash is a bot that is killed while results are reported, undone and corrected.
+// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and
+// corrected.
 type amendmentCrash struct {
 	*crash
 	tables   []*table

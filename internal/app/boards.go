@@ -28,7 +28,7 @@ type boardStore interface {
 	// QueueBoards queues an update of the board of each given chat that has one, and returns those
 	// chats.
 	QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error)
-	// QueueAllBoards is QueueBoards for all chats.
+	// QueueAllBoards is like QueueBoards, but for all chats.
 	QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error)
 }
 

@@ -52,7 +52,7 @@ func reconcileWebhook(
 		case want.URL == "" && state.URL != "":
 			return telegram.ErrWebhookSet
 		case want.URL != "" && len(state.Differences) > 0:
-			// The address is not logged: it may contain secrets.
+			// The address is not logged, because it may contain secrets.
 			if err = client.SetWebhook(ctx, want); err == nil {
 				log.InfoContext(ctx, "webhook registered", "changed", strings.Join(state.Differences, ", "))
 			}

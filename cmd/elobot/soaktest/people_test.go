@@ -21,11 +21,11 @@ const (
 	// The pause between two commands is random, between these bounds.
 	shortestPause = 150 * time.Millisecond
 	longestPause  = 550 * time.Millisecond
-	// In every third chat, this percentage of the commands are undos.
+	// One in undoChats chats has undos: undoPercent percent of its commands.
 	undoChats, undoPercent = 3, 6
 )
 
-// people are the users who report results.
+// people makes users report results and undo some of them.
 type people struct {
 	*campaign
 	random *rand.Rand

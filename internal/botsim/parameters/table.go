@@ -112,8 +112,8 @@ func hasShape(v any, typ string) bool {
 	return false
 }
 
-// isText reports whether values of a type are texts. A file is the text that Read puts in its
-// place.
+// isText reports whether values of a type are texts. A file counts too, because Read replaces it
+// with a text.
 func isText(typ string) bool { return typ == typeString || typ == typeFile }
 
 // isNested reports whether values of a type are arrays or objects.

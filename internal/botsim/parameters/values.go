@@ -22,11 +22,11 @@ func notAnObject(name string) error {
 	return Error("can't parse " + strings.ReplaceAll(name, "_", " ") + " JSON object")
 }
 
-// Values are the parameters of a request as text, by name. Nested values are JSON, as in a form
-// field.
+// Values maps the names of a request's parameters to their values as text. Nested values are JSON,
+// as in a form field.
 type Values map[string]string
 
-// Files are the files of a form, by the names of their fields.
+// Files maps the names of a form's fields to the contents of their files.
 type Files map[string][]byte
 
 // Read reads the parameters from the query string and the body of a request, which may be of any

@@ -103,7 +103,7 @@ func dropDatabase(server, name string) error {
 const (
 	// templateLock is the advisory lock for creating templates and dropping old databases.
 	templateLock = 0x656c6f626f74
-	// staleAge is the age at which databases are dropped that other processes have left behind.
+	// staleAge is the age at which databases that other processes have left behind are dropped.
 	staleAge = 48 * time.Hour
 )
 
