@@ -162,7 +162,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	return r.do(ctx, req.origin, op)
 }
 
-// do asks the service to carry out an operation; nil is a no-op.
+// do asks the service to carry out an operation. A nil operation is a no-op.
 func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
 	if op == nil {
 		return nil

@@ -95,7 +95,7 @@ func (h *DeadLetterHandler) recipient(
 }
 
 // commandOrigin returns the origin of a command, and its text. A damaged message may lack its
-// entities; then the text alone decides whether it is a command.
+// entities. Then the text alone decides whether it is a command.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false

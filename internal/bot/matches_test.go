@@ -90,7 +90,7 @@ func TestHistoryData(t *testing.T) {
 	}
 }
 
-// FuzzHistoryTurn: data that can be read is data that the bot writes.
+// FuzzHistoryTurn: the parsers accept only data that the bot writes.
 func FuzzHistoryTurn(f *testing.F) {
 	for _, args := range []string{"", "7", "7:o5", "7:n5", "o5", "n5", "07"} {
 		f.Add(args)

@@ -21,8 +21,8 @@ func needsNewerRelease(m outbox.Message) bool {
 	return isUnknown(m.Row.Kind) || slices.ContainsFunc(m.Items, func(i outbox.Item) bool { return isUnknown(i.Kind) })
 }
 
-// setAside returns the outcome of a message that waits for a newer release: all of it, or only its
-// first item.
+// setAside returns the outcome of a message that waits for a newer release, either all of it or
+// only its first item.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
 	if !m.Row.Repeated {

@@ -42,8 +42,8 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 	return rows
 }
 
-// pick handles the buttons that settle an unclear name in a question: it answers the question, or
-// asks about the next such name.
+// pick handles the buttons that settle an unclear name in a question. It answers the question, or
+// asks about the next unclear name.
 func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Topic != aboutStatistics { // the message may have been edited since

@@ -278,8 +278,8 @@ func runTable(t *testing.T, table string) {
 	t.Logf("%s: right %d, asked %d, refused %d, differs %d, wrong %d", table, count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
 }
 
-// usernames are those of the people in the tables, in the order of firstNames. The first is the
-// sender.
+// usernames has the usernames of the people in the tables, in the order of firstNames. The first
+// person is the sender.
 var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander", "dove", "dennis", "darts", "april"}
 
 const maxCast = 8 // people in each group

@@ -18,7 +18,7 @@ const (
 	the              // a filler that may stand between a preposition and a name
 	// part of a match: "set". With a word that says who won, it leaves open who won the match
 	oneSet
-	past    // an earlier day; together with present, a report has two results
+	past    // an earlier day; together with present, it leaves open who won
 	present // today
 	// an emoji of the winner or of a rank: a mood beside a person, elsewhere a filler
 	joy
@@ -36,8 +36,8 @@ const (
 	times         // between two numbers a colon, elsewhere versus
 	early         // the match ended early or was not played, so its games do not count
 	afterTime     // the score is the one after extra time or penalties
-	clock         // before a score it makes it a time of day, elsewhere it is of
-	clockOrMarker // before a score it makes it a time of day, elsewhere it is marker
+	clock         // makes a number after it a time of day; elsewhere of
+	clockOrMarker // makes a number after it a time of day; elsewhere marker
 
 	// The following words count in a form if a person follows; elsewhere they are fillers.
 
@@ -50,7 +50,7 @@ const (
 	withOrTo  // with, but to behind a word for losing: "perdí con @bob"
 	of        // stands before the person who did it, or before something else
 	article   // of a name
-	clitic    // a pronoun next to the verb: "le gané"; in front of a person an article
+	clitic    // a pronoun beside the verb, as in "le gané"; before a person an article
 
 	// The following words count in a form.
 

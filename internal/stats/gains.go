@@ -16,7 +16,7 @@ import (
 // Gains shows who has gained the most in a current span of time.
 type Gains struct {
 	Title string `json:"title"` // of the group
-	// the first instant of the span; the key is from when there were only months
+	// the first instant of the span; stored notices have this key even if the span is not a month
 	Since time.Time `json:"month"`
 	Rows  []GainRow `json:"rows"` // at most MaxPlaces
 }

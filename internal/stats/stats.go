@@ -1,5 +1,5 @@
-// Package stats answers questions about ratings. It only reads: the ranking service commits an
-// answer together with its question's idempotency key.
+// Package stats answers questions about ratings. It only reads. The ranking service commits an
+// answer together with the idempotency key of the question.
 package stats
 
 import (
@@ -105,7 +105,7 @@ type ofPeople struct{}
 // IsAbout implements ranking.Question.
 func (ofPeople) IsAbout(command.Command) bool { return true }
 
-// Typed is a typed question: what it asks depends on the words of the command, and on the members
+// Typed is a typed question. What it asks depends on the words of the command, and on the members
 // of the group.
 type Typed struct{ Form }
 

@@ -488,7 +488,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestSizeOfTheRanking: the page of 200 players is small.
+// TestSizeOfTheRanking: the ranking of 200 players has at most 60,000 bytes when it is compressed.
 func TestSizeOfTheRanking(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -564,7 +564,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzBoard: the answer to any request is a page or a refusal.
+// FuzzBoard: the answer to any request is a page or a refusal, never a server error.
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)
