@@ -61,7 +61,7 @@ type promptedResult struct {
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // the first added people become players unless they are players
+	added  int              // the first added people become players unless they already are
 	chosen *recordOperation // the result, nil if the option reports none
 }
 
@@ -121,7 +121,7 @@ func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission lets any admin answer the prompt of an anonymous admin.
+// permission lets the players and any admin answer the prompt of an anonymous admin.
 func (r reportAnswer) permission(snap *Snapshot) Permission {
 	if r.reporter != nil {
 		return Permission{}

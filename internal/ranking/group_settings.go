@@ -13,8 +13,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// GroupSettings are what the admins of a group choose: the rules of its default ladder, and how the
-// bot shows things in its chat.
+// GroupSettings are what the admins of a group choose: the rules of a ladder, how the bot shows
+// things in the chat, and whether there is a web board.
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
 	Display Display `json:"display"`
@@ -241,8 +241,8 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 }
 
 // TypedSettings is a typed /settings or /language. Without arguments, it shows the settings. "k 24"
-// or "zone america/new york" changes a setting. A setting with a value that does not exist, such as
-// "k 1", shows the values to choose from.
+// or "zone america/new york" changes a setting. If the setting exists but the value does not, as in
+// "k 1", it shows the values to choose from. An unknown time zone is refused.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string
@@ -400,7 +400,7 @@ type SettingChanged struct {
 
 var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
-// adminsOnly is the common part of operations that only admins may run.
+// adminsOnly is what operations that only admins may run have in common.
 type adminsOnly struct {
 	plain
 	people participants

@@ -21,14 +21,14 @@ type operation interface {
 	isUnlimited(*Snapshot) bool
 	// rejectedResults describes for a NotRecorded what the operation reports or amends.
 	rejectedResults(*Snapshot) []RejectedResult
-	// refuse returns why the operation cannot be carried out by any sender, nil if it can.
-	// permission and decide are called only if it can.
+	// refuse returns why no sender may carry out the operation, nil if some may. permission and
+	// decide are called only if it returns nil.
 	refuse(*Snapshot) Notice
-	// permission returns who may run the operation. If decide refuses anyway, anybody may, so that
-	// the sender sees decide's refusal.
+	// permission returns who may run the operation. If decide refuses in any case, any sender may,
+	// so that the sender sees that refusal.
 	permission(*Snapshot) Permission
-	// decide returns what the command changes and the notices about it, or a refusal, or what it
-	// needs first. It fails with ErrInconsistent.
+	// decide returns what the command changes with the notices about it, or a refusal, or what it
+	// needs first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
 	decide(*Snapshot) (Decision, need, error)
 	// isMalformed reports whether the operation only says what is wrong with a result.
 	isMalformed() bool
@@ -177,8 +177,8 @@ func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
-// Say answers a question, or a command that could not be parsed. It changes nothing else. The
-// answer to a pressed button replaces the message with the button, unless it is a refusal.
+// Say answers a question, or a command that could not be parsed, with a known notice. The answer to
+// a pressed button replaces the message with the button, unless the answer is a refusal.
 type Say struct {
 	Notice Notice
 	// Malformed is the name of a command that should have reported or amended a match, otherwise
