@@ -46,8 +46,8 @@ type Worker struct {
 }
 
 // NewWorker returns a worker that passes updates to handle, and stores those that fail for good as
-// dead letters. In careful mode it records attempts in attempts. blameOf classifies the errors of
-// all three; it may block for up to a second. now is the messenger's clock.
+// dead letters. In careful mode it uses attempts. blameOf classifies the errors of all three; it
+// may block for up to a second. now is the messenger's clock.
 func NewWorker(
 	handle Handler, dead DeadLetters, attempts Attempts, blameOf func(error) Blame, now func() time.Time, log *slog.Logger,
 ) *Worker {
@@ -277,7 +277,7 @@ type lanes struct {
 func newLanes() *lanes { return &lanes{last: make(map[int64]chan struct{})} }
 
 // join puts an update at the end of a lane. turn is closed once the update is at the front. The
-// caller must call leave, whether its turn came or not.
+// caller must call leave, whether or not the update's turn has come.
 func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -123,8 +123,8 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswersOfChats: callback answers of a chat are sent one by one, in order. Chats run
-// in parallel up to the limit.
+// TestCallbackAnswersOfChats: callback answers of a chat are sent one at a time, in order. Chats
+// run in parallel up to the limit.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -71,8 +71,8 @@ func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier 
 	}
 }
 
-// Wake notifies all instances, including this one, that a lane has something to send. The
-// notification is sent soon after Wake returns. It never blocks.
+// Wake notifies all instances, including this one, that a lane has something to send. It sends the
+// notification soon after it returns, so it never blocks.
 func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel, lanePayload(lane)}) }
 
 // AdminsChanged notifies all instances, like Wake, that a chat's admins may have changed.

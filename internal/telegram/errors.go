@@ -21,7 +21,7 @@ const conflictWait = 5 * time.Second
 var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: copy it from @BotFather into " +
 	"TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
 
-// explain adds to an error of a method that needs only a valid token what the operator must do.
+// explain tells the operator what to do about an error of a method that needs only a valid token.
 func (c *Client) explain(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	switch kind := Failure(err).Kind; {

@@ -47,8 +47,8 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	queueRewrite(batch, m.Into)
 }
 
-// queueRewrite writes a rewrite in a handful of statements, and one for each new standing. They
-// raise an error if a player, a history entry or a standing in it has changed since it was read.
+// queueRewrite writes w in a handful of statements, and one more for each new standing. They raise
+// an error if a player, a history entry or a standing in w has changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 {
 		// the replacement takes over the player's entries

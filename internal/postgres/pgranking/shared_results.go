@@ -36,8 +36,8 @@ const (
 	sharedTimeout = 2 * time.Second
 )
 
-// shortLockTimeout limits a transaction's waits for locks to 100 ms, because all results in it
-// wait.
+// shortLockTimeout limits a transaction's waits for locks to 100 ms, because all its results wait
+// meanwhile.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
 // errAlone tells a waiting caller to write its result itself. From then on the caller holds a slot.

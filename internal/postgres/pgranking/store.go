@@ -63,8 +63,8 @@ func (s *Store) WithLease(l *postgres.Lease) *Store {
 	return &clone
 }
 
-// inside returns a store whose statements run in an open transaction, which has already checked the
-// lease.
+// inside returns a store whose statements run in an open transaction. If the transaction writes, it
+// must have checked the lease.
 func (s *Store) inside(tx querier) *Store {
 	clone := *s
 	clone.db, clone.lease, clone.results = tx, nil, nil
