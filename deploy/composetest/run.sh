@@ -18,7 +18,7 @@ unset "${!TELEGRAM_@}" "${!LOG_@}" "${!COMPOSE_@}"
 # A project of its own, so that a real bot on the same engine is left alone.
 export COMPOSE_PROJECT_NAME=elobot-composetest-$$
 
-read -r -a readme < <(grep -E '^docker compose .*\<up\>' README.md) || fail 'README.md has no line that starts the bot with docker compose'
+read -r -a readme < <(grep -E '^ *docker compose .*\<up\>' README.md) || fail 'README.md has no line that starts the bot with docker compose'
 bridge=$(ip -4 -o address show docker0 | awk '{sub("/.*", "", $4); print $4; exit}')
 [[ -n $bridge ]] || fail 'docker0 has no IPv4 address'
 [[ ! -e .env ]] || fail 'there is a .env file, and it is not overwritten'
