@@ -1,10 +1,9 @@
-// Package migrations holds the database schema as golang-migrate files, embedded so that the binary
-// brings them along.
+// Package migrations embeds the database schema, as golang-migrate files, in the binary.
 //
-// Each file is one transaction: it is sent to the server in one piece and must not contain BEGIN,
-// COMMIT or anything that cannot run in a transaction. A file that has been released is never
-// edited. The numbers begin with 200: databases with lower ones are from before the first release,
-// and are refused.
+// Each file is one transaction. It is sent to the server as a single query and must not contain
+// BEGIN, COMMIT or anything that cannot run in a transaction. A file that has been released must
+// not be edited. The numbers start at 200. A database with a lower version is from before the first
+// release, and is refused.
 package migrations
 
 import "embed"

@@ -1,4 +1,4 @@
-// Package clock estimates the clocks of other machines from the dates of their answers.
+// Package clock estimates the time on other machines from the dates of their answers.
 package clock
 
 import (
@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// Remote is the clock of another machine. Between answers it advances by the monotonic clock of
-// this process, so the wall clock of this machine may be wrong or be changed. The zero value is a
-// clock with unknown time. Remote is safe for concurrent use.
+// Remote estimates the clock of another machine. Between answers it advances with the monotonic
+// clock of this process, so a wrong or changed wall clock does not affect it. The zero value does
+// not know the time yet. Remote is safe for concurrent use.
 type Remote struct {
 	mu          sync.Mutex
-	anchor      time.Time // by the other machine's clock
-	anchorLocal time.Time // the same moment by this process's clock; zero: unknown
+	anchor      time.Time // the estimate when the last answer arrived
+	anchorLocal time.Time // the same moment by this process's clock; zero before the first answer
 }
 
-// Dated updates the clock from an answer that has just arrived; begun is when its request started,
-// by the clock of this process. date is truncated to the precision. The answer was dated at some
-// moment between begun and now, so the clock changes only if it is outside this range.
+// Dated updates the clock from the date of an answer that has just arrived. begun is when its
+// request started, by the clock of this process. precision is the unit to which date is truncated,
+// such as a second. The answer was dated at some moment between begun and now, which gives a range
+// for the remote time. If the estimate is within that range, it stays.
 func (r *Remote) Dated(date, begun time.Time, precision time.Duration) {
 	now := time.Now()
 	earliest, latest := date, date.Add(precision+now.Sub(begun))
@@ -35,7 +36,7 @@ func (r *Remote) Dated(date, begun time.Time, precision time.Duration) {
 	r.anchor, r.anchorLocal = anchor, now
 }
 
-// Now returns the estimated time. ok is false until the first answer.
+// Now returns the estimated time of the other machine. ok is false before the first answer.
 func (r *Remote) Now() (now time.Time, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"elobot/internal/clock"
 )
 
-// TestRemote: a remote clock advances by itself, and an answer only corrects what it contradicts.
+// TestRemote: the estimate advances between answers, and an answer corrects it only if the two
+// contradict each other.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +25,7 @@ func TestRemote(t *testing.T) {
 				t.Errorf("the clock is %v ahead (known: %t), want %v", got, ok, want)
 			}
 		}
-		// answer takes this long before and after its date
+		// answer dates an answer after one delay and delivers it after another.
 		answer := func(before, after time.Duration) {
 			begun := time.Now()
 			synctest.Wait()
@@ -38,8 +39,8 @@ func TestRemote(t *testing.T) {
 		shows(time.Hour)
 		<-time.After(24 * time.Hour)
 		shows(time.Hour)
-		answer(50*time.Second, 0) // a long poll
-		answer(0, 50*time.Second) // read late
+		answer(50*time.Second, 0) // dated at the end of a long poll
+		answer(0, 50*time.Second) // dated long before it is read
 		shows(time.Hour)
 		offset = -time.Hour // the remote clock is changed
 		answer(0, 10*time.Second)
@@ -49,7 +50,7 @@ func TestRemote(t *testing.T) {
 	})
 }
 
-// TestRemoteOfWholeSeconds: the error stays below a second if dates have no fractions.
+// TestRemoteOfWholeSeconds: if dates have no fractions of a second, the error is at most a second.
 func TestRemoteOfWholeSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,8 +2,8 @@
 
 package crashpoint
 
-// At does nothing.
+// At does nothing: the program was built without crash points.
 func At(Point) {}
 
-// AtUpdate does nothing.
+// AtUpdate does nothing: the program was built without crash points.
 func AtUpdate([]byte) {}

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// visits counts the visits to the point of the last plan. While the process ends or is stopped, no
-// goroutine passes a point.
+// visits counts the visits to the point of the current plan. Its lock is held while the process
+// ends or is stopped, so that no other goroutine passes a point.
 var visits struct {
 	sync.Mutex
 	plan string
@@ -21,14 +21,14 @@ var visits struct {
 	done chan struct{} // closed when the plan has been carried out
 }
 
-// At carries out the plan if it is for this visit.
+// At visits a point. If the plan is for this visit, At carries it out.
 func At(p Point) {
 	visits.Lock()
 	defer visits.Unlock()
 	path := os.Getenv(Variable)
 	plan, err := os.ReadFile(path)
 	if err != nil {
-		return // no plan
+		return // there is no plan
 	}
 	if visits.plan != string(plan) {
 		visits.plan, visits.n, visits.done = string(plan), 0, make(chan struct{})
@@ -62,15 +62,15 @@ func At(p Point) {
 	}
 }
 
-// await waits until the plan has been carried out, and lets other goroutines reach
-// points until then.
+// await waits until the plan has been carried out. It unlocks visits meanwhile, so that other
+// goroutines can reach points.
 func await(done <-chan struct{}) {
 	visits.Unlock()
 	defer visits.Lock()
 	<-done
 }
 
-// awaitPlan waits until there is another plan.
+// awaitPlan waits until there is a new plan file.
 func awaitPlan(path string) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

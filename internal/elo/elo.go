@@ -10,8 +10,8 @@
 //	change           round(K·G·(S−E)), and at least 1 if the match was decided
 //
 // G is 1, or [MarginFactor] if the margin of victory counts. The minimum of one point is elobot's
-// own rule. Without it, a favorite would gain nothing from a win against a player rated far lower,
-// and the underdog could try for free.
+// own rule. Without it, a favorite would gain nothing from a win against a far weaker player, and
+// the underdog would risk nothing.
 package elo
 
 import "math"
@@ -53,7 +53,7 @@ func Expected(a, b float64) float64 {
 // average of its members' ratings.
 func ExpectedOf(a, b []int) float64 { return Expected(average(a), average(b)) }
 
-// MaxMarginFactor is the largest margin factor, reached at a difference of five.
+// MaxMarginFactor is the largest factor that MarginFactor returns, reached at a difference of five.
 const MaxMarginFactor = 2
 
 // MarginFactor returns the factor G, from 1 to MaxMarginFactor, by which the margin of victory
@@ -80,10 +80,10 @@ func MarginFactor(a, b int) float64 {
 // side may be empty. The rating of a side is the average of its members' ratings.
 //
 // For the same k, the change of a member of b is the opposite of the change of a member of a. After
-// a win or a loss, the change is at least one point in either direction, unless the range of
-// ratings leaves no room: no change exceeds what every member of the match can gain or lose, so all
-// ratings stay between Min and Max. If all members have the same K and the sides are of equal size,
-// the sum of their ratings stays the same.
+// a win or a loss, the change is at least one point up or down, unless the range of ratings leaves
+// no room. No change exceeds what every member of the match can gain or lose, so all ratings stay
+// between Min and Max. If all members have the same K and the sides are of equal size, the sum of
+// their ratings stays the same.
 func Change(k float64, a, b []int, s Score) int {
 	// Calculate from the side that gains, so that "a beat b" and "b lost to a" are rounded in the
 	// same way.

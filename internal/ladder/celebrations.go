@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Celebration is what is special about a match. If several kinds apply, it is of the first one in
-// the order of the constants below.
+// Celebration is what is special about a match. If several kinds apply, Kind is the most important
+// one.
 type Celebration struct {
 	Kind CelebrationKind
 	// Players are the winners for an upset, and a single player for every other kind.
@@ -22,31 +22,32 @@ type CelebrationKind string
 
 // The kinds, most important first.
 const (
-	// NewNumberOne means that the player has passed all others in the ranking and, after the last
-	// match of the message, still leads it alone.
+	// NewNumberOne means that the player has taken the lead in the ranking, and is still its only
+	// leader after the last match of the message.
 	NewNumberOne CelebrationKind = "number_one"
 	// UpsetOfMonth means that the match is the largest upset of the calendar month so far, in the
 	// group's time zone.
 	UpsetOfMonth CelebrationKind = "upset"
-	// PersonalBest means that the player's rating was below the player's best rating before the
-	// match, and is above it now. A player's first matchesToABest matches do not count.
+	// PersonalBest means that the match took the player from below their previous best rating to
+	// above it. A player's first matchesToABest matches do not count.
 	PersonalBest CelebrationKind = "best"
-	// WinningStreak means that the number of the player's wins in a row is a multiple of
-	// streakStep.
+	// WinningStreak means that the player has won 5, 10, 15 or another multiple of streakStep
+	// matches in a row.
 	WinningStreak CelebrationKind = "streak"
 )
 
 const (
 	// MinPlaces is the number of players who must have played enough matches before the ranking
-	// gives places. Until then, no player is the number one. The table of a season gives every
-	// player a place until then, and needs as many players for medals.
+	// gives places. Without places, no player is the number one. The table of a season instead
+	// gives every player a place if fewer players have played enough. MinPlaces is also the number
+	// of players that such a table needs for medals.
 	MinPlaces = 3
 
 	// MinUpset is the smallest rating difference of an upset that is stored and celebrated.
 	MinUpset = 100
 
-	// MaxLeaders is the number of players that are read from the top of the ranking to find a new
-	// number one. Nearly no message has so many players.
+	// MaxLeaders is the number of players to read from the top of the ranking to find a new number
+	// one. Hardly any message involves that many players.
 	MaxLeaders = 64
 	// matchesToABest is the number of matches that a player must have played before a personal best
 	// is special.
@@ -74,10 +75,10 @@ type Leaders struct {
 	PlaceMatches int // number of matches that the ladder requires for a place
 }
 
-// Celebrate returns what is special about each match of a message, nil if nothing is. largest is
-// the largest upset of the month before the message, 0 if there was none. If two instances record
-// matches in one ladder within milliseconds of each other, both may celebrate although only one of
-// them should.
+// Celebrate returns what is special about each match of a message; an element is nil if nothing is.
+// largest is the largest upset of the month before the message, 0 if there was none. If two
+// instances record matches in one ladder within milliseconds of each other, both may celebrate
+// although only one of them should.
 func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 	all := make([]*Celebration, len(matches))
 	one, passed := newNumberOne(matches, leaders)
@@ -95,8 +96,8 @@ func Celebrate(matches []*Played, leaders Leaders, largest int) []*Celebration {
 }
 
 // newNumberOne returns the player to celebrate as the new number one, and the index of the match in
-// which that player passed all others, -1 if there is no such player. The player must still be the
-// number one after the last match of the message.
+// which that player took the lead. The player must still be the number one after the last match of
+// the message. If there is no such player, passed is -1.
 func newNumberOne(matches []*Played, leaders Leaders) (player PlayerID, passed int) {
 	f := fieldOf(matches, leaders)
 	passed = -1
@@ -148,8 +149,8 @@ func fieldOf(matches []*Played, leaders Leaders) field {
 	return f
 }
 
-// mayInclude reports whether a player is in the ranking, or may be in it below the part that was
-// read.
+// mayInclude reports whether a player is in the ranking, or may be in it below the leaders that
+// were read.
 func (l Leaders) mayInclude(s Standing) bool {
 	if s.Played < l.PlaceMatches || !s.LeftAt.IsZero() {
 		return false
@@ -159,7 +160,6 @@ func (l Leaders) mayInclude(s Standing) bool {
 	return slices.ContainsFunc(l.Found, found) || read > 0 && read == l.Limit && s.Elo <= l.Found[read-1].Elo
 }
 
-// update applies a match to the field.
 func (f field) update(m *Played) {
 	for _, p := range m.Players {
 		f.places[p.After.Player] = place{p.After.Elo, p.After.Played >= f.placeMatches && p.After.LeftAt.IsZero()}
@@ -199,8 +199,8 @@ func (f field) numberOne() PlayerID {
 	return 0
 }
 
-// isLargestUpset reports whether the match with index i is a larger upset than all other matches of
-// the message, and than largest.
+// isLargestUpset reports whether the match with index i is a larger upset than largest and than
+// every other match of the message.
 func isLargestUpset(matches []*Played, i, largest int) bool {
 	upset := matches[i].Upset
 	if upset <= largest {
@@ -214,9 +214,9 @@ func isLargestUpset(matches []*Played, i, largest int) bool {
 	return true
 }
 
-// Upset returns the average rating of the losers minus that of the winners, rounded to a whole
-// number. It returns 0 for a draw, and if the winners were not rated lower. sides are the ratings
-// of the players on sides A and B before the match.
+// Upset returns the average rating of the losers minus the average rating of the winners, rounded
+// to a whole number. It returns 0 for a draw, or if the winners were not rated lower. sides are the
+// ratings of the players on sides A and B before the match.
 func Upset(s Score, sides [2][]int) int {
 	winners, losers := sides[0], sides[1]
 	switch {
@@ -262,7 +262,7 @@ func (m *Played) winners() (players []PlayerID) {
 }
 
 // personal returns a player's personal best or, if there is none, a player's winning streak. If
-// several players have one, it is the one of the first player in the order of the card.
+// several players have one, the first of them in the order of the card is celebrated.
 func (m *Played) personal() *Celebration {
 	players := m.inCardOrder()
 	for _, p := range players {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ErrInconsistent means that a ladder cannot be replayed, because its stored data is inconsistent.
-// The operator can run `elobot verify` to see where.
+// ErrInconsistent means that the stored data of a ladder is inconsistent, so its matches cannot be
+// replayed. `elobot verify` shows the operator where.
 var ErrInconsistent = errors.New("stored ratings are inconsistent")
 
 // Match is a stored match of a ladder.
@@ -29,19 +29,18 @@ type History struct {
 	Matches   []Match        // ordered by number, including undone ones
 	Standings []RankedPlayer // the current standings of their players, and perhaps others
 	Season    SeasonID
-	// Over is the number of the season if it is over, 0 if it is current. The service sets it.
+	// Over is the number of the season if it is over, 0 if it is current. Stores leave it 0.
 	Over int
 }
 
-// RankedPlayer is a standing with the facts needed to verify that its player may have one.
+// RankedPlayer is a standing with the facts that determine whether its player may have one.
 type RankedPlayer struct {
 	Standing
 
-	// Merged reports whether the player was merged into another one. Such a player must not have a
-	// standing.
+	// Merged means that the player was merged into another one, and so must not have a standing.
 	Merged bool
-	// Elsewhere reports whether the player is an unclaimed player of another group. Such a player
-	// must not have a standing either.
+	// Elsewhere means that the player is an unclaimed player of another group, and so must not have
+	// a standing here.
 	Elsewhere bool
 }
 
@@ -49,16 +48,18 @@ type RankedPlayer struct {
 type Rewrite struct {
 	Season SeasonID
 	Reason Reason
-	// Players are replaced before the other changes are made: each one's history entries pass to
-	// the new player, and Superseded and Entries are relative to that.
+	// Players are replaced before the other changes are made. The history entry of a replaced
+	// player passes to the new one, so Superseded and Entries name only the new players.
 	Players    []ReplacedPlayer
 	Superseded []OldEntry // current entries that no longer apply
 	Entries    []NewEntry // their replacements
 	Upsets     []ChangedUpset
-	// Standings are sorted by id. Each has the version that was read; those without an id are new.
+	// Standings are the changed standings, sorted by id. Each has the version that was read. A
+	// standing without an id is new.
 	Standings []Standing
-	// Unplayed are players who were in a match that no longer counts, or who were replaced in one.
-	// A replay does not reach their earlier matches, so the store looks up when they last played.
+	// Unplayed are the players of a match that no longer counts, and players who were replaced in a
+	// match. A replay does not see their earlier matches, so the store looks up when they last
+	// played.
 	Unplayed []PlayerID
 }
 
@@ -101,8 +102,8 @@ type NewEntry struct {
 	Entry
 }
 
-// addDifferences adds the changes that make the stored entries and the upset of a match equal to
-// the given ones.
+// addDifferences adds the changes that replace the stored entries and upset of a match by the given
+// ones. entries is nil for an undone match.
 func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	if m.Upset != upset {
 		w.Upsets = append(w.Upsets, ChangedUpset{m.ID, upset})
@@ -122,7 +123,8 @@ func (w *Rewrite) addDifferences(m *Match, entries []Entry, upset int) {
 	}
 }
 
-// EntriesOf returns the history entries of a match after the rewrite, in the order of its parts.
+// EntriesOf returns the history entries that a match has after the rewrite, in the order of its
+// parts. The entries of a match that the rewrite undoes are the old ones.
 func (w Rewrite) EntriesOf(m Match) []Entry {
 	entries := m.Entries()
 	for i, p := range m.Parts {
@@ -134,9 +136,10 @@ func (w Rewrite) EntriesOf(m Match) []Entry {
 	return entries
 }
 
-// Initial returns the standings before the first match of the history, by player. LastPlayed keeps
-// its current value, because an earlier one cannot be calculated backwards. For players whose
-// matches a replay leaves out, the store corrects LastPlayed.
+// Initial returns the standings before the first match of the history. It fails with
+// ErrInconsistent if a match that counts lacks an entry or a standing, or if an undone match has an
+// entry. LastPlayed keeps its current value, because the history does not show the earlier one. The
+// store corrects LastPlayed for Rewrite.Unplayed.
 func (h History) Initial() (Table, error) {
 	standings := make(Table, len(h.Standings))
 	for _, s := range h.Standings {
@@ -164,8 +167,8 @@ func (h History) Initial() (Table, error) {
 	return standings, nil
 }
 
-// Replay replays the history and returns the resulting changes. It passes each match, in order, to
-// change, which may modify the match before it is replayed.
+// Replay replays the history and returns the resulting changes. Before each match, it calls change
+// with a copy of the match, which change may modify.
 func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	standings, err := h.Initial()
 	if err != nil {
@@ -174,7 +177,7 @@ func (h History) Replay(reason Reason, change func(*Match)) (Rewrite, error) {
 	return h.ReplayFrom(standings, reason, change)
 }
 
-// ReplayFrom is like Replay, but starts from the standings in table.
+// ReplayFrom is like Replay, but starts from the standings in table, and modifies them.
 func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Rewrite, error) {
 	w := Rewrite{Season: h.Season, Reason: reason}
 	for i := range h.Matches {
@@ -196,7 +199,8 @@ func (h History) ReplayFrom(table Table, reason Reason, change func(*Match)) (Re
 	return w, nil
 }
 
-// Entries returns the current history entries of a match, in the order of its parts.
+// Entries returns the current history entries of a match, in the order of its parts. A part without
+// an entry yields a zero Entry.
 func (m Match) Entries() []Entry {
 	entries := make([]Entry, len(m.Parts))
 	for i, p := range m.Parts {

@@ -70,14 +70,14 @@ func typedPoints(n int) string {
 type Result struct {
 	Score
 	Sets []Score // the points of each set; none, or at least two
-	// Games are the games of a match that ended early, as typed. Cards show them only if the Score
-	// has no points.
+	// Games are the games of a match that ended early, as typed, such as "3:2". They do not affect
+	// the Score.
 	Games string
 }
 
 // ResultOf returns the result for reported scores. A single score is the score of the match.
-// Several scores are the scores of its sets: a drawn set counts for neither side, except that a
-// drawn game, ½:½, counts half a point for each.
+// Several scores are the scores of its sets: each set counts for its winner. A drawn set counts for
+// neither side, but a drawn game, ½:½, counts half a point for each.
 func ResultOf(scores []Score) Result {
 	if len(scores) == 1 {
 		return Result{Score: scores[0]}

@@ -31,8 +31,7 @@ func Divide[P any](s Split, players []P) (teams [2][]P) {
 	return teams
 }
 
-// SplitOf returns number as a Split of that many players. ok is false if the number is not such a
-// Split.
+// SplitOf converts number to a Split. ok is false if number does not split that many players.
 func SplitOf(number, players int) (s Split, ok bool) {
 	size := bits.OnesCount32(uint32(number))
 	valid := players >= MinSplit && players <= MaxSplit && number > 0 && number>>players == 0 && number&1 == 1
@@ -41,7 +40,7 @@ func SplitOf(number, players int) (s Split, ok bool) {
 
 // Splits returns the number of ways to split that many players.
 func Splits(players int) int {
-	ways := 1 // to choose the smaller team
+	ways := 1 // ways to choose the smaller team
 	for i := range players / 2 {
 		ways = ways * (players - i) / (i + 1)
 	}
@@ -51,10 +50,10 @@ func Splits(players int) int {
 	return ways
 }
 
-// EvenSplit returns the k-th most even way, from 1, to split players with these ratings. The ways
-// are ordered by the difference between the teams' average ratings, and then by the number of the
-// Split. EvenSplit compares all ways. The number of ratings must be from MinSplit to MaxSplit, and
-// k from 1 to Splits.
+// EvenSplit returns the k-th most even way, counted from 1, to split players with these ratings.
+// The ways are ordered by the difference between the teams' average ratings, and then by the number
+// of the Split. EvenSplit tries all ways. The number of ratings must be from MinSplit to MaxSplit,
+// and k from 1 to the result of Splits.
 func EvenSplit(ratings []int, k int) Split {
 	type way struct {
 		difference int

@@ -24,8 +24,8 @@ type division struct {
 	difference *big.Rat // between the teams' average ratings
 }
 
-// divisions returns all ways to divide players into two teams, most even first. Of two equally even
-// ways, find the last player whose team differs: the way that has this player in the second team
+// divisions returns all ways to divide players into two teams, most even first. Two equally even
+// ways differ last in the team of some player. The way that has this player in the second team
 // comes first.
 func divisions(ratings []int) []division {
 	var all []division

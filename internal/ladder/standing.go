@@ -12,8 +12,8 @@ import (
 type RatingRules struct {
 	K int `json:"k_factor"`
 	Provisional
-	// Margin reports whether the margin of victory counts: K is then multiplied by
-	// elo.MarginFactor. In a match played in sets, the margin is the difference in sets.
+	// Margin is set if the margin of victory counts: K is then multiplied by elo.MarginFactor. In a
+	// match played in sets, the margin is the difference in sets.
 	Margin bool `json:"margin_of_victory"`
 }
 
@@ -43,13 +43,13 @@ type Standing struct {
 	Elo      int        `json:"elo"`
 	StartElo int        `json:"start_elo"`
 	BestElo  int        `json:"best_elo"`
-	// Version changes with every write. A write fails unless it has the version that is stored.
+	// Version is the version that was read. It changes with every write, and a write based on an
+	// outdated version fails.
 	Version int64 `json:"version"`
 	Counters
 	Streak  int `json:"streak"`         // wins in a row, or losses in a row as a negative number
 	Longest int `json:"longest_streak"` // the most wins in a row
-	// LastPlayed is when the player's last match that counts was played, zero for a player without
-	// one.
+	// LastPlayed is the time of the player's latest match that counts, zero if there is none.
 	LastPlayed time.Time `json:"last_played_at,omitzero"`
 	// LeftAt is when the player left the group, zero for a member. The ranking does not show
 	// players who have left.
@@ -64,8 +64,8 @@ func (s Standing) Initial() Standing {
 	}
 }
 
-// PresentAt returns the standing of a player who was in the group at that time: LeftAt is cleared
-// unless the player left later.
+// PresentAt returns the standing of a player who was in the group at the given time. It clears
+// LeftAt unless the player left after that time.
 func (s Standing) PresentAt(at time.Time) Standing {
 	if !s.LeftAt.After(at) {
 		s.LeftAt = time.Time{}
@@ -99,8 +99,8 @@ func (s Standing) Differs(o Standing) bool {
 }
 
 // after returns the standing after a match with the given score and rating change. at is when the
-// match was played. That may be before LastPlayed, because matches may be reported in another
-// order.
+// match was played. It may be before LastPlayed, because matches need not be reported in the order
+// in which they were played.
 func (s Standing) after(score elo.Score, change int, at time.Time) Standing {
 	if at.After(s.LastPlayed) {
 		s.LastPlayed = at
@@ -136,7 +136,8 @@ type Entry struct {
 	// K is the player's K-factor in the match, without the margin of victory.
 	K int `json:"k_factor"`
 	// BestBefore, StreakBefore and LongestBefore are from the standing before the match. A replay
-	// that starts with this match needs them, because they cannot be calculated backwards.
+	// that starts with this match needs them, because they cannot be derived from the current
+	// standing.
 	BestBefore    int `json:"best_before"`
 	StreakBefore  int `json:"streak_before"`
 	LongestBefore int `json:"longest_before"`
@@ -159,8 +160,8 @@ type Played struct {
 	RatingRules
 	Result
 	PlayedAt time.Time
-	// Upset is the average rating of the losers minus that of the winners if the difference is
-	// MinUpset or more, otherwise 0.
+	// Upset is the average rating of the losers minus the average rating of the winners if the
+	// difference is MinUpset or more, otherwise 0.
 	Upset   int
 	Players []MatchPlayer
 }

@@ -8,8 +8,8 @@ type playerHistory struct {
 }
 
 // Start returns the standings before the first match. The history must be a whole season. A
-// player's start rating is the stored one, unless the player's history entries begin with another
-// rating and add up from there to the current rating.
+// player's start rating is the stored one, unless the player's history entries start from another
+// rating and lead from it to the current one. Then that rating is the start rating.
 func (h History) Start() Table {
 	histories := make(map[PlayerID]playerHistory, len(h.Standings))
 	for _, m := range h.Matches {

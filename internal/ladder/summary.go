@@ -27,7 +27,8 @@ func (c *Counters) count(score elo.Score, n int) {
 	}
 }
 
-// Tally sums up matches of a player: all of them, or only those against or with another player.
+// Tally sums up matches of a player: all of them, or only the matches against or with one other
+// player.
 type Tally struct {
 	Counters
 	// For and Against are the half points of the player's side and of the other side. Matches
@@ -61,7 +62,8 @@ type Peak struct {
 	In    *Match
 }
 
-// reach records that m reached value. The match must be later than those before.
+// reach updates the peak with the value that m reached. It must be called in the order of the
+// matches.
 func (p *Peak) reach(value int, m *Match) {
 	if p.In == nil || value > p.Value {
 		*p = Peak{value, m}
@@ -73,14 +75,14 @@ func (p *Peak) reach(value int, m *Match) {
 type Summary struct {
 	Tally
 	Best      Peak // the highest rating after a match
-	Streak    Peak // the most wins in a row that a match completed
+	Streak    Peak // the longest run of wins, and the match that completed it
 	Upset     Peak // the largest upset won by the player's side
 	Opponents map[PlayerID]*Tally
 	Partners  map[PlayerID]*Tally
 }
 
-// Add counts a match that is later than those before. own is the player's part in it. The match
-// must be complete, and the summary retains it.
+// Add counts a match, in which own is the player's part. The match must be complete, and later than
+// the matches added before. The summary retains the pointer.
 func (s *Summary) Add(m *Match, own Part) {
 	if s.Opponents == nil {
 		s.Opponents, s.Partners = make(map[PlayerID]*Tally), make(map[PlayerID]*Tally)

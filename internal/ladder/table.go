@@ -6,13 +6,14 @@ import (
 	"elobot/internal/elo"
 )
 
-// Table has the standings of a season, by player. Matches change it one after the other, whether
-// they are recorded, replayed, verified or hypothetical.
+// Table has the standings of a season, by player. Every match changes ratings through a Table,
+// whether it is recorded, replayed or verified.
 type Table map[PlayerID]*Standing
 
 // Play applies a match to the table. It returns the history entries of the match, in the order of
-// its parts, and the upset as in Played. An undone match changes nothing and has no entries and no
-// upset. Play fails with ErrInconsistent if a player has no standing or a side is empty.
+// its parts, and the upset as in Played. An undone match changes nothing, and Play returns no
+// entries and no upset for it. If a player has no standing or a side is empty, Play changes nothing
+// and fails with ErrInconsistent.
 func (t Table) Play(m *Match) (entries []Entry, upset int, err error) {
 	if m.Undone {
 		return nil, 0, nil

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Match is a match that counts. Players are identified by name.
+// Match is a match that has not been undone. Players are identified by name.
 type Match struct {
 	Number         int
 	A, B           []string
@@ -20,9 +20,8 @@ type Match struct {
 // Rules determine how a match changes ratings. The zero value means K 32 for all matches, whatever
 // the margin of victory.
 type Rules struct {
-	K            int // 0 means 32
-	ProvisionalK int
-	// ProvisionalK replaces K in a player's first ProvisionalMatches matches.
+	K                  int // 0 means 32
+	ProvisionalK       int // the K of a player's first ProvisionalMatches matches
 	ProvisionalMatches int
 	Margin             bool
 }
@@ -69,7 +68,7 @@ func Play(starts map[string]int, matches []Match) Ladder {
 	return l
 }
 
-// Play plays one more match.
+// Play applies one more match to the ladder.
 func (l *Ladder) Play(m Match) {
 	sides := [2][]string{m.A, m.B}
 	var average [2]float64
@@ -97,7 +96,7 @@ func (l *Ladder) Play(m Match) {
 	if upset := int(math.Round(average[1-winner] - average[winner])); m.ScoreA != m.ScoreB && upset >= leastUpset {
 		l.Upsets[m.Number] = upset
 	}
-	room := 10_000 // the most that every member can gain or lose
+	room := 10_000 // the most that every player can gain or lose within the range of ratings
 	for _, who := range sides[winner] {
 		room = min(room, 10_000-l.Standings[who].Elo)
 	}
@@ -112,7 +111,7 @@ func (l *Ladder) Play(m Match) {
 		for _, who := range names {
 			before, k := l.Standings[who], m.kOf(l.Standings[who].Played)
 			points := int(math.Round(float64(k) * m.goalIndex() * surplus))
-			if m.ScoreA != m.ScoreB && points == 0 { // a decided match always changes ratings
+			if m.ScoreA != m.ScoreB && points == 0 { // a decided match is worth at least one point
 				points = 1
 			}
 			points = min(room, points)

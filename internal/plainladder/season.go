@@ -7,8 +7,8 @@ import (
 )
 
 // Begin returns the rating with which a player begins a season. before is the player's standing at
-// the end of the previous season. The player begins with the start rating or, if halfway is true
-// and the player played in that season, halfway between the start rating and the previous one.
+// the end of the previous season. A player who played in that season begins halfway between start
+// and the previous rating if halfway is true. All others begin with start.
 func Begin(before Standing, start int, halfway bool) int {
 	if !halfway || before.Played == 0 {
 		return start
@@ -32,8 +32,8 @@ type TableRow struct {
 	Place, Elo, Won, Drawn, Lost int // Place is 0 for a player without a place
 }
 
-// Best is the highest value that a player reached in a season, and the player who did. The zero
-// value means that no player is shown for it.
+// Best is the highest value that a player reached in a season, and that player. It is zero if no
+// player qualifies.
 type Best struct {
 	Who   string
 	Value int
@@ -100,8 +100,9 @@ func (s Season) Table() (t Table) {
 	return t
 }
 
-// Career is a player's achievements over all seasons. Best is the player's highest rating, and
-// BestIn is the number of the first season in which the player reached it.
+// Career is a player's achievements over all seasons. Titles counts the finished seasons with
+// medals that the player won. Best is the player's highest rating, and BestIn is the number of the
+// first season in which the player reached it.
 type Career struct {
 	Who                                             string
 	Titles, Seasons, Won, Drawn, Lost, Best, BestIn int

@@ -2,5 +2,6 @@
 
 package rapidtest
 
-// Same does nothing: the property tests try random cases.
+// Same does nothing, so the property tests try random cases. The flag -rapid.checks sets their
+// number.
 func Same(int) {}

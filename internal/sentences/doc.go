@@ -1,8 +1,8 @@
-// Package sentences has what people type after a game, in the languages of the bot, with the true
-// winner of each sentence. The sentences test the parser, so this package must not import it.
+// Package sentences has what people type after a game, in the languages of the bot, with the result
+// that each sentence reports. The sentences test the parser, so this package must not import it.
 //
-// Each file has the sentences of one language, one template per line: a mark, the sentence, and its
-// meaning in English.
+// Each file has the sentences of one language. A line that starts with "# " is a heading. Every
+// other line is a template: a mark, the sentence, and its meaning in English.
 //
 //	MARK SENTENCE | GLOSS
 //
@@ -11,8 +11,7 @@
 //   - clear: a native speaker has no doubt who won;
 //   - unclear: a native speaker would ask.
 //
-// A "!" after a mark denotes one of the ten hardest sentences of the language, according to
-// readers.
+// A "!" after a mark denotes one of the ten sentences of the language that readers found hardest.
 //
 // In a sentence,
 //   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf}
@@ -22,7 +21,7 @@
 //   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's
 //     points first, {s} with the loser's.
 //
-// Where a name is declined, the mark holds for first names: usernames have no cases, so with them
-// the bot may ask. Lines below a heading with FIRST NAMES ONLY mean the reverse, or nothing, with
-// usernames.
+// If a name in a sentence is declined, the mark holds only for first names. Usernames have no
+// cases, so the bot may ask about the sentence with usernames. The lines below a heading with FIRST
+// NAMES ONLY are not used with usernames, because they would mean the reverse or nothing.
 package sentences

@@ -14,7 +14,7 @@ var files embed.FS
 // Languages returns the codes of the languages, in alphabetical order.
 func Languages() []string { return []string{"de", "en", "es", "pt", "ru", "uk"} }
 
-// Mark is how clear a sentence is to a native speaker.
+// Mark tells how clearly a sentence names the winner.
 type Mark string
 
 // The marks, which the package comment explains.
@@ -24,20 +24,19 @@ const (
 	Unclear Mark = "unclear"
 )
 
-// Sentence is a sentence of one language, with its meaning.
+// Sentence is a template filled with names and points, with its meaning.
 type Sentence struct {
 	Template string // as in the file
 	Gloss    string // the meaning in English, as in the file
 	Text     string
 	Mark     Mark
 	IsHard   bool // one of the hardest of its language
-	// Usernames reports whether the people in Text are usernames with an @; otherwise they are
-	// first names.
+	// Usernames means that Text names people by usernames with an @, rather than by first names.
 	Usernames bool
-	// Declined reports whether a name in Text is in another case than the nominative.
+	// Declined means that a name in Text differs from its nominative.
 	Declined bool
-	// Won and Lost are the names of the people on each side as in [Player.Name], empty for the
-	// sender. If IsDraw is true, neither side has won.
+	// Won and Lost are the people on each side by [Player.Name]; the sender has an empty name. If
+	// IsDraw is set, the match was a draw between these sides.
 	Won, Lost []string
 	IsDraw    bool
 	// Scores has the winner's points first: one score, all sets, or none.
@@ -106,8 +105,8 @@ func People(language string) []Player {
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z0-9]+)(?:\.([a-z]+))?\}`)
 
-// All returns the sentences of a language: each template once with first names and once with
-// usernames.
+// All returns the sentences of a language: each template with first names and, unless it is for
+// first names only, with usernames.
 func All(language string) ([]Sentence, error) {
 	text, err := files.ReadFile(language + ".txt")
 	if err != nil {
@@ -150,10 +149,10 @@ const (
 
 var sets = [][2]int{{11, 7}, {9, 11}, {11, 5}, {11, 8}}
 
-// fill puts people and numbers into the template. The gender of people varies with the template's
-// number unless the placeholder sets it.
+// fill sets the text and the result of the sentence from its template. The gender of people varies
+// with the template's number unless the placeholder sets it.
 func (s *Sentence) fill(language string, number int) error {
-	roles := make(map[string]string) // the names of the people, by role
+	roles := make(map[string]string) // first names, by role
 	var fault error
 	s.Text = placeholder.ReplaceAllStringFunc(s.Template, func(match string) string {
 		parts := placeholder.FindStringSubmatch(match)
@@ -206,8 +205,8 @@ func (s *Sentence) fill(language string, number int) error {
 	return nil
 }
 
-// orSingle returns the scores, or a single one if there are none. If a sentence has both, the sets
-// count, not their total.
+// orSingle returns the scores, or the single score if there are none. If a sentence has sets before
+// a total, the sets count.
 func orSingle(scores [][2]int, single [2]int) [][2]int {
 	if scores == nil {
 		return [][2]int{single}
@@ -215,7 +214,8 @@ func orSingle(scores [][2]int, single [2]int) [][2]int {
 	return scores
 }
 
-// playerOf returns the player of a role, as in W, Lf or W2, and the role without the gender.
+// playerOf returns the player for a placeholder such as W, Lf or W2, and its role, which is the
+// placeholder without the gender.
 func playerOf(name, language string, number int) (role string, player Player, ok bool) {
 	genders := [][]Player{casts[language].men, casts[language].women}
 	gender := number % 2
@@ -239,8 +239,8 @@ func playerOf(name, language string, number int) (role string, player Player, ok
 	return role, genders[gender][at], true
 }
 
-// sideOf returns the names on a side. The sender has no name, so a missing first member is the
-// sender.
+// sideOf returns the names on a side. If the template does not name the first member, that member
+// is the sender, whose name is empty.
 func sideOf(roles map[string]string, first, second string) []string {
 	side := []string{roles[first]}
 	if name, ok := roles[second]; ok {
