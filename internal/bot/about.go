@@ -9,7 +9,7 @@ import (
 )
 
 // About identifies the bot, its release, its edition of the time zone data, and the address of its
-// source. A field is empty if unknown.
+// source. Unknown fields other than Bot are empty.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

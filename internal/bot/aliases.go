@@ -9,8 +9,8 @@ import (
 )
 
 // translations returns additional command names in the languages of the catalogs, mapped to the
-// name or alias that they stand for. They are neither in menus nor considered for misspelled
-// commands, so the bot does not answer commands of other bots more often.
+// names or aliases that they stand for. Menus do not contain them. The correction of misspelled
+// commands ignores them, so that the bot does not answer the commands of other bots more often.
 func translations() map[string]string {
 	makeTranslations.Do(func() {
 		allTranslations = make(map[string]string)
@@ -32,11 +32,11 @@ var (
 	allTranslations  map[string]string
 )
 
-// namePlayers is short for /ranking all.
+// namePlayers is the name of a command that stands for /ranking all.
 const namePlayers = "players"
 
-// command returns the command of a message, under its English name. A name with letters beyond a to
-// z is a command only if it is known.
+// command returns the command of a message, under its English name. ok is false if the message has
+// no command, or an unknown one with letters beyond a to z.
 func (m *message) command(entities []command.Entity, self string) (c command.Command, ok bool) {
 	c, ok = command.Parse(m.Text, entities, self)
 	name, isTranslated := translations()[c.Name]

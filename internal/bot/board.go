@@ -15,26 +15,27 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Views reads the content of messages that are rendered when they are sent.
+// Views reads the content of boards, season results and charts when they are sent.
 type Views interface {
 	// Board returns the content of a board. object identifies its message in the chat. now is in
 	// the chat's time zone.
 	Board(ctx context.Context, object string, now time.Time) (stats.Board, error)
-	// SeasonEnd returns how a season ended. object identifies its message in the chat.
+	// SeasonEnd returns the result of a season that has ended. object identifies its message in the
+	// chat.
 	SeasonEnd(ctx context.Context, object string) (stats.SeasonEnd, error)
-	// Ratings returns the ratings of a chart.
+	// Ratings returns the ratings to draw in a chart.
 	Ratings(ctx context.Context, n stats.Chart, now time.Time) (stats.Ratings, error)
 }
 
-// WithViews sets the source of boards and charts. It must be called before the first message is
-// sent.
+// WithViews sets the source of boards, season results and charts, and returns s. It must be called
+// before the first message is sent.
 func (s *Sender) WithViews(v Views) *Sender {
 	s.views = v
 	return s
 }
 
-// viewTimeout limits reading the content of a message, together with the wait for other charts to
-// be drawn, because other chats cannot use the send slot meanwhile.
+// viewTimeout limits reading the content of a message, including the wait for other charts to be
+// drawn. Meanwhile the message occupies a send slot that other chats may need.
 const viewTimeout = 2 * time.Second
 
 // readView reads the content of a message. A failed read does not count as an attempt to send.
@@ -62,7 +63,7 @@ func (s *Sender) boardMessage(m outbox.Message, b stats.Board) outgoing {
 	return out
 }
 
-// fingerprint identifies the rendered content of a message.
+// fingerprint returns a hash of the rendered content of a message.
 func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	content := "text " + out.html
 	if s.isTable(m, out) {
@@ -75,8 +76,8 @@ func (s *Sender) fingerprint(m outbox.Message, out outgoing) string {
 	return "s" + hex.EncodeToString(sum[:8])
 }
 
-// endBoard finishes the message of a board that was turned off or moved: the message then says when
-// it was last correct, and is unpinned.
+// endBoard finishes the message of a board that was turned off or moved. It edits the message to
+// say when it was last correct, and unpins it.
 func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) (outbox.Receipt, error) {
 	id := m.Target
 	if id == 0 {
@@ -99,8 +100,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 	return outbox.Receipt{MessageID: id, Ended: true}, nil
 }
 
-// unpin unpins a message, and reports whether it did. If Telegram refuses, the message stays as it
-// is, because it was already unpinned or deleted, or the bot has lost the right to unpin.
+// unpin unpins a message, and reports whether it did. It is not an error if Telegram refuses: the
+// message is already unpinned or gone, or the bot has lost the right to unpin.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
 	err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
 	if err == nil {
@@ -115,7 +116,8 @@ func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bo
 	}
 }
 
-// harmless returns the failure of a request that can be repeated without creating a duplicate.
+// harmless converts the error of a request that can be repeated without creating a duplicate: an
+// unknown outcome counts as unreachable.
 func harmless(err error) *outbox.Failure {
 	f := telegram.Failure(err)
 	if f.Kind == outbox.Ambiguous {
@@ -126,7 +128,7 @@ func harmless(err error) *outbox.Failure {
 
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
 
-// boardButtons returns the buttons for the players who do not fit on the board and for the web
+// boardButtons returns the buttons for the players beyond the board's last row, and for the web
 // board.
 func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	if !b.On {
@@ -139,7 +141,7 @@ func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.Text("button.rest", nil), data: rest}}, w.webButton(b.Web)}
 }
 
-// board shows the ranking, and for a board that has ended, its date.
+// board renders the ranking. A board that is off also says when it was last correct.
 func (w words) board(b stats.Board) string {
 	text := w.rankingPage(b.RankingPage)
 	if b.On {

@@ -18,8 +18,8 @@ import (
 )
 
 // lookEvery is how often to check the pinned message of a chat with a board, to find copies of the
-// board and to notice that it was deleted. Boards are updated every hour, and the request comes a
-// bit later than due, so the check must be overdue by then.
+// board and to notice that it was deleted. Boards are updated every hour. The interval is shorter,
+// so that the check is due at each update.
 const lookEvery = 50 * time.Minute
 
 // updateBoard updates the chat's single message of a board. It edits the known message. If that is
@@ -48,7 +48,7 @@ func (s *Sender) updateBoard(ctx context.Context, m outbox.Message) (outbox.Rece
 			return outbox.Receipt{}, err
 		}
 	}
-	// only an edit shows whether a message that is not pinned still exists
+	// an edit is the only way to learn whether a message that is not pinned still exists
 	if e.receipt.MessageID = m.Target; !shown || e.pinned != m.Target {
 		if err := s.editOrPost(ctx, &e); err != nil {
 			return outbox.Receipt{}, err
@@ -67,14 +67,15 @@ type boardUpdate struct {
 	outbox.Message
 	out     outgoing
 	id      int64 // the message to edit, 0 for none
-	pinned  int64 // the pinned message marked as the object, 0 if none or not checked
+	pinned  int64 // the pinned message if it has the board's mark; 0 if not, or not checked
 	isNew   bool  // the message was just sent
 	receipt outbox.Receipt
 }
 
-// findPinned looks up the chat's pinned message, which is the one to edit if no message is known.
-// Of two messages, it keeps the newer one, because that one was sent when the other was gone or too
-// old, even if the process died before persisting its id. The older one is a copy and is unpinned.
+// findPinned looks up the board among the chat's pinned message. If that is not the known message,
+// the newer of the two becomes the one to edit, and the older one is unpinned as a copy. The newer
+// one was sent because the older one was gone or too old to edit, but the process may have died
+// before storing its id.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	if e.pinned, err = s.pinned(ctx, e.Message); err != nil {
 		return err
@@ -95,8 +96,8 @@ func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {
 	return nil
 }
 
-// editOrPost edits the message. If there is none, or it is gone or too old to edit, it sends a new
-// one.
+// editOrPost edits the message. If there is none, or if it is gone or too old to edit, editOrPost
+// sends a new one.
 func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	gone := int64(0)
 	for e.id != 0 && e.id != gone {
@@ -114,7 +115,7 @@ func (s *Sender) editOrPost(ctx context.Context, e *boardUpdate) error {
 	receipt, err := s.deliver(ctx, draft{message: e.Message, out: e.out})
 	e.receipt.MessageID, e.isNew = receipt.MessageID, true
 	if err == nil && e.id != 0 { // too old to edit, but still pinned
-		// not worth sending the new message again
+		// a failure is no reason to send the new message again
 		if _, err := s.unpin(ctx, e.Message, e.id); err != nil {
 			s.log.WarnContext(ctx, "failed to unpin a message", "kind", e.Row.Kind, "operation_id", e.Row.ID, "error", err)
 		}
@@ -127,12 +128,12 @@ func isObsolete(err error) bool {
 	return err != nil && telegram.Failure(err).Kind == outbox.Obsolete
 }
 
-// objectParam is the query parameter of a mark's link that names the object.
+// objectParam is the query parameter of a mark's link. Its value is the object.
 const objectParam = "object"
 
-// mark returns the mark of an object in a message: a link on an invisible character, which nobody
-// can tap. It is the only thing a bot can attach to a message that Telegram keeps through every
-// edit and returns with the pinned message.
+// mark returns the mark of an object in a message: a link on an invisible character, which cannot
+// be tapped. A bot can attach nothing else to a message that Telegram keeps through every edit and
+// returns with the pinned message.
 func (s *Sender) mark(object string) string {
 	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username, RawQuery: url.Values{objectParam: {object}}.Encode()}
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
@@ -184,8 +185,8 @@ func hasMark(part any, object string) bool {
 	}
 }
 
-// pin pins the message silently. Without the right to pin, the message stays unpinned; that is no
-// reason to send it again. After any other failure, the next update of the board pins it.
+// pin pins the message silently. If the bot has no right to pin, the message stays unpinned and is
+// not sent again. After any other failure, the next update of the board pins it.
 func (s *Sender) pin(ctx context.Context, e *boardUpdate) {
 	id := e.receipt.MessageID
 	if id == 0 {

@@ -11,7 +11,7 @@ type button struct {
 	invites bool   // a press opens Telegram's dialog for adding the bot to a group
 }
 
-// usable returns the rows without buttons that do nothing, and without empty rows.
+// usable returns the rows without buttons that have no action, and without empty rows.
 func usable(rows [][]button) (all [][]button) {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(b button) bool { return b == button{text: b.text} })
@@ -22,10 +22,10 @@ func usable(rows [][]button) (all [][]button) {
 	return all
 }
 
-// chosenMark precedes the label of the current choice.
+// chosenMark precedes the label of the button for the current choice.
 const chosenMark = "✓ "
 
-// choice returns the label of a button for one of several choices.
+// choice returns the label of a button that is one of several choices. It marks the chosen one.
 func choice(label string, chosen bool) string {
 	if chosen {
 		return chosenMark + label
@@ -41,7 +41,8 @@ func inviteButton(w words) [][]button {
 	return [][]button{{{text: w.Text("button.add_to_group", nil), invites: true}}}
 }
 
-// undoes returns the number of the match that a button of the message undoes, or 0.
+// undoes returns the number of the match that a button of the message undoes, or 0 if there is
+// none.
 func (o outgoing) undoes() int {
 	for _, b := range slices.Concat(o.buttons...) {
 		if _, ok := argsOf(undoCode, b.data); ok {

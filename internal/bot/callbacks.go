@@ -17,7 +17,7 @@ import (
 
 // Callback is a command given by pressing a button. The data of a button consists of a version, the
 // code of its callback, and arguments, as in 1u:42:0. In a group with several ladders, the ladder
-// follows, as in 1p:2:1001@7. The data may be forged, so the person who pressed and the chat are
+// may follow, as in 1p:2:1001@7. The data may be forged, so the user who pressed and the chat are
 // taken from Telegram's update, never from the data.
 type Callback struct {
 	Code    string // short, because the data is limited to 64 bytes
@@ -25,12 +25,12 @@ type Callback struct {
 	Handle  PressHandler
 }
 
-// PressHandler returns the operation for a press, nil if the bot did not make the button. It may
-// add to the origin of the press.
+// PressHandler returns the operation for a press, or nil if the bot does not make such buttons. It
+// may add to the origin of the press.
 type PressHandler func(r *Router, p *press) ranking.Operation
 
-// callbackVersion is the first byte of the data. It changes when the format does. A press of a
-// button with another version is answered as a press of an unknown button.
+// callbackVersion is the first byte of the data, and changes with its format. A press of a button
+// with another version is answered like a press of an unknown button.
 const callbackVersion = "1"
 
 // maxData is Telegram's limit for the data of a button, in bytes.
@@ -55,8 +55,8 @@ func callbackData(code, args string) string {
 // ladderMark separates the ladder from the rest of the data.
 const ladderMark = "@"
 
-// dataInLadder adds a ladder to the data of a button, if there is room. Without room, the button
-// acts on a match, and the match's ladder applies.
+// dataInLadder adds a ladder to the data of a button. If there is no room for it, or the button has
+// no data, it returns the data unchanged.
 func dataInLadder(data string, ladder ladder.ID) string {
 	in := data + ladderMark + strconv.FormatInt(int64(ladder), 10)
 	if data == "" || len(in) > maxData {
@@ -72,7 +72,8 @@ func ladderOf(data string) ladder.ID {
 	return ladder
 }
 
-// The codes of all buttons.
+// The codes of all buttons. A trailing comment gives the word behind a letter that does not
+// abbreviate the name.
 const (
 	promptCode    = "q"
 	undoCode      = "u"
@@ -98,7 +99,7 @@ const (
 	restCode      = "a" // all
 )
 
-// callbacks returns the callbacks of all buttons. Callers must not change it.
+// callbacks returns the callbacks of all buttons. Callers must not modify the slice.
 func callbacks() []Callback {
 	makeTables()
 	return allCallbacks
@@ -134,16 +135,16 @@ func tableOfCallbacks() []Callback {
 		asking(matchesCode, "matches", false, parseMatches(matchesCode)),
 		asking(historyCode, "history", false, parseMatches(historyCode)),
 		asking(chartCode, "chart", false, parseChart),
-		// a page cannot turn into a picture and back, so the chart is a new message
+		// an edit cannot turn a text into a picture and back, so the chart is a new message
 		asking(postChartCode, "chart", true, ofPlayer(func(p ladder.PlayerID) stats.PlayerChartQuestion {
 			return stats.PlayerChartQuestion{Player: p}
 		})),
-		// the board must stay, so the rest is a new message
+		// the board must not be replaced, so the remaining players are shown in a new message
 		asking(restCode, "board", true, func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 	}
 }
 
-// findCallback returns the callback of a button, and its arguments.
+// findCallback returns the callback of a button and its arguments. ok is false for unknown buttons.
 func findCallback(data string) (c Callback, args string, ok bool) {
 	if len(data) > maxData {
 		return c, "", false
@@ -182,7 +183,7 @@ func (r *Router) press(ctx context.Context, in intake.Update, q *callbackQuery) 
 	return r.rankings.Do(ctx, p.origin, op)
 }
 
-// buttonsBelow returns the data of the buttons below a message, none unless this bot sent it.
+// buttonsBelow returns the data of the buttons below a message, or nil if this bot did not send it.
 func (r *Router) buttonsBelow(m *message) (data []string) {
 	var markup struct {
 		Keyboard [][]struct {
@@ -200,14 +201,14 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// origin returns the origin of a press. ok is false unless a person pressed the button in a chat
-// that the bot can write to.
+// origin returns the origin of a press. ok is false if a bot pressed the button, or if the message
+// with the button is in a channel or unknown.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	// updates may arrive out of order, but no press precedes its message
+	// a press has no date of its own, but it cannot precede its message
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}
@@ -221,9 +222,10 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	return o, true
 }
 
-// pageButton returns the callback of buttons that replace a view with another page or view. They
-// edit only messages that have a button with this code, because forged data must not replace a
-// match's card. parse reads the arguments of a button and accepts only those that the bot writes.
+// pageButton returns the callback of buttons that replace a message with another page or view. A
+// press counts only if its message has a button with this code, because forged data must not
+// replace a match's card. parse reads the arguments of a button; ok is false for arguments that the
+// bot never writes.
 func pageButton[A any](code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
@@ -257,14 +259,14 @@ func ofPlayer[Q ranking.Question](question func(ladder.PlayerID) Q) func(args st
 	}
 }
 
-// turnRow returns the buttons for the previous and the next page. before and after are their data,
-// empty if there is no such page.
+// turnRow returns the buttons for the previous and the next page, whose data are before and after.
+// A button without data is dropped from the message.
 func turnRow(before, after string) []button {
 	return []button{{text: "‹", data: before}, {text: "›", data: after}}
 }
 
-// parseID reads the number of a player, a person or a match, in the form of strconv.FormatInt. 0
-// stands for none.
+// parseID parses an id as formatted by strconv.FormatInt. 0 stands for none. ok is false for
+// negative numbers and for any other format.
 func parseID[I ~int64](text string) (I, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return I(n), err == nil && n >= 0 && strconv.FormatInt(n, 10) == text

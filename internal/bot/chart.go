@@ -18,8 +18,8 @@ const (
 	axisMatch = "m"
 )
 
-// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b; empty if it is
-// too long.
+// chartData returns the data of a button that shows a chart, as in 1g:month:d:1a,1b. It is empty if
+// it would be too long.
 func chartData(n stats.Chart) string {
 	axis := axisDate
 	if n.ByMatch {
@@ -41,7 +41,7 @@ func parseChart(args string) (q stats.SameChartQuestion, ok bool) {
 	return q, known && chartData(q.Chart) == callbackData(chartCode, args)
 }
 
-// ChartOf returns the chart that a button shows. ok is false for other buttons.
+// ChartOf returns the chart that a button with this data shows. ok is false for other buttons.
 func ChartOf(data string) (n stats.Chart, ok bool) {
 	args, isChart := argsOf(chartCode, data)
 	q, ok := parseChart(args)
@@ -50,7 +50,7 @@ func ChartOf(data string) (n stats.Chart, ok bool) {
 
 var chartView = shows(view[stats.Chart]{text: words.chart, buttons: chartButtons})
 
-// chart returns the caption of a chart. It gives the names of the players whom the picture labels
+// chart returns the caption of a chart. It lists the names of the players whom the picture labels
 // with a letter.
 func (w words) chart(n stats.Chart) string {
 	lines := []string{w.titleOf("chart.title", n.Title), "<i>" + w.Text("chart.period."+string(n.Period), nil) + "</i>"}
@@ -62,8 +62,8 @@ func (w words) chart(n stats.Chart) string {
 	return strings.Join(lines, "\n")
 }
 
-// NoPhotos replaces a picture that the bot may not send to the chat. It exists only during the
-// attempt and is never stored.
+// NoPhotos replaces a picture that the bot may not send to the chat. It exists only while the
+// message is being sent, and is never stored.
 type NoPhotos struct{}
 
 var _ = notice.Register[NoPhotos](notice.Kind{Name: "no_photos", Purpose: notice.Answer})

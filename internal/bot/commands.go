@@ -17,43 +17,44 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Command is a command given by a message. It works in groups. Dispatch, help, menus and
-// docs/commands.md are derived from the commands. The texts about a command are in the catalog, in
-// the section named after it.
+// Command is a command that people type. All commands work in groups. Dispatch and the help are
+// derived from the table of commands. The texts about a command are in the section of the catalog
+// named after it.
 type Command struct {
 	Name    string
 	Aliases []string
 	Private bool // works in private chats too
 	Handle  Handler
-	Topic   helpTopic // the topic in /help, empty for none
+	Topic   helpTopic // the topic in /help; empty if /help does not list it
 	Short   bool      // also on the first page of /help in groups
-	// OfLadder reports whether its first words may name the ladder it is about.
+	// OfLadder means that the first words after the command may name the ladder it is about.
 	OfLadder bool
 }
 
-// Handler returns the operation for a command, nil for none.
+// Handler returns the operation for a command, or nil to ignore the command.
 type Handler func(r *Router, req request) ranking.Operation
 
-// does returns the handler of a command whose operation is always the same and reads the words of
-// the command itself.
+// does returns a handler for a command that always leads to op. If the command has arguments, op
+// reads them.
 func does(op ranking.Operation) Handler {
 	return func(*Router, request) ranking.Operation { return op }
 }
 
-// asks returns the handler of a command that asks a question.
+// asks returns the handler of a command that asks a question of the given form.
 func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typed{Form: form}}) }
 
 // hasHelp reports whether the command has a help text of its own, besides its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
-// commands returns all commands in the order of the help. Callers must not modify it.
+// commands returns all commands, in the order in which the help lists them. Callers must not modify
+// the slice.
 func commands() []Command {
 	makeTables()
 	return allCommands
 }
 
-// makeTables builds the tables of commands and buttons on first use. Package variables cannot hold
-// them, because their handlers read the tables, which would be an initialization cycle.
+// makeTables builds the tables of commands and buttons on first use. They cannot be initialized as
+// package variables: their handlers refer to the tables, which would be an initialization cycle.
 func makeTables() {
 	tablesMade.Do(func() { allCommands, allCallbacks = tableOfCommands(), tableOfCallbacks() })
 }
@@ -99,8 +100,8 @@ func tableOfCommands() []Command {
 	}
 }
 
-// parsed returns the handler of a command that amends a match. It passes the parsed arguments to
-// handle, or answers with what is wrong with them.
+// parsed returns the handler of a command that amends a match. The handler passes the parsed
+// arguments to handle. If they cannot be parsed, it answers with what is wrong with them.
 func parsed[A any](parse func(command.Command) (A, error), handle func(*Router, request, A) ranking.Operation) Handler {
 	return func(r *Router, req request) ranking.Operation {
 		said := req.origin.Said
@@ -162,7 +163,7 @@ func (r *Router) dispatch(ctx context.Context, req request) error {
 	return r.do(ctx, req.origin, op)
 }
 
-// do asks the service to carry out an operation. A nil operation is a no-op.
+// do asks the service to carry out an operation. It ignores a nil operation.
 func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation) error {
 	if op == nil {
 		return nil
@@ -170,9 +171,9 @@ func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation)
 	return r.rankings.Do(ctx, o, op)
 }
 
-// The commands that Telegram offers in groups. Members get at most twelve, few enough to take in at
-// a glance, and admins at most six more. All others work when typed, and the buttons of /help,
-// /settings and /stats lead to them.
+// The commands that Telegram offers in groups: memberMenu to all members, and adminMenu to admins
+// in addition. The menus are short enough to take in at a glance. All other commands work when
+// typed.
 var (
 	memberMenu = []string{
 		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
@@ -181,22 +182,22 @@ var (
 	adminMenu = []string{"settings", "board", nameLadder, command.NameSeason}
 )
 
-// Menus returns the commands that Telegram offers to members and admins of groups and in private
-// chats, in all languages. Telegram shows a person the menu in their language, and the one without
-// a language to everyone else.
+// Menus returns the menus of commands for members of groups, for admins and for private chats, in
+// all languages. Telegram shows people the menu in the language of their app. The English menu has
+// no language code, so Telegram shows it in all other languages.
 func Menus() []telegram.Menu {
 	var all []telegram.Menu
 	for i, l := range catalog.All() {
 		code := ""
 		if i > 0 {
-			code, _, _ = strings.Cut(l.Tag(), "-") // Telegram knows no regions here
+			code, _, _ = strings.Cut(l.Tag(), "-") // Telegram accepts only two-letter codes
 		}
 		all = append(all, menusIn(words{Language: l}, code)...)
 	}
 	return all
 }
 
-// menusIn returns the menus of members, of admins and of private chats in one language.
+// menusIn returns the menus in one language. code is Telegram's code for it, empty for the default.
 func menusIn(w words, code string) []telegram.Menu {
 	var private []string
 	for _, c := range commands() {

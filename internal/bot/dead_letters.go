@@ -15,17 +15,17 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Letters stores dead letters, some of them with a notice for the sender.
+// Letters stores dead letters, with or without a notice for the sender.
 type Letters interface {
 	intake.DeadLetters
-	// SaveAndNotify stores a dead letter and a notice for its origin in one transaction. If the
-	// same update becomes a dead letter again, there is no second notice.
+	// SaveAndNotify stores a dead letter and the notice n for the sender in o, in one transaction.
+	// If the same update becomes a dead letter again, there is no second notice.
 	SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n notice.Notice) error
 }
 
 // DeadLetterHandler is the bot's intake.DeadLetters: it stores updates that could not be handled.
-// If such an update was a command for the bot or a button press, the handler also tells the sender
-// that it failed, unless the dead letter is silent.
+// If such an update was a command for the bot or a button press, it also notifies the sender,
+// unless the dead letter is silent.
 type DeadLetterHandler struct {
 	letters    Letters
 	self       telegram.Self
@@ -35,16 +35,16 @@ type DeadLetterHandler struct {
 
 var _ intake.DeadLetters = (*DeadLetterHandler)(nil)
 
-// NewDeadLetterHandler returns a handler for the bot with this account. retryLater reports whether
-// an error of letters has a cause other than the dead letter, such as a lock or a database outage.
+// NewDeadLetterHandler returns a handler for the bot account self. retryLater reports whether an
+// error of letters has a cause other than the dead letter, such as a lock or a database outage.
 func NewDeadLetterHandler(
 	letters Letters, self telegram.Self, retryLater func(error) bool, log *slog.Logger,
 ) *DeadLetterHandler {
 	return &DeadLetterHandler{letters: letters, self: self, retryLater: retryLater, log: log}
 }
 
-// Save implements intake.DeadLetters. If storing the dead letter with its notice fails, and
-// retryLater does not blame something else, Save stores the dead letter without the notice.
+// Save implements intake.DeadLetters. If it fails to store the dead letter together with its
+// notice, and a retry would not help, it stores the dead letter alone.
 func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) error {
 	if letter.Silent {
 		return h.letters.Save(ctx, letter)
@@ -65,8 +65,9 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 }
 
 // recipient returns the origin of the command or button press in an update, and the notice for it.
-// ok is false if the update is neither, or if too little of it is readable. It recovers from
-// panics, because the fault that made the update a dead letter may occur here too.
+// ok is false if the update has neither, if the command is not for this bot, or if too little is
+// readable. recipient recovers from panics, because the fault that made the update a dead letter
+// may occur here too.
 func (h *DeadLetterHandler) recipient(
 	ctx context.Context, letter intake.DeadLetter,
 ) (o ranking.Origin, n CommandFailed, ok bool) {
@@ -94,8 +95,8 @@ func (h *DeadLetterHandler) recipient(
 	return o, n, ok && o.Chat.ID != 0 && slices.Contains(known, o.Chat.Kind)
 }
 
-// commandOrigin returns the origin of a command, and its text. A damaged message may lack its
-// entities. Then the text alone decides whether it is a command.
+// commandOrigin returns the origin of a command for this bot, and its text. A damaged message may
+// lack its entities; then the text alone decides whether it is a command.
 func (h *DeadLetterHandler) commandOrigin(m *message, damaged bool) (o ranking.Origin, text string, ok bool) {
 	if !m.isFromPerson() {
 		return o, "", false
@@ -122,7 +123,7 @@ func headLength(text string) int {
 	return len(text) - len(strings.TrimLeftFunc(text, func(r rune) bool { return !isBreak(r) }))
 }
 
-// CommandFailed says that a command failed because of a fault of the bot.
+// CommandFailed says that a command or a button press failed because of a fault of the bot.
 type CommandFailed struct {
 	Command string `json:"command,omitempty"` // as typed, possibly cut; empty for a button press
 }

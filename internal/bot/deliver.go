@@ -20,15 +20,15 @@ type draft struct {
 	edited  int64           // the message to edit, 0 for a new one
 	photo   []telegram.File // the photo, whose caption is the text; nil for none
 	covered int             // see outbox.Receipt
-	instead *outgoing       // sent if Telegram refuses the merged message or the photo
+	instead *outgoing       // replaces out if Telegram refuses the merged message or the photo
 
 	parameters
-	webRefused   bool  // the web board button is dropped
-	tableRefused error // why the table was dropped; nil again after a later refusal
+	webRefused   bool  // whether the button that opens the web board was dropped
+	tableRefused error // why the table was dropped; nil again after another refusal
 }
 
 // parameters is the union of the parameters of the methods that send or edit messages. The
-// library's types do not fit, because it encodes pictures and edited tables in a way of its own.
+// library's types do not fit, because they encode pictures and edited tables in their own way.
 type parameters struct {
 	Chat      int64                        `json:"chat_id"`
 	Edited    int64                        `json:"message_id,omitempty"`
@@ -68,14 +68,13 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
 }
 
-// simplify removes from a draft what Telegram may have refused, and reports whether it could. A
-// plain message is better than none. It takes the first step that applies, and each step removes
-// what it checks for. A step that composes the draft again starts from the richest form of what is
-// left.
+// simplify removes from d one thing that Telegram may have refused, and reports whether there was
+// anything to remove, because a plain message is better than none. A step that calls compose starts
+// again from the richest form of what is left.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)
-	d.tableRefused = nil // the table need not be at fault
+	d.tableRefused = nil // the table may not have been the cause
 	switch {
 	case d.Table != nil && refusesTable(err):
 		d.tableRefused = err
@@ -107,7 +106,8 @@ func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	return true
 }
 
-// compose sets the parameters of a draft to the richest form that Telegram has not refused.
+// compose sets the parameters of d to its richest form, without the table or the web button if
+// tableRefused or webRefused is set.
 func (s *Sender) compose(d *draft) {
 	d.parameters = parameters{
 		Chat: d.message.ExternalChat, Edited: d.edited, Text: d.out.html, ParseMode: models.ParseModeHTML,
@@ -130,7 +130,7 @@ func (s *Sender) compose(d *draft) {
 	}
 }
 
-// keyboard returns the buttons below a message, or nil.
+// keyboard returns the buttons below a message, or nil if there are none.
 func (s *Sender) keyboard(out outgoing, withWeb bool) *models.InlineKeyboardMarkup {
 	var keyboard [][]models.InlineKeyboardButton
 	for _, row := range out.buttons {
@@ -191,7 +191,7 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 	return sent.ID, err
 }
 
-// says reports whether Telegram's rejection contains one of these phrases.
+// says reports whether err is a rejection by Telegram that contains one of these phrases.
 func says(err error, words ...string) bool {
 	var api *telegram.APIError
 	return errors.As(err, &api) && api.Says(words...)

@@ -10,14 +10,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// editWindow is for how many seconds after a message the bot handles its edits. That is long enough
-// to notice a slip, and too short to rewrite history.
+// editWindow is for how many seconds after a message was sent the bot handles its edits. It is long
+// enough to notice a slip, and too short to rewrite history.
 const editWindow = int64(5 * time.Minute / time.Second)
 
-// edited handles an edited message. If the message was not a command, or a refused one, the new
-// command is handled as if it were sent now. Otherwise the service ignores the edit, unless it
-// corrects the score or the players in a recorded /match. Then the service asks whether to correct
-// the match as well.
+// edited handles an edited message that is a command. If the original was no command, or a refused
+// one, the service handles the edit as a new command. Otherwise it ignores the edit, unless the
+// edit changes the score or the players of a recorded /match. Then the service asks whether to
+// correct the match too.
 func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error {
 	if !m.isEditInTime() {
 		return nil
@@ -31,7 +31,7 @@ func (r *Router) edited(ctx context.Context, in intake.Update, m *message) error
 	return r.dispatch(ctx, req)
 }
 
-// isEditInTime reports whether a person edited the message within editWindow.
+// isEditInTime reports whether a person wrote the message and edited it within editWindow.
 func (m *message) isEditInTime() bool {
 	after := m.EditDate - m.Date
 	return m.isFromPerson() && m.ID != 0 && m.Date > 0 && after >= 0 && after <= editWindow

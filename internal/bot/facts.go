@@ -9,8 +9,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// fact is a line of a view, or a row of its table. Both parts are HTML. A fact without a label is a
-// line of its own.
+// fact is a line of a view, or a row of its table. Both parts are HTML. Without a label, the value
+// is the whole line.
 type fact struct{ label, value string }
 
 // fact returns a fact with a label from the catalog.
@@ -47,8 +47,8 @@ func paragraphs(all ...[]string) string {
 	return strings.Join(shown, "\n\n")
 }
 
-// wonLost returns the numbers of wins, draws and losses. It omits draws if there are none and
-// noDraws is true.
+// wonLost formats the numbers of wins, draws and losses. It omits the draws if there are none and
+// noDraws is set.
 func wonLost(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)
@@ -64,17 +64,17 @@ func (w words) resultsFact(won, drawn, lost int, noDraws bool) fact {
 	return w.fact(label, wonLost(won, drawn, lost, noDraws))
 }
 
-// inMatch adds to a value the match it comes from, and its date.
+// inMatch appends to a value the number and the date of the match that it comes from.
 func (w words) inMatch(value string, m stats.MatchRef) string {
 	return w.Text("facts.in_match", args{"Value": value, "Number": m.Number, "Date": w.Date(m.At)})
 }
 
-// boldNames returns the names of a side in bold: both of two, otherwise the first and the number of
-// others.
+// boldNames returns the names of a side in bold. Of more than two, it returns the first one and the
+// number of others.
 func (w words) boldNames(names []ranking.Name) string { return w.side(namesAs(names, boldName), 2, 1) }
 
-// side joins the names of a side. If there are more than most, it names only the first few and
-// counts the others.
+// side joins the names of a side. If there are more than most, it joins only the first few and adds
+// the number of others.
 func (w words) side(names []string, most, few int) string {
 	if len(names) <= most {
 		return strings.Join(names, " &amp; ")
@@ -82,7 +82,6 @@ func (w words) side(names []string, most, few int) string {
 	return w.Plural("names.others", len(names)-few, args{"Names": strings.Join(names[:few], " &amp; ")})
 }
 
-// namesAs returns the names as rendered by show.
 func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 	shown := make([]string, len(names))
 	for i, n := range names {
@@ -93,11 +92,11 @@ func namesAs(names []ranking.Name, show func(ranking.Name) string) []string {
 
 func boldName(n ranking.Name) string { return "<b>" + showName(n) + "</b>" }
 
-// inTeams marks team matches among matches between two players.
+// inTeams marks the team matches in a list of matches between two players.
 const inTeams = "👥"
 
-// playedMatches returns matches as facts: number, score, rating change, and the opponents, or the
-// date if the opponents are clear from the context.
+// playedMatches returns matches as facts with number, score and rating change. A fact also has the
+// opponents or, if Against is empty, the date.
 func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	for _, m := range all {
 		f := fact{w.matchNumber(m.Number), w.scoreAlone(m.Score) + " · " + signed(m.Change)}
@@ -114,7 +113,8 @@ func (w words) playedMatches(all []stats.PlayedMatch) (facts []fact) {
 	return facts
 }
 
-// lastLines returns the last matches as lines below a heading.
+// lastLines returns matches as lines below a heading, whose text is id in the catalog. It returns
+// nil if there are no matches.
 func (w words) lastLines(id string, all []stats.PlayedMatch) (lines []string) {
 	for _, f := range w.playedMatches(all) {
 		lines = append(lines, f.label+" "+f.value)

@@ -11,7 +11,7 @@ import (
 )
 
 // WhenMembersChange sets the function that the router calls before it handles a change of a chat's
-// members or their rights. It must be called before the first update is handled.
+// members or of their rights. It must be called before the first update is handled.
 func (r *Router) WhenMembersChange(forget func(ranking.ExternalChatID)) { r.forget = forget }
 
 func (r *Router) membersChanged(c chat) {
@@ -41,8 +41,8 @@ func (r *Router) botMember(ctx context.Context, u *memberUpdate) error {
 }
 
 // member handles a change of a person's membership in a group. Telegram reports such changes only
-// if the bot is an admin. A person who was already out, for example after a lifted ban, does not
-// leave again.
+// if the bot is an admin. Nothing happens if the person was already out before, as when a ban is
+// lifted.
 func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 	r.membersChanged(u.Chat)
 	if !u.Chat.isGroup() || !u.New.User.isPerson() {
@@ -74,7 +74,7 @@ func (u *memberUpdate) origin(what string) ranking.Origin {
 	return o
 }
 
-// groupLife handles a service message about the group's title or its members.
+// groupLife handles a service message about a group's title or its members.
 func (r *Router) groupLife(ctx context.Context, m *message) error {
 	if !m.Chat.isGroup() || m.ID == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (r *Router) groupLife(ctx context.Context, m *message) error {
 
 var _ = shows(view[ranking.GroupDetached]{text: words.groupDetached, line: words.groupDetached})
 
-// groupDetached says which of the group's two rankings stays current.
+// groupDetached says which of a group's two rankings it keeps.
 func (w words) groupDetached(n ranking.GroupDetached) string {
 	return w.Text("merged.groups", args{"Kept": n.Kept, "Detached": n.Detached})
 }

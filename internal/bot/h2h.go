@@ -5,8 +5,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// headToHeadButtons returns the button back to a player's page, if the comparison was opened from
-// there.
+// headToHeadButtons returns a button back to the player's page from which the comparison was
+// opened, if any.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {
 		return nil
@@ -32,7 +32,7 @@ func (w words) headToHeadTitle(n stats.HeadToHead) string {
 	return w.Text("h2h.title", args{"A": boldName(n.A), "B": boldName(n.B)})
 }
 
-// headToHeadFacts takes the first player's point of view.
+// headToHeadFacts returns the facts from the first player's point of view.
 func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	facts := []fact{w.fact("meetings", w.Number(n.Met())), w.resultsFact(n.Won, n.Drawn, n.Lost, n.NoDraws)}
 	if t := n.InTeams; t != [3]int{} {
@@ -44,16 +44,16 @@ func (w words) headToHeadFacts(n stats.HeadToHead) []fact {
 	return append(facts, w.fact("net", signed(n.Gained)), w.expected(n))
 }
 
-// expected is the first player's expected score today.
+// expected returns the first player's expected score as a fact.
 func (w words) expected(n stats.HeadToHead) fact { return w.fact("expected", w.percent(n.Expected)) }
 
-// percent formats ten-thousandths as whole percents, from 1 to 99, because neither 0 nor 100 would
-// be true of a match that can still go either way.
+// percent formats ten-thousandths as whole percents from 1 to 99. It never shows 0 or 100, because
+// the match can still go either way.
 func (w words) percent(tenThousandths int) string {
 	return w.Text("number.percent", args{"Number": min(max((tenThousandths+50)/100, 1), 99)})
 }
 
-// headToHeadTable is headToHead as a table, for two players who have met.
+// headToHeadTable renders headToHead as a table. It is empty for two players who have not met.
 func (w words) headToHeadTable(n stats.HeadToHead) string {
 	if n.Met() == 0 {
 		return ""

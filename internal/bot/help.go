@@ -14,7 +14,7 @@ import (
 const nameHelp = "help"
 
 // Help explains a command, or lists the commands of a topic. With neither, it lists the most
-// important commands in a group, and the commands of all topics in a private chat.
+// important commands in a group, and all topics in a private chat.
 type Help struct {
 	Topic   string    `json:"topic,omitempty"` // the name of the command
 	List    helpTopic `json:"list,omitempty"`
@@ -55,8 +55,8 @@ func help(_ *Router, req request) ranking.Operation {
 	return ranking.Say{Notice: n}
 }
 
-// page returns the arguments of a button that shows h in a group, such as "/match" for a command
-// and "results" for a topic, or "all" for the first page. parseHelp reads them back.
+// page returns the arguments of a button that shows h in a group: "/match" for a command, "results"
+// for a topic, and "all" for the first page. parseHelp reads them back.
 func (h Help) page() string {
 	if h.Topic != "" {
 		return "/" + h.Topic
@@ -85,8 +85,9 @@ const (
 )
 
 // helpButtons returns the buttons below the help. In a group, the first page has a button for each
-// topic, and a topic's page has one for each of its commands with a help text. The pages of topics
-// and commands also have a button back.
+// topic, and a topic's page has one for each command with a help text. The pages of topics and
+// commands also have a back button. In a private chat, the list of all topics has an invitation
+// button.
 func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 	if n.Private {
 		if n.Topic == "" {
@@ -134,8 +135,8 @@ type Greeting struct {
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
-// Fleeting reports whether a late greeting is not worth sending. In a group, the greeting is the
-// outcome of adding the bot, so it is sent however late it is.
+// Fleeting reports whether a late greeting is not worth sending. In a group, the greeting answers
+// that the bot was added, so it is sent however late it is.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})
@@ -186,10 +187,10 @@ func (w words) topicPage(t helpTopic) string {
 	return strings.Join(lines, "\n")
 }
 
-// usage returns the lines about a command in a list.
+// usage returns the lines about a command in a list of commands.
 func (w words) usage(c Command) string { return w.Text("commands."+c.Name+".usage", nil) }
 
-// menuLine returns the plain text for a command in the menu of groups or of private chats.
+// menuLine returns the plain text for a command in the menu of groups or private chats.
 func (w words) menuLine(name string, private bool) string {
 	if id := "commands." + name + ".private_menu"; private && w.Has(id) {
 		return w.Text(id, nil)

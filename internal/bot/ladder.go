@@ -29,7 +29,8 @@ func typedLadder(_ *Router, req request) ranking.Operation {
 	return change
 }
 
-// pressRename handles the buttons below a RenamePrompt. Without a name, nothing changes.
+// pressRename handles the buttons below a RenamePrompt. The button to cancel has no name, and
+// changes nothing.
 func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	if name == "" {
 		return ranking.ChangeLadder{}
@@ -37,8 +38,8 @@ func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	return ranking.ChangeLadder{Change: ranking.RenameLadder, Name: name, Sure: true}
 }
 
-// anyName accepts any arguments: those of the buttons below a question about a ladder are a name
-// for it, or nothing.
+// anyName accepts any arguments: a button below a question about a ladder carries the ladder's
+// name, or nothing.
 func anyName(args string) (name string, ok bool) { return args, true }
 
 var _ = shows(view[ranking.FirstLadderPrompt]{text: words.firstLadderPrompt, buttons: firstLadderButtons})
@@ -47,7 +48,8 @@ func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
 	return w.Text("ladder.first", args{"Name": showText(n.Name)})
 }
 
-// firstLadderButtons returns the button that identifies the question when a person replies to it.
+// firstLadderButtons returns the button to cancel. Its data also carries the ladder's name, for a
+// member who replies to the question.
 func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.cancel(), data: callbackData(ladderCode, n.Name)}}}
 }

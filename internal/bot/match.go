@@ -13,22 +13,23 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Limits for matches with many players. A match has up to twenty players. If each of their names
-// occurred several times, they would not fit into one message.
+// Limits for matches with many players. A match has up to twenty players. If a message repeated
+// each of their names, it would become too long.
 const (
-	// A side with up to maxSideNames players is listed in full. For a larger one, the first
-	// shortSideNames players are listed, and the others counted.
+	// A side with up to maxSideNames players is listed in full. Of a larger one, the first
+	// shortSideNames players are listed, and the others are counted.
 	maxSideNames   = 4
 	shortSideNames = 2
-	// maxNewNames is how many new players are listed. If there are more, they are only counted.
+	// maxNewNames is how many new players are listed. If there are more, all of them are only
+	// counted.
 	maxNewNames = 8
-	// maxNumbers is how many match numbers are listed.
+	// maxNumbers is how many match numbers are listed; the others are counted.
 	maxNumbers = 10
 )
 
 var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons, ofLadder: true})
 
-// cardButtons returns the button below a match's card.
+// cardButtons returns the button below a match's card, if there is one.
 func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
 	switch {
 	case n.Number == 0:
@@ -77,13 +78,13 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	return all
 }
 
-// outcome says who won, with the score, followed by the sets and the texts in more, in brackets.
+// outcome says who won, with the score. The sets and the texts in more follow in parentheses.
 func (w words) outcome(sides [2]ranking.Side, sets []ranking.SetScore, more ...string) string {
 	return w.outcomeText(sides, "", w.sideNames, brackets(append([]string{showSets(sets)}, more...)...))
 }
 
 // outcomeText says who won, with the score if there is one, followed by after. form is the suffix
-// of the catalog's text that has a score.
+// of the catalog id for an outcome with a score.
 func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking.Side) string, after string) string {
 	score, with := scoreOf(sides), args{"A": show(sides[0]), "B": show(sides[1])}
 	id := "outcome." + outcomeOf(score)
@@ -94,7 +95,7 @@ func (w words) outcomeText(sides [2]ranking.Side, form string, show func(ranking
 	return w.Text(id+form, with)
 }
 
-// outcomeOf returns the outcome of a match for the first side.
+// outcomeOf returns "won", "drew" or "lost", from the point of view of the first side.
 func outcomeOf(score [2]int) string {
 	switch {
 	case score[0] == score[1]:
@@ -106,7 +107,7 @@ func outcomeOf(score [2]int) string {
 	}
 }
 
-// result returns a match without naming the winner: the sides around the score, and the sets.
+// result returns a match without saying who won: the sides around the score, and the sets.
 func (w words) result(sides [2]ranking.Side, sets []ranking.SetScore) string {
 	return w.resultOf(sides, w.sideNames) + brackets(showSets(sets))
 }
@@ -120,8 +121,8 @@ func scoreOf(sides [2]ranking.Side) [2]int { return [2]int{sides[0].Score, sides
 // hasPoints reports whether a score says more than who won.
 func hasPoints(score [2]int) bool { return ladder.Score{A: score[0], B: score[1]}.HasPoints() }
 
-// showScore returns what stands between two sides: their score, or without one a trophy next to the
-// winner, or an equals sign for a draw.
+// showScore returns what stands between two sides. It is the score or, without one, a trophy on the
+// winner's side, or an equals sign for a draw.
 func showScore(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)
@@ -129,7 +130,7 @@ func showScore(score [2]int) string {
 	return map[string]string{"won": "🏆 –", "lost": "– 🏆", "drew": "="}[outcomeOf(score)]
 }
 
-// scoreAlone returns a score that stands without sides, or the outcome for the first side.
+// scoreAlone returns a score for a text without sides, or the outcome for the first side.
 func (w words) scoreAlone(score [2]int) string {
 	if hasPoints(score) {
 		return writtenScore(score)
@@ -140,7 +141,7 @@ func (w words) scoreAlone(score [2]int) string {
 // writtenScore returns a score in the syntax of commands.
 func writtenScore(score [2]int) string { return ladder.Score{A: score[0], B: score[1]}.String() }
 
-// brackets returns the non-empty texts in brackets, or an empty string.
+// brackets returns the non-empty texts in parentheses, or an empty string if there are none.
 func brackets(all ...string) string {
 	all = slices.DeleteFunc(all, func(s string) bool { return s == "" })
 	if len(all) == 0 {
@@ -179,7 +180,7 @@ func (w words) movements(m ranking.Moved) string { return w.moves(m, len(m.Ratin
 func (w words) movementsLine(m ranking.Moved) string { return w.moves(m, maxLineRatings, ", ", " ") }
 
 // moves returns up to most rating changes, and the number of others. between separates the changes
-// from each other, and beside separates them from the rest.
+// from each other, and beside separates them from the season and from the number.
 func (w words) moves(m ranking.Moved, most int, between, beside string) string {
 	if m.Others == 0 && !slices.ContainsFunc(m.Ratings, func(r ranking.RatingChange) bool { return r.Before != r.After }) {
 		return w.Text("moved.none", nil)
@@ -203,7 +204,7 @@ func movesOf(ratings []ranking.RatingChange) (all []string) {
 	return all
 }
 
-// signed formats a change with its sign, with a typographic minus.
+// signed formats a change with its sign. It uses a typographic minus.
 func signed(n int) string {
 	switch {
 	case n > 0:
@@ -215,7 +216,7 @@ func signed(n int) string {
 	}
 }
 
-// notes formats the remarks at the end of a message.
+// notes formats the remarks below a message.
 func notes(all ...string) string { return "<i>" + strings.Join(all, " · ") + "</i>" }
 
 // matchNumber returns the number of a match for a list or a line.
@@ -239,12 +240,12 @@ func (w words) numberList(numbers []int) string {
 }
 
 // celebration says what is special about a match. It is empty for kinds that only newer releases
-// know.
+// have.
 func (w words) celebration(c *ranking.Celebration) string {
 	if c == nil || len(c.Players) == 0 {
 		return ""
 	}
-	// the card has already named all players above
+	// the card lists all players above, so a few names are enough
 	names := w.side(namesAs(c.Players, boldName), shortSideNames, shortSideNames)
 	id := "celebration." + string(c.Kind)
 	if !w.Has(id) {
@@ -253,7 +254,7 @@ func (w words) celebration(c *ranking.Celebration) string {
 	return w.Text(id, args{"Name": names, "Names": names, "Points": c.Number, "Rating": c.Number, "Wins": c.Number})
 }
 
-// maxLineRatings is how many rating changes a line lists. The others are only counted.
+// maxLineRatings is how many rating changes a line lists; the others are counted.
 const maxLineRatings = 4
 
 func (w words) matchLine(n ranking.MatchRecorded) string {

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// matches handles /matches. A sender who reports a result with it probably meant /match, so the bot
-// suggests that.
+// matches handles /matches. If its arguments read like a result, the sender probably meant /match,
+// so the answer suggests that.
 func matches(_ *Router, req request) ranking.Operation {
 	match := UnknownCommand{Meant: req.message.corrected(command.NameMatch)}
 	return ranking.Ask{Question: stats.Typed{Form: stats.MatchesCommand{Match: match}}}
@@ -39,8 +39,8 @@ func historyButtons(n stats.HistoryPage, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, {{text: w.Text("button.stats", nil), data: playerData(playerCode, player)}}}
 }
 
-// turnMatches returns the buttons for newer and older matches, if there are any. first and last are
-// the matches at the ends of the current page.
+// turnMatches returns the buttons for newer and older matches. first and last are the matches at
+// the ends of the current page.
 func turnMatches(code string, player ladder.PlayerID, newer, older bool, first, last int64) []button {
 	data := func(is bool, at stats.Paging) string {
 		if !is {
@@ -65,12 +65,12 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 	return callbackData(code, args)
 }
 
-// pageSigns has the signs that precede a match in button data. The key reports whether the page has
-// newer matches.
+// pageSigns has the signs that precede a match in button data, by whether the page has newer
+// matches.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
-// parseMatches returns a parser for the arguments that matchesData writes with a code. ok is false
-// for any others, and for match numbers out of range.
+// parseMatches returns a parser for the arguments that matchesData writes with this code. ok is
+// false for any others, and for match numbers out of range.
 func parseMatches(code string) func(args string) (stats.MatchesQuestion, bool) {
 	most := map[string]int64{matchesCode: math.MaxInt32, historyCode: math.MaxInt64}[code]
 	return func(args string) (q stats.MatchesQuestion, ok bool) {
@@ -130,12 +130,13 @@ func (w words) matchRows(rows []stats.MatchRow) string {
 	return strings.Join(lines, "\n")
 }
 
-// isNewDay reports whether the i-th match is the first of its day.
+// isNewDay reports whether the i-th row is the first one of its day.
 func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 	return i == 0 || w.Date(rows[i].Played) != w.Date(rows[i-1].Played)
 }
 
-// matchRow returns a match with its rating change, which may be empty, and its corrections.
+// matchRow returns a match with its rating change, which may be empty, and with how it was
+// corrected.
 func (w words) matchRow(r stats.MatchRow, change string) string {
 	text := w.Text("outcome.result", args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
 	switch {
@@ -156,7 +157,7 @@ const (
 	maxRowSide  = 2  // players of a side
 )
 
-// shortName is showName for a row of a list.
+// shortName shortens a player's name for a row of a list, and renders it.
 func shortName(n ranking.Name) string {
 	return showName(ranking.Name{
 		Name: cut(cleanName(n.Name), maxRowName, maxRowUnits), Mark: cut(cleanName(n.Mark), maxRowMark, maxRowMark+1),

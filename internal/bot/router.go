@@ -14,9 +14,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// Rankings is the part of the ranking service that the router calls. Each command commits its
-// effect, its idempotency key and its answer together. A repeated command changes nothing, and
-// neither does a repeated change of a group or its members.
+// Rankings is the part of the ranking service that the router calls. Do commits the effect of a
+// command, its idempotency key and its answer in one transaction. Repeating a call with the same
+// arguments changes nothing.
 type Rankings interface {
 	Do(ctx context.Context, o ranking.Origin, op ranking.Operation) error
 	MoveChat(ctx context.Context, from, to ranking.ExternalChatID) error
@@ -32,18 +32,19 @@ type Rankings interface {
 type Router struct {
 	rankings Rankings
 	self     telegram.Self
-	forget   func(ranking.ExternalChatID) // see WhenMembersChange; nil if nothing needs to know
+	forget   func(ranking.ExternalChatID) // see WhenMembersChange; may be nil
 }
 
-// NewRouter returns a router for the bot with this account.
+// NewRouter returns a router for the bot account self.
 func NewRouter(rankings Rankings, self telegram.Self) *Router {
 	return &Router{rankings: rankings, self: self}
 }
 
 var _ intake.Handler = (*Router)(nil).Handle
 
-// Handle is the bot's intake.Handler: it turns one update, as decoded by ReadUpdate, into a call of
-// the service, or ignores it.
+// Handle implements intake.Handler. It turns an update decoded by [ReadUpdate] into at most one
+// call of the ranking service, and ignores updates that do not concern the bot. It fails with
+// intake.ErrUnreadable if some fields could not be decoded.
 func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	u := in.Content.(update)
 	if u.err != nil {
@@ -84,7 +85,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 		return r.rankings.Do(ctx, req.origin, ranking.Say{Notice: ranking.Refusal{Code: ranking.SentAsChannel}})
 	case ok:
 		return r.dispatch(ctx, req)
-	case req.origin.Chat.IsGroup(): // everything but an answer to a question is ignored
+	case req.origin.Chat.IsGroup(): // only replies to the bot's questions count
 		return r.reply(ctx, req)
 	case m.Text != "": // every message in a private chat deserves an answer
 		req.origin.Command = "start"
@@ -93,7 +94,7 @@ func (r *Router) Handle(ctx context.Context, in intake.Update) error {
 	return nil
 }
 
-// request is a command with its message.
+// request is a command and the message that it came from.
 type request struct {
 	message *message
 	origin  ranking.Origin
@@ -109,8 +110,9 @@ func newRequest(m *message, o ranking.Origin, c command.Command) request {
 	return request{message: m, origin: o}
 }
 
-// isFromPerson reports whether a member of the chat wrote this message. The sender must not be a
-// bot or a channel, and the message must not be forwarded or sent via a bot.
+// isFromPerson reports whether a member of the chat wrote this message, possibly as an anonymous
+// admin. Messages from bots and channels do not count, and neither do forwarded messages and
+// messages sent via a bot.
 func (m *message) isFromPerson() bool {
 	return m.isWritten() && (m.isAnonymousAdmin() || m.SenderChat == nil && !m.From.IsBot)
 }
@@ -121,8 +123,8 @@ func (m *message) isFromChannel() bool {
 	return m.isWritten() && m.SenderChat != nil && m.SenderChat.Type == "channel"
 }
 
-// isWritten reports whether this message was written in its chat, neither forwarded nor sent via a
-// bot, and the chat is not a channel.
+// isWritten reports whether this message has a sender and was written in its chat, which is not a
+// channel. Forwarded messages and messages sent via a bot do not count.
 func (m *message) isWritten() bool {
 	isForward := m.IsAutomaticForward || m.ForwardOrigin != nil
 	return m.From != nil && m.ViaBot == nil && !isForward && m.Chat.Type != "channel"
@@ -148,7 +150,7 @@ func (m *message) origin() ranking.Origin {
 	return o
 }
 
-// shown returns the people, apart from the sender, whose ids a message reveals.
+// shown returns the people, apart from the sender, whose user ids this message reveals.
 func (m *message) shown() (shown []command.Person) {
 	if p := m.repliedPerson(); p != nil {
 		shown = append(shown, *p)
@@ -161,25 +163,26 @@ func (m *message) shown() (shown []command.Person) {
 	return shown
 }
 
-// replyTarget returns the part of an origin that says where the answer goes.
+// replyTarget returns an origin with only the fields that determine where the answer goes.
 func (m *message) replyTarget() ranking.Origin {
 	o := ranking.Origin{Chat: m.Chat.seen()}
 	if o.Chat.IsGroup() {
 		o.ReplyTo = m.ID
 	}
-	// usually neither is set in the General topic
+	// Telegram usually sets neither field in the General topic
 	if m.IsTopicMessage && m.ThreadID != generalTopic {
 		o.Thread = m.ThreadID
 	}
 	return o
 }
 
-// generalTopic is the topic that every forum has. Telegram rejects messages that name it.
+// generalTopic is the id of the topic that every forum has. Telegram rejects messages with this
+// thread id.
 const generalTopic = 1
 
-// key returns the idempotency key of the command in a message. The id of an ephemeral message is
-// known only to this bot. If neither the message nor its update has an id, the key is built from
-// the content.
+// key returns the idempotency key of the command in this message. It is built from the first id
+// available: of the message, of the ephemeral message and its sender, or of the update. Without any
+// of them, the key is a hash of the content.
 func (m *message) key(chat int64) string {
 	from := value(m.From).ID
 	switch {
@@ -196,8 +199,8 @@ func (m *message) key(chat int64) string {
 
 func messageKey(chat, message int64) string { return fmt.Sprintf("m:%d:%d", chat, message) }
 
-// replied returns the message that this one replies to, or nil. In a forum, a message that is no
-// reply may seem to reply to the one that created its topic.
+// replied returns the message that this one replies to, or nil. Telegram presents other messages in
+// a forum topic as replies to the message that created the topic; replied ignores that.
 func (m *message) replied() *message {
 	if m.ReplyTo == nil || m.ReplyTo.ForumTopicCreated != nil {
 		return nil
@@ -205,8 +208,8 @@ func (m *message) replied() *message {
 	return m.ReplyTo
 }
 
-// repliedPerson returns the author of the message that this one replies to, nil if that is not a
-// person.
+// repliedPerson returns the author of the message that this one replies to, or nil if the author is
+// not a person.
 func (m *message) repliedPerson() *command.Person {
 	to := m.replied()
 	if to == nil || to.From == nil || to.From.IsBot || to.SenderChat != nil {

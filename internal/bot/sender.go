@@ -25,7 +25,7 @@ type Sender struct {
 	self   telegram.Self
 	log    *slog.Logger
 
-	// chats, by Telegram id
+	// sets of Telegram chat ids
 	refusals *recent.Set[int64] // chats that refuse tables
 	looked   *recent.Set[int64] // chats whose pinned message was recently checked
 	views    Views
@@ -36,7 +36,7 @@ type Sender struct {
 
 var _ outbox.Sender = (*Sender)(nil)
 
-// NewSender returns a sender for the bot with this account.
+// NewSender returns a sender for the bot account self.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
 		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats), looked: recent.NewSet[int64](maxChats),
@@ -44,10 +44,11 @@ func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *S
 	}
 }
 
-// maxChats is how many chats the sender remembers for each purpose.
+// maxChats is the maximum size of each of the sender's sets of chats.
 const maxChats = 10_000
 
-// asking returns a sender that calls begin before each request. It shares the memory of this one.
+// asking returns a copy of s that calls begin before each request. The copy shares the sets of
+// chats with s.
 func (s *Sender) asking(begin outbox.Begin) *Sender {
 	asking := *s
 	asking.client = s.client.Asking(begin)
@@ -85,7 +86,8 @@ func (s *Sender) Send(ctx context.Context, m outbox.Message, begin outbox.Begin)
 	return receipt, nil
 }
 
-// send sends a new message with several items merged, or with only the first.
+// send sends a new message. It merges as many of the items as possible, or sends the first one
+// alone.
 func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	first, err := render(m.Items[0], w)
@@ -101,7 +103,7 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, d)
 }
 
-// edit edits a message with all its items.
+// edit replaces the text of the message m.Target with that of all items.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	out, err := render(m.Items[0], w)
@@ -114,7 +116,7 @@ func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, draft{message: m, out: out, edited: m.Target})
 }
 
-// answerPress briefly shows the outcome of a button press, only to the person who pressed it.
+// answerPress answers a button press. Telegram shows the answer briefly to the user who pressed.
 func (s *Sender) answerPress(ctx context.Context, m outbox.Message) error {
 	answer := &botapi.AnswerCallbackQueryParams{CallbackQueryID: m.Row.Button}
 	if m.Row.Kind != notice.KindOf(ranking.Acknowledged{}).Name {

@@ -26,15 +26,15 @@ type update struct {
 	MyChatMember  *memberUpdate  `json:"my_chat_member"`
 	ChatMember    *memberUpdate  `json:"chat_member"`
 
-	err error // why some fields are unreadable
+	err error // the first error in decoding; nil if all fields were readable
 }
 
 var _ intake.Reader = ReadUpdate
 
-// ReadUpdate decodes an update for intake and for Handle. Its only error is a missing id, because
-// Handle reports all other faults. Fields of the wrong type are skipped, and all others are read.
-// The caption of a photo, a video and so on becomes the text of its message, so a command there
-// counts.
+// ReadUpdate decodes an update for intake and for [Router.Handle]. Its only error is a missing id:
+// Handle reports all other faults. ReadUpdate skips fields of the wrong type and reads all others.
+// A message without a text gets its caption as its text, so that a command in the caption of a
+// photo counts.
 func ReadUpdate(raw []byte) (intake.Update, error) {
 	var u update
 	u.err = json.Unmarshal(raw, &u)
@@ -54,7 +54,7 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 		return in, fmt.Errorf("read update id: %w", cmp.Or(u.err, errors.New("no update id")))
 	}
 	message, edited, own, member := value(u.Message), value(u.EditedMessage), value(u.MyChatMember), value(u.ChatMember)
-	// a press without a message goes to the person's lane
+	// a press without a message goes to the lane of the user who pressed
 	in.Lane = cmp.Or(message.Chat.ID, edited.Chat.ID, own.Chat.ID, member.Chat.ID,
 		value(press.Message).Chat.ID, value(press.From).ID)
 	if sent := cmp.Or(message.Date, edited.EditDate, own.Date, member.Date); sent > 0 {
@@ -63,7 +63,7 @@ func ReadUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// value dereferences p; nil gives the zero value.
+// value returns *p, or the zero value if p is nil.
 func value[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -81,7 +81,7 @@ type callbackQuery struct {
 }
 
 type message struct {
-	update             int64           // the id of its update, 0 for a message that was replied to
+	update             int64           // the id of its update; 0 for a replied-to message
 	ID                 int64           `json:"message_id"` // 0 for an ephemeral message
 	EphemeralID        int64           `json:"ephemeral_message_id"`
 	ThreadID           int64           `json:"message_thread_id"`
@@ -131,7 +131,7 @@ type entity struct {
 	User   *user  `json:"user"`
 }
 
-// memberUpdate is a change of a person's or the bot's membership in a chat.
+// memberUpdate is a change of a user's or the bot's membership in a chat.
 type memberUpdate struct {
 	Chat chat       `json:"chat"`
 	From *user      `json:"from"`
@@ -159,7 +159,7 @@ func (m chatMember) isOut() bool {
 
 func (u *user) isPerson() bool { return u != nil && u.ID != 0 && !u.IsBot }
 
-// seen converts the chat for the ranking service.
+// seen converts c to a chat of the ranking service, with a clean title.
 func (c chat) seen() ranking.Chat {
 	return ranking.Chat{ID: ranking.ExternalChatID(c.ID), Kind: ranking.ChatKind(c.Type), Title: cleanName(c.Title)}
 }
@@ -168,11 +168,12 @@ func (c chat) isGroup() bool {
 	return c.ID != 0 && (c.Type == string(ranking.Group) || c.Type == string(ranking.Supergroup))
 }
 
-// maxLanguageTag is the maximum length of an IETF language tag.
+// maxLanguageTag is the longest accepted language tag in bytes. RFC 5646 recommends supporting at
+// least 35.
 const maxLanguageTag = 35
 
-// languageTag returns an IETF language tag in lower case, as in "zh-hans", or an empty string if
-// the code is invalid.
+// languageTag returns code as a normalized IETF language tag in lower case, such as "zh-hans". It
+// returns an empty string if code is invalid or too long.
 func languageTag(code string) string {
 	tag, err := language.Parse(code)
 	if err != nil || len(code) > maxLanguageTag {
@@ -181,9 +182,9 @@ func languageTag(code string) string {
 	return strings.ToLower(tag.String())
 }
 
-// migration returns the old and the new id of a group that has become a supergroup. Two service
-// messages, which people cannot forge, carry them: the last one of the old chat and the first one
-// of the new chat. ok is false for other messages.
+// migration returns the old and the new id of a group that has become a supergroup. Telegram sends
+// them in two service messages, which people cannot forge: the last one of the old chat and the
+// first one of the new chat. ok is false for all other messages.
 func (m *message) migration() (from, to ranking.ExternalChatID, ok bool) {
 	from = ranking.ExternalChatID(cmp.Or(m.MigrateFrom, m.Chat.ID))
 	to = ranking.ExternalChatID(cmp.Or(m.MigrateTo, m.Chat.ID))

@@ -17,19 +17,19 @@ import (
 // outgoing is a rendered message.
 type outgoing struct {
 	html string
-	// table is the message as a table, in the HTML of rich messages; empty if it has none, or the
-	// chat does not want it.
+	// table is the message as a table, in the HTML of rich messages. It is empty if the kind has no
+	// table or the chat does not want tables.
 	table string
-	// line is the short form for a merged message; empty if its kind is always sent alone, or it is
-	// the message's only item.
+	// line is the short form for a merged message. It is empty if the kind is always sent alone, or
+	// if this is the message's only item.
 	line string
-	// answers reports whether the message is for one person. It need not contain their name.
+	// answers means that the message is for one person, whose name need not occur in it.
 	answers bool
-	// replyTo is the message that it replies to, 0 for none.
+	// replyTo is the id of the message that this one replies to, 0 for none.
 	replyTo int64
-	// buttons are the rows of buttons below the message.
 	buttons [][]button
-	// topics are the topics to try next if the message's own topic is gone. General comes last.
+	// topics are the topics to try in order if the message's own topic is gone. The last resort is
+	// General.
 	topics []int64
 }
 
@@ -43,35 +43,36 @@ func (o outgoing) callbackAnswer() string {
 	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
 
-// errUnknownKind means that a newer release wrote the notice.
+// errUnknownKind means that this release has no view for the kind of notice, because a newer
+// release wrote it.
 var errUnknownKind = errors.New("unknown kind of notice")
 
 // view has the functions that render the notices of a type. Only text is required.
 type view[N any] struct {
 	text func(words, N) string
-	// line is the short form for a merged message; nil if the notice is sent alone.
+	// line returns the short form for a merged message; nil if the notice is always sent alone.
 	line func(words, N) string
-	// table renders the notice as a table; nil if there is none.
+	// table renders the notice as a table; nil if there is no such form.
 	table func(words, N) string
-	// buttons returns the rows of buttons below a notice that is sent alone. item is the source of
-	// the notice.
+	// buttons returns the rows of buttons below a notice that is sent alone. item is the stored
+	// form of the notice.
 	buttons func(N, outbox.Item, words) [][]button
-	// ofLadder reports whether the notice has no title and begins with the name of its ladder.
+	// ofLadder means that the text and the line begin with the name of the ladder, if it has one.
 	ofLadder bool
-	// personal reports whether the notice is for one person. It need not contain their name.
+	// personal means that the notice is for one person, whose name need not occur in it.
 	personal bool
 }
 
-// views has the function that renders each type of notice.
+// views maps each type of notice to the function that renders it.
 var views = map[reflect.Type]func(outbox.Item, words) (outgoing, error){}
 
-// shows registers a view.
+// shows registers v as the view of N, and returns v.
 func shows[N any](v view[N]) view[N] {
 	views[reflect.TypeFor[N]()] = v.render
 	return v
 }
 
-// render renders a notice in a language.
+// render renders the notice of an item in the language of w.
 func render(item outbox.Item, w words) (outgoing, error) {
 	show, ok := views[notice.Type(item.Kind)]
 	if !ok {
@@ -80,7 +81,7 @@ func render(item outbox.Item, w words) (outgoing, error) {
 	return show(item, w)
 }
 
-// inLadder adds a ladder to the data of the message's buttons, unless it is 0.
+// inLadder adds a ladder to the data of the message's buttons. A zero ladder changes nothing.
 func (o outgoing) inLadder(ladder ladder.ID) outgoing {
 	if ladder == 0 {
 		return o
@@ -93,7 +94,6 @@ func (o outgoing) inLadder(ladder ladder.ID) outgoing {
 	return o
 }
 
-// render decodes a notice and renders it.
 func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 	n, in, err := read[N](item)
 	if err != nil {
@@ -103,9 +103,9 @@ func (v view[N]) render(item outbox.Item, w words) (outgoing, error) {
 	return v.show(n, item, w).inLadder(in.ID), nil
 }
 
-// read decodes a notice with the names of its players, and the label of its ladder, which is zero
-// if the group has only one. The label is stored among the fields of the notice, whose type has no
-// such field.
+// read decodes a notice and fills in the names of its players. It also returns the label of the
+// notice's ladder, which is zero if the group has only one ladder. The label is a field of the
+// stored JSON, but not of N.
 func read[N any](item outbox.Item) (n N, in ranking.LadderLabel, err error) {
 	err = json.Unmarshal(item.Payload, &n)
 	// most notices have no label, so they are decoded once
