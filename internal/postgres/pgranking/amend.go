@@ -9,9 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueAmended changes columns of a match, whose values start at $3, and replays its season. Every
-// change to a match increments the column changes, so an equal count means that the match is as it
-// was read.
+// queueAmended sets columns of a match and writes the rewrite of its season. set holds the
+// assignments, whose values start at $3. The batch fails unless the column changes still has the
+// value that was read.
 func queueAmended(batch *pgx.Batch, a *ranking.Amended, set string, values ...any) {
 	batch.Queue(`
 		WITH amended AS (UPDATE matches SET changes = changes + 1, `+set+` WHERE id = $1 AND changes = $2 RETURNING 1)
@@ -47,11 +47,10 @@ func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	queueRewrite(batch, m.Into)
 }
 
-// queueRewrite writes w in a handful of statements, and one more for each new standing. They raise
-// an error if a player, a history entry or a standing in w has changed since it was read.
+// queueRewrite writes w with one statement per kind of change and one per new standing. The batch
+// fails if a player, a history entry or a standing in w has changed since it was read.
 func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 	if len(w.Players) > 0 {
-		// the replacement takes over the player's entries
 		batch.Queue(`
 			WITH replaced AS (
 			    UPDATE match_players mp SET player_id = r.into_id
@@ -88,7 +87,7 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 			queueNewStanding(batch, w.Season, s)
 		}
 	}
-	if len(w.Unplayed) > 0 { // a replay does not reach their earlier matches
+	if len(w.Unplayed) > 0 { // their last remaining match may be older than the replayed ones
 		batch.Queue(`
 			UPDATE group_players s SET last_played_at = (
 			    SELECT max(m.played_at) FROM match_players mp

@@ -21,8 +21,8 @@ func (s *Store) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.write(ctx, c)
 }
 
-// write writes a command by itself. It sends one pipelined batch, which the server runs as
-// one transaction.
+// write sends the changes of one command as one pipelined batch, which the server runs as one
+// transaction.
 func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	var batch pgx.Batch
 	s.lease.Require(&batch)
@@ -30,8 +30,7 @@ func (s *Store) write(ctx context.Context, c ranking.Changes) error {
 	return s.sendChanges(ctx, &batch, c)
 }
 
-// queueChanges queues the writes of a command, always in the order of locks that the package
-// comment states.
+// queueChanges queues the writes of a command in the lock order given in the package comment.
 func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	queueNewChat(batch, c.Seen, c.Chat)
 	effect := s.effect(c)
@@ -41,7 +40,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 		if c.Ladder != nil {
 			queueNotArchived(batch, []ladder.ID{matches[0].Ladder})
 		}
-	case len(c.Seen.People) > 0, effect.locksGroup: // so that no other command adds the same names
+	case len(c.Seen.People) > 0, effect.locksGroup: // no other command adds people or records results meanwhile
 		batch.Queue(`SELECT FROM groups WHERE id = $1 FOR NO KEY UPDATE`, c.Seen.Group)
 	}
 	queueKeys(batch, keysOf(c))
@@ -80,7 +79,7 @@ func (s *Store) queueChanges(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// sendChanges sends a batch that writes a command and commits it.
+// sendChanges sends a batch that writes and commits c, and then wakes the lanes that c concerns.
 func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Changes) error {
 	crashpoint.At(crashpoint.Applying)
 	if err := s.db.SendBatch(ctx, batch).Close(); err != nil {
@@ -94,7 +93,8 @@ func (s *Store) sendChanges(ctx context.Context, batch *pgx.Batch, c ranking.Cha
 	return nil
 }
 
-// wakeLanes reports the lanes in which a command has queued something.
+// wakeLanes wakes the lanes that may have something to send after a command, and reports the change
+// to the group's web board.
 func (s *Store) wakeLanes(c ranking.Changes) {
 	s.showOnWeb(c)
 	effect := s.effect(c)
@@ -105,8 +105,8 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	if effect.changesBoard {
 		s.wake(c.Chat, outbox.Boards)
 	}
-	// Although there is nothing to send, the names, title or members that the chat's board shows
-	// may have changed. The lane of pages delays nothing else.
+	// A command that sends nothing may still have changed names, a title or members that the chat's
+	// board shows. The lane of pages is woken for it, because that delays nothing else.
 	if c.Page != nil || c.Chat != 0 && c.Button == "" && !sends {
 		s.wake(c.Chat, outbox.Pages)
 	}
@@ -115,7 +115,7 @@ func (s *Store) wakeLanes(c ranking.Changes) {
 	}
 }
 
-// showOnWeb reports that a web board may have to show something else.
+// showOnWeb reports that the web board of c's group may be outdated.
 func (s *Store) showOnWeb(c ranking.Changes) {
 	if c.ShownOnWeb != 0 {
 		s.WebChanged(c.ShownOnWeb)

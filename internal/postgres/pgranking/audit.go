@@ -40,8 +40,8 @@ func (s *Store) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]rank
 	return groups, err
 }
 
-// DetachedGroups returns the groups without a chat: those that once had the given chat, or
-// all if chat is 0.
+// DetachedGroups returns the groups without a chat whose former chat is now the given chat, or all
+// groups without a chat if chat is 0.
 func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID) ([]ranking.DetachedGroup, error) {
 	const sql = `
 		SELECT g.id, g.last_match_number, c.telegram_chat_id, c.title FROM groups g JOIN chats c ON c.id = g.former_chat_id
@@ -58,8 +58,8 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 	const notAssigned = `
 		SELECT m.number FROM matches m JOIN groups g ON g.id = m.group_id
 		WHERE g.id = $1 AND m.number > g.last_match_number ORDER BY m.number LIMIT 100`
-	// Keys are kept for longer than Telegram redelivers an update, which is a day. All matches of a
-	// message have its key; those after the first one have #2 and so on appended.
+	// Only the last day is checked, because older keys may be deleted. All matches of a message
+	// have its key; those after the first one have #2 and so on appended.
 	const withoutKey = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.created_at > now() - interval '1 day'
@@ -72,8 +72,7 @@ func (s *Store) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ran
 		WHERE m.group_id = $1
 		  AND EXISTS (SELECT FROM matches o WHERE o.idempotency_key = m.idempotency_key AND o.id <> m.id)
 		ORDER BY m.number LIMIT 100`
-	// The history of a ladder is read from the players of its matches, so a match without players
-	// would be missing there.
+	// MatchHistory joins matches with their players, so it would omit a match without players.
 	const empty = `
 		SELECT m.number FROM matches m
 		WHERE m.group_id = $1 AND m.undone_at IS NULL

@@ -12,8 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Blame returns what an error means for the update that caused it. After a timeout without an
-// answer it checks whether the database answers at all, which takes up to a second.
+// Blame classifies an error by what caused it: the database, a lock, or the update itself. After a
+// timeout without an answer from the server, it pings the database, which takes up to
+// postgres.PingTimeout.
 func (s *Store) Blame(err error) intake.Blame {
 	var pg *pgconn.PgError
 	answered := errors.As(err, &pg)
@@ -31,8 +32,8 @@ func (s *Store) Blame(err error) intake.Blame {
 	}
 }
 
-// RetryLater reports whether an error says nothing against the operation itself, so that it
-// should be done later.
+// RetryLater reports whether an operation that failed with err should be retried later, because the
+// database was unavailable or other transactions were in the way.
 func (s *Store) RetryLater(err error) bool {
 	blame := s.Blame(err)
 	return blame == intake.Unavailable || blame == intake.Locked

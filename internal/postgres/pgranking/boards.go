@@ -12,11 +12,12 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardLifetime is how long an update of a board's message may wait after its command. If the bot
-// may not write to the chat for longer, the next event in the chat updates the board.
+// boardLifetime is how long an update of a board's message may wait to be sent. After it expires,
+// the next event in the chat updates the board.
 const boardLifetime = 24 * time.Hour
 
-// queueFoundBoard reads the board of one of the chat's ladders.
+// queueFoundBoard reads the board of the query's ladder. It leaves found unchanged if the ladder
+// has no board.
 func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 	sql := `SELECT ladder_id, thread_id FROM boards WHERE ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$2")
 	batch.Queue(sql, q.Chat.ID, q.Ladder).QueryRow(func(row pgx.Row) error {
@@ -30,9 +31,9 @@ func queueFoundBoard(batch *pgx.Batch, q ranking.Query, found **ranking.Board) {
 	})
 }
 
-// queueBoard turns a ladder's board on or off, or moves it to another topic, provided that the
-// board is still as it was read. The messages come first, because a move of a chat locks its
-// notices before its board.
+// queueBoard turns a ladder's board on or off, or moves it to another topic. The batch fails if the
+// board is not as it was read. The messages are queued first, because a move of the chat locks its
+// notices before its boards.
 func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	if b.Before != nil && (b.After == nil || *b.Before != *b.After) {
 		queueBoardMessage(batch, c, *b.Before)
@@ -58,8 +59,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread, b.After.Ladder)
 }
 
-// queueBoardMessage queues an update of a board's message, whether or not the board will be on by
-// then.
+// queueBoardMessage queues an update of a board's message, also for a board that is being turned
+// off.
 func queueBoardMessage(batch *pgx.Batch, c ranking.Changes, b ranking.Board) {
 	batch.Queue(`
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)

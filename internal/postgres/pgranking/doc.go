@@ -3,10 +3,11 @@
 // ranking.AuditStore.
 //
 // The changes of a command are written in one batch, which the server runs as one transaction,
-// together with the key by which a redelivery is recognized. What must hold:
-//   - All transactions take their locks in the same order: lease, new chat, group, key, people,
-//     standings by id, match, notices, prompt and timer, chat.
+// together with the key by which a redelivery is recognized. Two rules hold:
+//   - Transactions take their locks in this order: lease, new chat, group, key, people, standings
+//     by id, notices, prompt and timer, chat. Matches are written only under the lock of their
+//     group.
 //   - A statement that does not find what was read must raise an error in the server, because the
-//     rest of the batch would commit otherwise. So it casts a false condition to the domain
-//     unchanged, and Translate makes that a conflict.
+//     rest of the batch would commit otherwise. It casts its condition to the domain unchanged,
+//     which rejects false, and Translate turns the error into a conflict.
 package pgranking

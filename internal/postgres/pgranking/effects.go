@@ -8,15 +8,15 @@ import (
 
 // effect describes how to write the effect of a command, and which lanes it wakes.
 type effect struct {
-	// locksGroup means to lock the group before anything else, so that no result of the group is
-	// recorded meanwhile.
+	// locksGroup means that the group is locked before its people and standings, so that no result
+	// of the group is recorded meanwhile.
 	locksGroup bool
 	write      func(*pgx.Batch) // nil for nothing
-	amended    *ranking.Amended // the match whose card changes, after write; nil for none
-	// writeChat writes to the chat, its ladders and boards. It comes after the notices: the
-	// dispatcher and a move of the chat lock those first. Nil for nothing.
+	amended    *ranking.Amended // the match whose card is updated after write; nil for none
+	// writeChat writes to the chat, its ladders and boards; nil for nothing. It runs after the
+	// notices, because the dispatcher and a move of the chat lock notices first.
 	writeChat    func(*pgx.Batch)
-	sends        bool // it queues a message to the chat
+	sends        bool // write or writeChat queues a message to the chat
 	changesBoard bool
 }
 

@@ -10,9 +10,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Translate wraps errors like postgres.Translate, and also the violations of this package's
-// constraints: an existing key means that the command has been handled, and everything that another
-// transaction may have inserted or removed meanwhile is a conflict.
+// Translate extends postgres.Translate to the constraints of this package. A key that exists
+// already becomes ranking.ErrHandled. A violation that a concurrent transaction may have caused
+// becomes ranking.ErrConflict.
 func Translate(err error) error {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -22,10 +22,10 @@ func Translate(err error) error {
 	case "handled_commands_pkey", "matches_idempotency_key_key":
 		return fmt.Errorf("%w: %w", ranking.ErrHandled, err)
 	case
-		// both inserted the same person
+		// another transaction inserted the same person
 		"players_telegram_user_id_key", "players_unclaimed_key", "sightings_pkey", "sightings_username_key",
 		"group_players_season_id_player_id_key",
-		// both inserted the same chat, or it is being moved
+		// another transaction inserted the same chat, or is moving it
 		"chats_telegram_chat_id_key", "chats_no_alias", "chat_aliases_pkey", "chat_aliases_no_chat",
 		"groups_chat_id_key", "ladders_default_key",
 		// the chat was merged with another one

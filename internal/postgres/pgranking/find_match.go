@@ -11,7 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueMatchesMeant reads the matches of a chat that ref refers to. counts is as for matchQuery.
+// queueMatchesMeant reads the matches that matchQuery selects and passes them to found. It does not
+// call found if there is no query.
 func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch)) {
 	sql, args := matchQuery(q, ref, counts)
 	if sql == "" {
@@ -24,7 +25,7 @@ func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, 
 	})
 }
 
-// storedMatch is a row of matchColumns.
+// storedMatch is a row of a query that begins with matchColumns.
 type storedMatch struct {
 	recentMatch
 	ID           ladder.MatchID
@@ -46,7 +47,7 @@ func (m storedMatch) match() ranking.StoredMatch {
 	}
 }
 
-// matchColumns begins a query for matches m of a chat. A condition for them must follow.
+// matchColumns is the start of a query for matches m of a chat. The caller appends a condition.
 var matchColumns = `
 		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets,
 		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
@@ -62,15 +63,16 @@ var matchColumns = `
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
-// matchQuery returns the query for the match that ref refers to, or for the matches of a message.
-// An empty ref refers to the sender's last match or, if counts is set, to the sender's last match
-// that counts. The query is empty if it needs a sender and there is none.
+// matchQuery returns the query for the match that ref refers to, or for all matches of ref's
+// message. An empty ref refers to the last match that the sender has played, or has reported since
+// q.ReportedSince. If counts is set, undone matches are left out. The query is empty if it needs a
+// sender and there is none.
 func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string, args []any) {
 	chat, sender := q.Chat.ID, q.Sender
 	match := matchColumns
 	byID := match + `m.id = $2`
 	byNumber := match + `m.number = $2`
-	// Messages are found by the id that the chat had when they were sent.
+	// match_messages keeps the id that the chat had when the message was sent.
 	ofMessage := match + `m.id = ANY (ARRAY(
 		    SELECT mm.match_id FROM match_messages mm WHERE mm.telegram_chat_id = $1 AND mm.telegram_message_id = $2
 		    UNION ALL

@@ -50,10 +50,11 @@ func (s *Store) MatchHistory(ctx context.Context, season ladder.SeasonID, from i
 	return history, nil
 }
 
-// ofSeason is the condition that the match m belongs to the season $1.
+// ofSeason selects the matches m of the season $1.
 const ofSeason = `m.ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AND m.season_id = $1`
 
-// playedMatches has one row for each player in a match.
+// playedMatches selects one row for each player of each match of a season, from the match number $2
+// on.
 const playedMatches = `
 	SELECT m.id, m.number, m.k_factor AS k, m.provisional_k_factor AS provisional_k, m.provisional_matches, m.margin_of_victory AS margin,
 	       ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at, m.undone_at IS NOT NULL AS undone, coalesce(m.upset, 0) AS upset,
@@ -78,7 +79,7 @@ type playedRow struct {
 	Upset                                   int
 	Player                                  ladder.PlayerID
 	Side                                    int
-	Entry                                   ladder.HistoryID // zero for none, like all that follows
+	Entry                                   ladder.HistoryID // zero for none; the fields below are zero then, too
 	Before, After                           int
 	PlayerK                                 int
 	BestBefore, StreakBefore, LongestBefore int

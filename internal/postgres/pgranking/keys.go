@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// handledKey is a key to be stored. Its JSON fields have the names of the columns.
+// handledKey is a row to be inserted into handled_commands. Its JSON names are the column names.
 type handledKey struct {
 	Key     string                 `json:"key"`
 	Sender  ranking.SenderID       `json:"sender,omitzero"`
@@ -20,8 +20,8 @@ type handledKey struct {
 	Outcome ranking.CommandOutcome `json:"outcome"`
 }
 
-// keysOf returns the keys that a command stores. Each further match of a message has a key too, so
-// that it counts like a separate message.
+// keysOf returns the keys that a command stores. Each further match of a message has a key of its
+// own, so that it counts toward the rate limit like a separate message.
 func keysOf(c ranking.Changes) (keys []handledKey) {
 	if c.Keyless {
 		return nil
@@ -48,17 +48,17 @@ func queueKeys(batch *pgx.Batch, keys []handledKey) {
 		FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::handled_commands, one) AS c`, keys)
 }
 
-// queueMessage stores the outcome of the message whose command an edit or a pressed button has
-// triggered. Of a message and its edits, only one takes effect. An answer has proved its right by
-// closing a prompt.
+// queueMessage stores the outcome of an edit or a pressed button under the key of the message
+// behind it. An edit fails unless the message was refused or led to a prompt. An answer needs no
+// such check, because it closes its prompt in the same transaction.
 func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 	if c.Closes != nil && c.Closes.Settles != "" {
-		// if the message has recorded other matches, that outcome stays
+		// keep the outcome of a message that has recorded other matches
 		batch.Queue(`UPDATE handled_commands SET trigger = $2, outcome = $3 WHERE key = $1 AND outcome = 'asked'`,
 			c.Closes.Settles, c.Trigger, c.Outcome)
 	}
 	message := messageOf(c)
-	// it adds matches to a message, under keys that were free
+	// the edit adds matches to a message, under new keys
 	adds := c.Trigger == ranking.ByEdit && c.Message == ""
 	if c.Keyless || message == "" || message == c.Key || adds {
 		return
@@ -74,8 +74,7 @@ func queueMessage(batch *pgx.Batch, c ranking.Changes) {
 		message, cmp.Or(c.Trigger, ranking.ByMessage), c.Outcome)
 }
 
-// messageOf returns the key of the message behind the effect: the one that reports the matches, or
-// that was edited.
+// messageOf returns the key of the message that reported the matches of c, or else c.Message.
 func messageOf(c ranking.Changes) string {
 	if matches := newMatches(c); len(matches) > 0 {
 		message, _, _ := strings.Cut(matches[0].Key, ranking.ExtraMatch)

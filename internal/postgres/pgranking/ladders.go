@@ -9,8 +9,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueApplies reads which ladder applies: the ladder of the matches in the message replied to, if
-// they have the same one, or else the topic's ladder.
+// queueApplies reads the ladder that the place of a message implies. It is the ladder of the
+// matches in the replied-to message, if all are in the same ladder, or else the topic's ladder; 0
+// if there is neither.
 func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	const sql = `
 		SELECT coalesce((
@@ -22,7 +23,8 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 	batch.Queue(sql, q.Chat.ID, q.Replied.Message, q.Replied.Key, q.Thread).QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
 }
 
-// queueTopics reads how many topics of a chat are bound to each of its ladders.
+// queueTopics sets how many topics of the chat are bound to each of ladders, which must have been
+// read before.
 func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranking.GroupLadder) {
 	const sql = `SELECT ladder_id, count(*) FROM topics WHERE chat_id = ` + postgres.ThisChat + ` GROUP BY ladder_id`
 	batch.Queue(sql, chat).Query(func(rows pgx.Rows) error {
@@ -40,8 +42,8 @@ func queueTopics(batch *pgx.Batch, chat ranking.ExternalChatID, ladders *[]ranki
 	})
 }
 
-// queueLadder changes the ladders of a group. The group is locked, so that they are still as
-// they were read.
+// queueLadder changes the ladders of a group. The caller holds the group's lock, so the ladders are
+// still as they were read.
 func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) {
 	const named = `UPDATE ladders SET name = $2 WHERE id = $1`
 	switch l.Change {
@@ -72,8 +74,8 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 	}
 }
 
-// queueNotArchived ensures that ladders are not archived. It matters only for groups with several
-// ladders. Their groups are locked.
+// queueNotArchived makes the batch fail if one of the ladders is archived. Their groups must be
+// locked. Callers skip the check in groups with a single ladder.
 func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 	if len(ladders) == 0 {
 		return
@@ -82,7 +84,8 @@ func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 		SELECT (count(*) = cardinality($1::bigint[]))::unchanged FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
 }
 
-// queueEndedBoard turns off the board of a ladder, if it has one.
+// queueEndedBoard turns off the board of a ladder, if it has one, and queues an update of its
+// message.
 func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ladder.ID) {
 	batch.Queue(`
 		WITH b AS (DELETE FROM boards WHERE ladder_id = $6 RETURNING *)

@@ -12,9 +12,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// locked is an open transaction that locks a group.
+// locked is an open transaction that holds the lock of a group.
 type locked struct {
-	*Store               // inside the transaction
+	*Store               // its statements run in the transaction
 	conn   *pgxpool.Conn // of the transaction; nil once it is released
 }
 
@@ -34,8 +34,8 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ran
 	queueRead(&batch, q, snap)
 	err = conn.SendBatch(ctx, &batch).Close()
 	if err == nil && held == 0 && snap.Group != 0 && !snap.NewGroup {
-		// The group was stored after the lock was taken, or deleted while this transaction waited
-		// for it, because its chat was merged with another one.
+		// The read found a group, but the lock did not. The group was created in between, or a
+		// merge of its chat deleted the locked group while this transaction waited.
 		err = fmt.Errorf("%w: the chat has another group", ranking.ErrConflict)
 	}
 	if err != nil {
@@ -67,8 +67,8 @@ func (l *locked) Rewrite(ctx context.Context, w ladder.Rewrite) error {
 	return nil
 }
 
-// Release implements ranking.Locked. The pool closes a connection whose transaction is still open,
-// which ends the transaction too.
+// Release implements ranking.Locked. If ctx has ended, it sends no rollback: the pool closes the
+// connection, which ends the transaction.
 func (l *locked) Release(ctx context.Context) {
 	if l.conn == nil {
 		return

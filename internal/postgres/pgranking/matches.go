@@ -12,7 +12,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNumbers assigns the number of one new match in each of the groups, which also locks them.
+// queueNumbers assigns the next match number in each of the groups, and so locks the groups.
 func queueNumbers(batch *pgx.Batch, groups []ranking.GroupID) {
 	batch.Queue(`
 		WITH assigned AS (
@@ -26,7 +26,7 @@ type newMatch struct {
 	*ranking.Changes
 }
 
-// insertMatches inserts matches of different groups at once. Each is a matchRow.
+// insertMatches inserts matches of different groups in one statement. $1 is an array of matchRow.
 const insertMatches = `
 	WITH new AS (
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
@@ -58,8 +58,7 @@ const insertMatches = `
 	       clock_timestamp() + n.time_left * interval '1 microsecond', match.id, n.addressee_id
 	FROM new n JOIN match USING (group_id)`
 
-// matchRow is the input of insertMatches for a match. Its JSON fields have the names of
-// the record there.
+// matchRow is a match as insertMatches takes it. Its JSON names are the column names in that query.
 type matchRow struct {
 	Group  ranking.GroupID `json:"group_id"`
 	Ladder ladder.ID       `json:"ladder_id"`
@@ -85,7 +84,7 @@ type matchRow struct {
 	TimeLeft    *int64          `json:"time_left"` // in microseconds
 }
 
-// playerRow is the input of insertMatches for a player of a match.
+// playerRow is a player of a match as insertMatches takes it.
 type playerRow struct {
 	Player ladder.PlayerID `json:"player_id"`
 	Side   int             `json:"side"`
@@ -93,8 +92,8 @@ type playerRow struct {
 	ladder.Entry
 }
 
-// queueMatches inserts matches under the assigned numbers, with their players, history and cards.
-// The matches must be of different groups.
+// queueMatches inserts matches under the numbers that queueNumbers has assigned, with their
+// players, history and cards. The matches must be of different groups.
 func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	kind := notice.KindOf(ranking.MatchRecorded{})
 	rows := make([]matchRow, len(matches))
@@ -119,8 +118,8 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	batch.Queue(insertMatches, rows, kind.Name, kind.Purpose)
 }
 
-// scoreColumns returns a score in its stored form: the points, or else the side that
-// won, 0 for a draw.
+// scoreColumns returns a score as it is stored: the points, or only the winning side, which is 0
+// for a draw.
 func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	switch {
 	case s.HasPoints():
@@ -134,7 +133,7 @@ func scoreColumns(s ladder.Score) (a, b, winner *int) {
 	}
 }
 
-// resultRow is the result of a match in its stored form.
+// resultRow is the result of a match as it is stored.
 type resultRow struct {
 	ScoreA, ScoreB int
 	Sets           [][]int16
@@ -149,7 +148,7 @@ func (r resultRow) result() ladder.Result {
 	return result
 }
 
-// setPoints returns the points of sets in their stored form: nil, or an array of pairs.
+// setPoints returns the points of sets as they are stored: an array of pairs, nil for no sets.
 func setPoints(sets []ladder.Score) [][]int16 {
 	var points [][]int16
 	for _, s := range sets {
@@ -158,8 +157,8 @@ func setPoints(sets []ladder.Score) [][]int16 {
 	return points
 }
 
-// queueChangedStandings overwrites standings, provided that their versions are still as they were
-// read. It goes in the order of their ids, like all transactions that lock them.
+// queueChangedStandings overwrites standings. The batch fails if one of their versions is not as it
+// was read. The standings are sorted by id, so that all transactions lock them in the same order.
 func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 	if len(standings) == 0 {
 		return
@@ -177,8 +176,8 @@ func queueChangedStandings(batch *pgx.Batch, standings []ladder.Standing) {
 		slices.SortedFunc(slices.Values(standings), func(a, b ladder.Standing) int { return cmp.Compare(a.ID, b.ID) }))
 }
 
-// queueNewMatches inserts matches of one group, whose first number is assigned, and the standings
-// that they change.
+// queueNewMatches inserts matches of one group, and the standings that they change. The number of
+// the first match must have been assigned.
 func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches ranking.NewMatches) {
 	var known []ladder.Standing
 	for _, s := range lastStandings(matches) {
@@ -190,7 +189,7 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	}
 	queueChangedStandings(batch, known)
 	if len(known) == 0 && len(c.Corrected) == 0 {
-		// no version shows whether the season has ended
+		// no version of a known standing reveals whether the season has ended
 		queueGoesOn(batch, matches[0].Season)
 	}
 	if c.Ladder != nil {
@@ -225,7 +224,7 @@ func lastStandings(matches ranking.NewMatches) []ladder.Standing {
 
 func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standing) {
 	// A player who has been merged into another one in the meantime must not join a ladder again. A
-	// player who has left one ladder has left the group, and so this ladder too.
+	// player who has left another ladder of the group has left this one too.
 	batch.Queue(`
 		WITH new AS (
 		    SELECT * FROM jsonb_populate_record(NULL::group_players, $2)

@@ -6,11 +6,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// goingOn are the current seasons of the group $1.
+// goingOn compares a season id with the current seasons of the group $1.
 const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
 
-// queueJoined writes a first standing, and makes its player a member of the group's
-// other ladders again.
+// queueJoined writes a player's new standing, and makes the player a member of the group's other
+// ladders again.
 func queueJoined(batch *pgx.Batch, c ranking.Changes, n *ranking.NewStanding) {
 	queueGoesOn(batch, n.Season)
 	queueNewStanding(batch, n.Season, n.Standing)
@@ -36,7 +36,8 @@ func queueCameBack(batch *pgx.Batch, b ranking.CameBack) {
 		WHERE season_id = `+goingOn+` AND player_id = ANY ($2) AND left_at <= $3`, b.Group, b.Players, b.At)
 }
 
-// returning returns the players of the matches who may have left the other ladders of the group.
+// returning returns the players of the matches who may have left the other ladders of the group:
+// those who are new to this ladder or return to it.
 func returning(matches ranking.NewMatches) ranking.CameBack {
 	back := ranking.CameBack{Group: matches[0].Group, At: matches[0].PlayedAt}
 	for _, m := range matches {

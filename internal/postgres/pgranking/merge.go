@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge means that the player has already been merged, or cannot be merged any more.
+// errNothingToMerge means that from is no longer an unclaimed player, or that into has no account.
 var errNothingToMerge = errors.New("nothing to merge")
 
 // merging is an open transaction that locks two players.
@@ -23,7 +23,7 @@ type merging struct {
 	inside     *Store
 	outer      *Store
 	from, into ladder.PlayerID
-	group      ranking.GroupID // of the unclaimed player
+	group      ranking.GroupID // of from, the unclaimed player
 }
 
 // LockPlayers implements ranking.Store.
@@ -66,9 +66,9 @@ func (m *merging) Merge(ctx context.Context, merges []ranking.LadderMerge) error
 // Release implements ranking.Merging.
 func (m *merging) Release(ctx context.Context) { postgres.Rollback(ctx, m.tx) }
 
-// lockForMerge locks the group of the unclaimed player, which it returns, and then the players.
-// From then on no transaction can add the unclaimed player to a ladder, because that takes the lock
-// of the player's row.
+// lockForMerge locks and returns the group of the unclaimed player, and then locks both players.
+// Other transactions can then no longer add the unclaimed player to a ladder, because
+// queueNewStanding locks the player's row.
 func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (ranking.GroupID, error) {
 	const group = `SELECT id FROM groups WHERE id = (SELECT group_id FROM players WHERE id = $1)`
 	find := func(lock string) ([]ranking.GroupID, error) {
@@ -93,7 +93,7 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (r
 			return 0, errNothingToMerge
 		}
 	}
-	// without locks: a transaction that holds another group may be waiting for the player
+	// read without a lock: a transaction that holds the other group may wait for the player
 	now, err := find("")
 	if err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 		Over   bool
 		Ladder ladder.ID
 		Chat   ranking.ChatID
-		Name   string // empty if its group has no other ladder
+		Name   string // empty if the group has only this ladder
 		// First is the number of the first match of either player, or else of the next match.
 		First int
 	}
@@ -142,8 +142,8 @@ func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranki
 	return all, nil
 }
 
-// applyMerge writes a merge: first the seasons of both players, then everything of from that
-// does not conflict.
+// applyMerge writes a merge. It rewrites the seasons in which both players are ranked, and drops
+// one of their two standings there. Everything else of from passes to into.
 func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merges []ranking.LadderMerge) error {
 	var batch pgx.Batch
 	for _, m := range merges {
@@ -153,7 +153,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 			    WHERE id = ANY ($1) AND undone_at IS NULL RETURNING 1)
 			SELECT (count(*) = coalesce(cardinality($1), 0))::unchanged FROM undone`, m.Undone)
 	}
-	// A match in which both play keeps its players: it is undone.
+	// A match in which both players play keeps them: it is undone.
 	batch.Queue(`
 		UPDATE match_players mp SET player_id = $2
 		WHERE mp.player_id = $1
@@ -168,13 +168,13 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 	batch.Queue(`
 		UPDATE group_players s SET player_id = p.id, name = p.display_name, version = s.version + 1
 		FROM players p WHERE p.id = $2 AND s.player_id = $1`, from, into)
-	// the unclaimed player has not left
+	// a player who is still a member of one ladder, as from may have been, rejoins the others
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
 		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
-	// players who were merged into the unclaimed player before are merged too
+	// players who were merged into from earlier are merged into into, too
 	batch.Queue(`
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 	for _, m := range merges {

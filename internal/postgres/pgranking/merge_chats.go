@@ -11,10 +11,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// mergeChats makes two chats one. The chat whose group has more matches remains, or else the older
-// one. If the other group has matches too, it is detached: its matches and unclaimed players stay
-// as they are, without a chat. Otherwise the group ends. Everything else passes to the remaining
-// chat. So a command that has read the other chat cannot write any more, and conflicts.
+// mergeChats merges two chats into one. It keeps the chat whose group has more matches, or the
+// older chat if neither has more. If the other group has matches too, it is detached: it keeps its
+// matches and unclaimed players, but has no chat. Otherwise it is deleted. Everything else passes
+// to the kept chat. A command that has read the other chat conflicts when it writes.
 //
 // mergeChats is the only operation that goes through all kept notices of a chat. That is acceptable
 // because merges are rare and a chat keeps only a few notices.
@@ -54,9 +54,9 @@ func (s *Store) mergeChats(ctx context.Context, older, newer chatRow) (ranking.C
 type groupRow struct {
 	ID     ranking.GroupID
 	Chat   ranking.ChatID
-	Ladder ladder.ID // default ladder, and its current season
+	Ladder ladder.ID // default ladder; Season is its current season
 	Season ladder.SeasonID
-	Last   int // number of its last match
+	Last   int // number of its last match, 0 if it has none
 }
 
 func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
@@ -70,7 +70,7 @@ func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	return g, nil
 }
 
-// queueMergeOutbox prepares the notices of two chats to become those of one.
+// queueMergeOutbox prepares the notices of two chats for being moved into one chat.
 func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 	// An upgrade to a supergroup looks as if the bot was added to a new group. Drop notices of such
 	// events (their keys begin with s:) if the older group was already greeted.
@@ -78,8 +78,7 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 		DELETE FROM outbox
 		WHERE chat_id = $2 AND state = 'planned' AND starts_with(key, 's:')
 		  AND EXISTS (SELECT FROM chats WHERE id = $1 AND greeted_at IS NOT NULL)`, older, newer)
-	// of two notices with the same key only the later one can still be superseded; the other one
-	// is sent before it
+	// of two notices with the same supersede_key, only the later one can still be superseded
 	batch.Queue(`
 		UPDATE outbox o SET supersede_key = NULL
 		WHERE o.chat_id IN ($1, $2) AND o.supersede_key IS NOT NULL AND EXISTS (
@@ -88,8 +87,8 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 }
 
 // queueMergeBoards merges the boards of two groups. If both default ladders have a board, the newer
-// chat's remains, because its message can still be edited. Boards of ladders that do not remain
-// end, with their messages: they have nothing left to show.
+// chat's board remains, because its message can still be edited. Boards of the other ladders of
+// gone are deleted, and their messages are no longer updated.
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
@@ -116,7 +115,7 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 	batch.Queue(`DELETE FROM topics WHERE ladder_id IN `+ladders, gone.ID)
 }
 
-// queueEndedSeasons ends the messages about ended seasons of a group that no longer has a chat.
+// queueEndedSeasons drops the messages about seasons of a group that loses its chat.
 func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 	of := `chat_id = $1 AND EXISTS (
 		    SELECT FROM seasons s WHERE s.group_id = $2 AND starts_with(object || ':', 'season:' || s.id || ':'))`
@@ -126,14 +125,14 @@ func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 		WHERE finished_at IS NULL AND `+of, gone.Chat, gone.ID)
 }
 
-// queuePassOn passes everything of a chat to another one, except the contents of its group.
+// queuePassOn moves the rows that refer to gone's chat, and the sightings of gone's group, to kept.
 func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	for _, table := range []string{"ensured_messages", "boards", "topics", "outbox", "prompts", "timers", "chat_aliases"} {
 		batch.Queue(`UPDATE `+table+` SET chat_id = $1 WHERE chat_id = $2`, kept.Chat, gone.Chat)
 	}
 	batch.Queue(`UPDATE groups SET former_chat_id = $1 WHERE former_chat_id = $2`, kept.Chat, gone.Chat)
-	// The later sighting counts, for an account as well as for a username. The former usernames of
-	// an account are kept, and so is the fact that the person has come.
+	// The later sighting wins, both of an account and of a username. The former usernames of an
+	// account are kept, and came stays set if it was set in one of the groups.
 	batch.Queue(`
 		UPDATE sightings known SET came = known.came OR o.came, former = nullif(ARRAY(
 		    SELECT name FROM unnest(o.former || lower(o.username) || known.former) WITH ORDINALITY AS all_names (name, at)
@@ -153,8 +152,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth makes the members of the group of rejoin the ladders of group, if they have
-// left those.
+// queueMembersOfBoth makes the members of the group of members of the ladders of group again, if
+// they have left.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1
@@ -164,10 +163,10 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 		group.ID, of.ID)
 }
 
-// queueEndGroup removes a group that has no matches. Its players pass to the other group, except
-// those who are already there; so do its rules if it is the older group.
+// queueEndGroup deletes gone, a group without matches. Its players pass to kept, except those who
+// are already there. If gone is the older group, its rules pass to kept too.
 func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
-	// a player who is claimed in the meantime must not be merged into an unclaimed one
+	// lock the unclaimed players, so that none is claimed before it is merged
 	batch.Queue(`SELECT FROM players WHERE group_id IN ($1, $2) ORDER BY id FOR UPDATE`, kept.ID, gone.ID)
 	batch.Queue(`
 		UPDATE players p SET username = NULL, group_id = NULL, merged_into = same.ours
@@ -187,7 +186,7 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 		batch.Queue(`
 			UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+`
 			FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
-		// the timer then finds out when an automatic season ends
+		// the timer, due at once, sets the end of the season by the copied rules
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`
 			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now()) ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = now()`,
@@ -198,8 +197,8 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	batch.Queue(`DELETE FROM groups WHERE id = $1`, gone.ID)
 }
 
-// queueEndChat removes a chat to which nothing refers any more. The other chat gets the id and the
-// state of the newer of the two, and the settings of the older one.
+// queueEndChat deletes the chat gone, to which nothing refers anymore. The kept chat gets the id,
+// the title and the parking state of the newer chat, and the settings of the older one.
 func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chatRow) {
 	batch.Queue(`
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING id)

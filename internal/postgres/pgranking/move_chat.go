@@ -43,15 +43,16 @@ func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (deta
 	return detached, nil
 }
 
-// chatRow is a chat, or none.
+// chatRow identifies a chat. Its zero value means that there is none.
 type chatRow struct {
 	ID       ranking.ChatID
 	External ranking.ExternalChatID // current id
 }
 
-// lockForMove returns the chats with these ids. It locks their groups in the order of their ids,
-// the ladders, the waiting notices, the chats, and their boards. The dispatcher also locks notices
-// before chats. From then on no transaction can record, join or queue anything there.
+// lockForMove returns the chats with these ids. If they differ, it locks their groups, their
+// ladders, their unfinished notices, the chats, and their boards, in this order. The dispatcher
+// locks notices before chats, too. Until the transaction ends, no other one can record, join or
+// queue anything in these chats.
 func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
 	older, newer, err = s.findForMove(ctx, from, to)
 	if err != nil || older == newer {
@@ -86,11 +87,11 @@ func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID
 	return older, newer, nil
 }
 
-// addAlias makes an unknown id an earlier id of a chat.
+// addAlias records an unknown id as a former id of a chat.
 func (s *Store) addAlias(ctx context.Context, earlier ranking.ExternalChatID, chat chatRow) error {
 	var batch pgx.Batch
-	// The chat has that id for a moment, so a transaction that inserts a chat with that id waits,
-	// and then finds the alias.
+	// The chat has the former id for a moment, so that a transaction that inserts a chat with that
+	// id waits, and then finds the alias.
 	for _, id := range []ranking.ExternalChatID{earlier, chat.External} {
 		batch.Queue(`UPDATE chats SET telegram_chat_id = $2 WHERE id = $1`, chat.ID, id)
 	}
@@ -102,8 +103,7 @@ func queueAlias(batch *pgx.Batch, earlier ranking.ExternalChatID, chat ranking.C
 	batch.Queue(`INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES ($1, $2)`, earlier, chat)
 }
 
-// rename gives a chat an id that no chat has. The new id is neither parked nor frozen, even if
-// the old one was.
+// rename gives a chat an id that no chat has. The chat does not stay parked or frozen.
 func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalChatID) error {
 	var batch pgx.Batch
 	queueForgetMessages(&batch, chat.ID)
@@ -115,10 +115,10 @@ func (s *Store) rename(ctx context.Context, chat chatRow, to ranking.ExternalCha
 	return s.db.SendBatch(ctx, &batch).Close()
 }
 
-// queueForgetMessages removes references to messages from the chat's waiting notices: under another
-// id, the same message ids mean other messages. Pages end, unless one is the only message about a
-// command's outcome and was never tried: it becomes a new message. match_messages needs no change,
-// because its rows have the chat id of Telegram under which the message was sent.
+// queueForgetMessages removes references to messages from the chat's unfinished notices, boards and
+// prompts: under another chat id, the same message ids mean other messages. Page notices expire,
+// except that an untried one with the purpose Outcome becomes a new message. match_messages needs
+// no change, because its rows include the chat id under which the message was sent.
 func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL, thread_id = NULL

@@ -38,9 +38,9 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 		ranking.MaxRejected, notRecordedDelay, c.Addressee.Player, kind.Alone)
 }
 
-// TimeLeft returns how much is left of a lifetime that began at sentAt, or nil for an unlimited
-// one. Both times are by the messenger's clock. The caller adds the rest to the database's clock,
-// which may show another time.
+// TimeLeft returns the rest of a lifetime that began at sentAt, or nil for an unlimited lifetime if
+// sentAt is zero. Both times are by the messenger's clock. The caller adds the rest to the
+// database's clock, which may differ.
 func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	if sentAt.IsZero() {
 		return nil
@@ -49,9 +49,8 @@ func TimeLeft(sentAt, now time.Time, lifetime time.Duration) *time.Duration {
 	return &left
 }
 
-// queueNotices inserts the notices of a command, except the card of a new match, which
-// queueMatches inserts. The lifetime of a notice begins when its command was sent; now must be by
-// the same clock.
+// queueNotices inserts the notices of a command, except the cards of new matches, which
+// queueMatches inserts. The lifetime of a notice begins at c.SentAt; now must be by the same clock.
 func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	if c.Button != "" {
 		kind := notice.KindOf(c.CallbackAnswer)
@@ -77,7 +76,7 @@ const insertNotice = `
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
-// queueNotice inserts the message of a command.
+// queueNotice inserts c.Notice, together with the new prompt that it asks, if there is one.
 func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	language := ""
 	if c.Private {
@@ -95,9 +94,10 @@ func queueNotice(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	}
 }
 
-// queueCard changes the card of a match. If the card has not been sent yet, it is sent with the new
-// content. If it has been sent, or may have been, its message is edited. When the match is rendered
-// again together with others, the current content comes from the row of the card.
+// queueCard changes the card of a match. A card that has not been sent yet is sent with the new
+// content. If the card has been sent, or may have been, its message is edited. The card's own row
+// gets the new content in either case, because a message that shows several matches is rendered
+// from it.
 func queueCard(batch *pgx.Batch, chat ranking.ChatID, key string, card ranking.Card, ladder *ranking.LadderLabel) {
 	kind := notice.KindOf(card.Notice)
 	batch.Queue(`
@@ -134,8 +134,8 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 	return append(start, rest...), err
 }
 
-// queuePage inserts the page that replaces the text of the message with a pressed button. It takes
-// the place of a waiting page for the same message.
+// queuePage inserts the page that replaces the text of the message whose button was pressed. It
+// supersedes a waiting page for the same message.
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`

@@ -15,10 +15,10 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 		queueSeen(batch, []ranking.ChatID{c.Chat})
 	case ranking.BotActive:
 		batch.Queue(`UPDATE chats SET is_active = true, `+postgres.Unparked+` WHERE id = $1`, c.Chat)
-		// the bot's rights may have changed
+		// the bot may have been given the right to pin
 		batch.Queue(`UPDATE boards SET pin = 'wanted' WHERE chat_id = $1 AND pin = 'refused'`, c.Chat)
 	case ranking.BotInactive:
-		// the bot greets again when it is back, however soon
+		// without greeted_at, the bot greets as soon as it is back
 		batch.Queue(`
 			UPDATE chats
 			SET is_active = false, parked_at = coalesce(parked_at, now()), greeted_at = NULL, added_at = NULL
@@ -26,8 +26,9 @@ func queuePresence(batch *pgx.Batch, c ranking.Changes) {
 	}
 }
 
-// queueSeen records that chats have sent something, so the bot is in them. A parked chat may be
-// tried again FirstParking after the last try.
+// queueSeen records that chats have sent something, so the bot is in them. A chat that was marked
+// as left is no longer parked. Any other parked chat may be tried again FirstParking after
+// parked_at.
 func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats
@@ -37,7 +38,7 @@ func queueSeen(batch *pgx.Batch, chats []ranking.ChatID) {
 		WHERE id = ANY ($1) AND (NOT is_active OR parked_until > parked_at + `+postgres.FirstParking+`)`, chats)
 }
 
-// queueGreeted records a greeting, provided that the last one is still the one that was read.
+// queueGreeted records a greeting. The batch fails if another one has been recorded since the read.
 func queueGreeted(batch *pgx.Batch, chat ranking.ChatID, g *ranking.Greeted) {
 	batch.Queue(`
 		WITH greeted AS (

@@ -12,14 +12,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// undeliveredWindow is how long a prompt stays open if its notice never expires and
-// is not delivered.
+// undeliveredWindow replaces the lifetime of a prompt's notice that never expires.
 const undeliveredWindow = 24 * time.Hour
 
 // promptWindow is ranking.PromptWindow in SQL.
 var promptWindow = postgres.Interval(ranking.PromptWindow)
 
-// foundPrompt reads a prompt of a chat.
+// foundPrompt selects the prompt $2 of a chat.
 const foundPrompt = `
 		SELECT p.id, p.kind, coalesce(p.match_id, 0) AS match, p.match_changes AS changes, coalesce(m.number, 0) AS number,
 		       coalesce(m.idempotency_key, '') AS key, coalesce(p.answerer_id, 0) AS answerer, coalesce(p.telegram_message_id, 0) AS message,
@@ -57,8 +56,7 @@ func queueFoundPrompt(batch *pgx.Batch, chat ranking.ExternalChatID, id ranking.
 }
 
 // queuePrompt inserts a prompt with its notice and its timer. args are the arguments of
-// insertNotice. Until the notice is delivered, the prompt ends a PromptWindow after the
-// notice has expired.
+// insertNotice. The timer is due a PromptWindow after the notice expires.
 func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 	batch.Queue(`
 		WITH notice AS (`+insertNotice+`
@@ -71,7 +69,7 @@ func queuePrompt(batch *pgx.Batch, p ranking.NewPrompt, args []any) {
 		append(args, p.Kind, p.Match, p.Changes, p.Answerer, request(p), undeliveredWindow, ranking.PromptWindow)...)
 }
 
-// request returns the part of a prompt's question that is no match yet, nil if there is none.
+// request returns the report, wizard or choice that the prompt stores as JSON, nil if it has none.
 func request(p ranking.NewPrompt) any {
 	switch {
 	case p.Report != nil:
@@ -84,8 +82,8 @@ func request(p ranking.NewPrompt) any {
 	return nil
 }
 
-// queueOvertakenPrompts closes the prompts about a message that were asked before an edit of it
-// took effect, but not a prompt of the edit itself.
+// queueOvertakenPrompts closes the prompts about a message when an edit of the message takes
+// effect, except a prompt that the edit itself asks.
 func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(`
 		WITH overtaken AS (
@@ -95,8 +93,8 @@ func queueOvertakenPrompts(batch *pgx.Batch, c ranking.Changes) {
 		DELETE FROM timers WHERE key = ANY (ARRAY(SELECT `+promptTimer+` FROM overtaken))`, c.Chat, messageOf(c))
 }
 
-// queueChangedPrompt changes the question of a prompt, provided that the prompt is open. Its time
-// starts over.
+// queueChangedPrompt changes the question of a prompt and restarts its timer. The batch fails if
+// the prompt is closed.
 func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`
 		WITH changed AS (UPDATE prompts SET kind = $2, request = $3 WHERE id = $1 AND closed_at IS NULL RETURNING 1)
@@ -104,13 +102,12 @@ func queueChangedPrompt(batch *pgx.Batch, p ranking.NewPrompt) {
 	batch.Queue(`UPDATE timers SET due_at = now() + $2::interval WHERE key = $1`, p.ID.Timer(), ranking.PromptWindow)
 }
 
-// promptTimer is the key of the timer of the prompt with this id, as
-// ranking.PromptID.Timer returns it.
+// promptTimer is ranking.PromptID.Timer in SQL, of the column id.
 const promptTimer = `'` + ranking.PromptTimer + `' || id`
 
-// queueClosedPrompt closes a prompt, provided that it is open, and deletes its timer unless
-// queueFired does. It comes after the notices, because the dispatcher also locks those before
-// prompts and timers.
+// queueClosedPrompt closes a prompt and deletes its timer, unless queueFired deletes that. The
+// batch fails if the prompt is closed already. It must be queued after the notices, because the
+// dispatcher locks notices before prompts and timers.
 func queueClosedPrompt(batch *pgx.Batch, c ranking.Changes) {
 	batch.Queue(`
 		WITH closed AS (

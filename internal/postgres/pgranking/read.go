@@ -30,10 +30,10 @@ func (s *Store) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, e
 	return snap, nil
 }
 
-// queueRead queues the reads of a query. Each statement sees later commits than the one
-// before. Apply checks the standings by their versions, so they come before the recent
-// matches, and the members' standings before the leaders: if a match comes in between, Apply
-// conflicts instead of missing it.
+// queueRead queues the reads of a query. A later statement may see commits that an earlier one has
+// missed. Apply checks the versions of standings, so standings are read before recent matches, and
+// the members' standings before the leaders. If a match is recorded in between, Apply conflicts
+// instead of missing it.
 func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	queueChat(batch, q, snap)
 	if q.Season != 0 {
@@ -87,8 +87,8 @@ func queueRead(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	}
 }
 
-// queueChat reads the chat, in a row for each ladder of its group. Rows that are missing and to be
-// added get an id from a sequence.
+// queueChat reads the chat and the ladders of its group, one row for each ladder. A chat, group,
+// ladder or season that is to be added gets an id from its sequence.
 func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	const sql = `
 		SELECT EXISTS (SELECT FROM handled_commands WHERE key = $2)
@@ -135,7 +135,7 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	})
 }
 
-// chatColumns are the columns of a chat c, zeros if there is none.
+// chatColumns lists the columns of a chat c. They are zero or NULL if there is none.
 const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''), coalesce(c.language, ''),
 		       coalesce(c.language_chosen, false), coalesce(c.tables, false), coalesce(c.celebrations, false), coalesce(c.dark_charts, false),
 		       coalesce(c.time_zone, ''), c.greeted_at, c.added_at`
@@ -150,8 +150,8 @@ func chatFields(snap *ranking.Snapshot) []any {
 	}
 }
 
-// ladderColumns are the columns of a ladder l and its season s, except their ids; zeros
-// if there is none.
+// ladderColumns lists the columns of a ladder l and its season s, except their ids. They are zero
+// or NULL if there is none.
 const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
 		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0),
@@ -170,14 +170,17 @@ func ladderFields(l *ranking.GroupLadder) []any {
 	}
 }
 
-// people is the query for people. %[1]s are extra WITH queries, and %[2]s extra columns.
+// people is the query for the people with the user ids $2 and usernames $3. %[1]s takes extra WITH
+// queries, and %[2]s extra columns. The first $4 people get an id if they are not players yet. $7
+// is the ladder, 0 for the default one, and $8 its season, 0 for the current one.
 //
-// The last join must choose like ranking.Known.Identify. The plan stays when tables grow: with
-// LIMIT 1, the planner looks up each row by its key even in a new database, where it would
-// otherwise scan whole groups. The first $4 people get an id if they are not players yet. At $5,
-// the message showed the people where $6 is true: a mention does not mean an account that the
-// message shows with another username, unless the message is older than the sighting. $7 is the
-// ladder, and $8 its season, as in a query.
+// $6 marks the people whom the message, sent at $5, shows with their username. A mention does not
+// mean an account that the message shows with another username, unless the account was seen with
+// the mentioned one after $5.
+//
+// The last join must choose a player as ranking.Known.Identify does. LIMIT 1 makes the planner look
+// up each row by its key even in a new database, where it would otherwise scan whole groups. So the
+// plan stays the same when tables grow.
 var people = `
 		WITH here AS MATERIALIZED (
 		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
@@ -219,8 +222,8 @@ var people = `
 
 var (
 	onlyPeople = fmt.Sprintf(people, "", "")
-	// The other facts that a result needs are read in the same statement, so that the leaders are
-	// no older than the standings.
+	// peopleOfResult also reads the leaders, in the same statement, so that they are no older than
+	// the standings.
 	peopleOfResult = fmt.Sprintf(people, `, leaders AS MATERIALIZED (
 		    SELECT array_agg(id) AS ids, array_agg(elo) AS elos FROM (`+leaders+`) AS leader)`, `,
 		       (SELECT ids FROM leaders), (SELECT elos FROM leaders)`)
@@ -287,7 +290,7 @@ func scanKnown(row pgx.CollectableRow, person command.Person, extra ...any) (ran
 	return k, err
 }
 
-// playerColumns are the columns of a player, zeros if there is none.
+// playerColumns lists the columns of the player p. They are zero if there is none.
 func playerColumns(p string) string {
 	return fmt.Sprintf(`coalesce(%[1]s.id, 0), coalesce(%[1]s.telegram_user_id, 0), coalesce(%[1]s.username, ''),
 		       coalesce(%[1]s.display_name, '')`, p)
@@ -298,11 +301,11 @@ func playerFields(p *ranking.Player) []any {
 	return []any{(*int64)(&p.ID), (*int64)(&p.UserID), &p.Username, &p.Name}
 }
 
-// everybodyIn is the FROM clause that lists the members of a group's current seasons and of one
-// given season, with their names there and how they were seen in the group. It leaves out players
-// who came only by being named in matches that are all undone. s is a member's standing in one of
-// the seasons, the given one if possible: then here is true. A player who has just been merged
-// counts as the player who remains.
+// everybodyIn returns the FROM clause that lists the members of the current seasons of a group and
+// of one given season, with their names there and how they were seen in the group. It leaves out
+// players who have never come to the group themselves and have no counted match in it. s is a
+// member's standing in one of the seasons. It is the standing in the given season if there is one;
+// here is then true. A merged player counts as the player who remains.
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
@@ -321,7 +324,7 @@ func everybodyIn(group, season string) string {
 }
 
 // queueEverybody reads the members of all ladders of a chat's group, with their standings in the
-// query's ladder.
+// query's ladder and season.
 func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
@@ -345,8 +348,9 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	})
 }
 
-// queueLastMatches reads the last counted matches of the sender, and of all players, in the query's
-// ladder. Without OFFSET, the planner may read the players of all matches.
+// queueLastMatches reads the last matches of the sender and the last matches of all players in the
+// query's ladder, up to q.Played of each. Undone matches are left out. Without OFFSET, the planner
+// may read the players of all matches.
 func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBefore) {
 	this := postgres.LadderOf("id", postgres.ThisGroup, "$5")
 	sql := `
@@ -380,15 +384,15 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 	})
 }
 
-// leaders is the query for the top of the ranking of the ladder here at $9, at most $10 players.
+// leaders selects up to $10 players at the top of the ladder in the WITH query here, as of $9.
 var leaders = `
 		SELECT id, elo FROM group_players
 		WHERE season_id = (SELECT season_id FROM here) AND played >= (SELECT place_matches FROM here) AND left_at IS NULL
 		  AND last_played_at > (SELECT ` + postgres.ActiveSince("$9", "hide_days") + ` FROM here)
 		ORDER BY elo DESC, id LIMIT $10`
 
-// LargestUpset implements ranking.Store. Without OFFSET, the planner may look for the month among
-// the upsets of all time, the largest first.
+// LargestUpset implements ranking.Store. Without OFFSET, the planner may search the upsets of all
+// time, from the largest one down, for one of the month.
 func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (upset int, err error) {
 	const sql = `
 		SELECT coalesce(max(upset), 0) FROM (
@@ -401,10 +405,11 @@ func (s *Store) LargestUpset(ctx context.Context, ladder ladder.ID, month time.T
 	return upset, nil
 }
 
-// maxRecent limits the recent matches that are read.
+// maxRecent limits the matches that queueEqualResults reads.
 const maxRecent = 200
 
-// queueEqualResults reads the recent matches of a ladder that may be the same as reported ones.
+// queueEqualResults reads the matches of a ladder around q.DuplicatesOf that reported results may
+// repeat.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	sql := `
 		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
@@ -449,7 +454,7 @@ func (m recentMatch) match() ranking.RecentMatch {
 	}
 }
 
-// queueRecentUsage counts a sender's recent commands.
+// queueRecentUsage counts the sender's commands around c.At in each rate-limit bucket.
 func queueRecentUsage(batch *pgx.Batch, c ranking.RateEntry, usage *ranking.RecentUsage) {
 	batch.Queue(`
 		SELECT count(*) FILTER (WHERE rate_class = $4 AND sent_at <= $2),

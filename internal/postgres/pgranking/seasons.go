@@ -24,8 +24,9 @@ func (s *Store) SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (s
 	return season, nil
 }
 
-// queueSeason reads the first match of a ladder, and which matches of its current season were
-// reported since the time of the query; none if that is zero.
+// queueSeason reads the key of a ladder's first match. It also reads the numbers of the matches in
+// the current season that were played since q.ReportedSince and are not undone; none if that is
+// zero.
 func queueSeason(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	sql := `
 		SELECT coalesce((SELECT idempotency_key FROM matches WHERE ladder_id = l.id ORDER BY number LIMIT 1), ''),
@@ -48,8 +49,8 @@ func queueOver(batch *pgx.Batch, season ladder.SeasonID, number *int) {
 }
 
 // queueNewSeason ends a season and starts the next one, in which every player of the ladder gets a
-// new standing. The versions of the standings change, so that a command that has read them to
-// record a match reads again which season is current.
+// new standing. The versions of the old standings change, so that a command that has read them to
+// record a match conflicts and reads the new season.
 func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	batch.Queue(`
 		WITH ended AS (
@@ -81,7 +82,7 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 	}
 }
 
-// queueUntil changes the end of a current season.
+// queueUntil changes the end of a current season; a zero u.Until removes it.
 func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 	batch.Queue(`
 		WITH until AS (
@@ -102,16 +103,17 @@ func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season la
 	queueTold(batch, chat, key, season, `{"corrected": true}`)
 }
 
-// queueGoesOn ensures that a season is still current. Its group is locked.
+// queueGoesOn makes the batch fail unless the season is still current. Its group must be locked.
 func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 	batch.Queue(`
 		SELECT EXISTS (
 		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
 }
 
-// queueTold queues the message about the end of a season of the chat, unless a timer will. The
-// message stays where it is, or where it is about to be; otherwise it goes where the ladder's board
-// is, or to the ladder's topic.
+// queueTold queues the message about the end of a season. It does nothing if the season is current,
+// or if a timer is still to queue the message. A message that exists or is waiting stays in its
+// topic. Otherwise it goes to the topic of the ladder's board, or to the ladder's first topic if
+// there is no board.
 func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.SeasonID, payload string) {
 	batch.Queue(`
 		WITH ended AS (

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueNewChat stores a new chat, and its group and ladder if it has none, under the ids that the
-// read has drawn. If another transaction was faster, a unique constraint makes this one fail.
+// queueNewChat stores a new chat, and a new group with its ladder, under the ids that the read has
+// drawn. If another transaction was faster, a unique constraint makes this one fail.
 func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	if s.NewChat {
 		batch.Queue(`
@@ -29,9 +29,8 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 	}
 }
 
-// queueChangedChat stores the kind and the title of a known chat. A former id of a chat changes
-// neither. It comes after the notices, because a move of a chat locks those, and the group,
-// before the chat.
+// queueChangedChat stores the kind and the title of a known chat, unless c has a former id of the
+// chat. It must be queued after the notices, because a move of a chat locks notices before chats.
 func queueChangedChat(batch *pgx.Batch, c ranking.Chat, id ranking.ChatID) {
 	batch.Queue(`
 		UPDATE chats SET kind = $3, title = $4 WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
@@ -55,7 +54,7 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 		}
 	}
 	if len(names) > 0 {
-		// a username belongs either to an unclaimed player or to an account
+		// fail if an unclaimed player and an account have the same username
 		batch.Queue(`
 			SELECT (NOT EXISTS (
 			    SELECT FROM players p JOIN sightings s ON s.group_id = p.group_id AND lower(s.username) = lower(p.username)
@@ -63,9 +62,8 @@ func queueSeenPeople(batch *pgx.Batch, s ranking.Seen) {
 	}
 }
 
-// inLockOrder puts known players first, by id, then new accounts, by their ids with the messenger,
-// and then new unclaimed players, by name, so that two instances that see the same people lock
-// their rows in the same order.
+// inLockOrder sorts known players by id, then new accounts by user id, then new unclaimed players
+// by username. So two instances that see the same people lock their rows in the same order.
 func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	class := func(c ranking.PlayerChange) int {
 		switch {
@@ -85,8 +83,8 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	})
 }
 
-// queuePlayer stores a change of a player that a command in a group or in a private
-// chat has revealed.
+// queuePlayer inserts a new player or updates a known one, and renames the player's current
+// standings in the group.
 func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange) {
 	p := c.Player
 	switch {
@@ -96,8 +94,8 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 			VALUES ($1, nullif($2::bigint, 0), CASE WHEN $2 = 0 THEN $3::bigint END, nullif($4, ''), $5)`,
 			p.ID, p.UserID, group, p.Username, p.Name)
 	case !c.Mentioned:
-		// a player who was claimed by another account or merged in the meantime must not
-		// be claimed again
+		// a player who was claimed by another account or merged in the meantime must not be claimed
+		// again
 		batch.Queue(`
 			WITH changed AS (
 			    UPDATE players SET telegram_user_id = nullif($2::bigint, 0), username = nullif($3, ''), display_name = $4,
@@ -115,11 +113,13 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
-// formerUsernames are the former usernames of a known sighting, including its username, which ends.
+// formerUsernames computes the former usernames of the sighting known when its current username
+// ends.
 const formerUsernames = `array_remove(array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
-// queueSighting records with which username an account was seen in a group. From then on no other
-// account has that username there, unless it was seen with it later.
+// queueSighting records the username with which an account was seen in a group. Another account
+// loses that username there. If the other account was seen with it later, nothing is recorded
+// instead.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`

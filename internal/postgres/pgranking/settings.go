@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueSetting writes a setting, provided that it is still as it was read. In JSON, the settings
-// have the names of the columns.
+// queueSetting writes a setting. The batch fails if the setting is not as it was read. The JSON
+// names of settings are their column names.
 func queueSetting(batch *pgx.Batch, c *ranking.ChangedSetting) {
 	id, before, after := any(c.Chat), any(c.Before.Display), any(c.After.Display)
 	switch c.Setting.Table() {

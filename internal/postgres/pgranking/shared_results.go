@@ -17,10 +17,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Results of known people in different groups have nothing in common, so they can share statements
+// Results of known players in different groups change different rows, so they can share statements
 // and a transaction. That pays off when many wait, such as after an outage: setting up the
-// statements and committing cost the server more than a result does. Alone, each takes 1.6 times as
-// much processor time (medians of elobench's throughput). Everything else is written alone.
+// statements and committing cost the server more than a result does. A result that is written alone
+// takes 1.6 times as much processor time (medians of elobench's throughput).
 
 const (
 	// resultSlots is how many transactions write results at once before other results have to wait.
@@ -40,13 +40,14 @@ const (
 // meanwhile.
 const shortLockTimeout = `SELECT set_config('lock_timeout', '100ms', true)`
 
-// errAlone tells a waiting caller to write its result itself. From then on the caller holds a slot.
+// errAlone tells a waiting caller to write its result itself, in a slot that the caller then holds.
+// As the error of writeResults, it means that each result must be written alone.
 var errAlone = errors.New("not written together with others")
 
 type resultStore interface {
 	write(context.Context, ranking.Changes) error
 	// writeResults writes results of different groups in one transaction. It fails with errAlone if
-	// they may be written alone.
+	// they should be written alone.
 	writeResults([]*waitingResult) error
 }
 
@@ -61,7 +62,7 @@ type resultWriter struct {
 type waitingResult struct {
 	changes ranking.Changes
 	match   *ranking.NewMatch
-	alone   bool       // writing it with others has failed
+	alone   bool       // must be written alone, because writing it with others has failed
 	done    chan error // receives the outcome, or errAlone
 }
 
@@ -81,8 +82,8 @@ func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	return matches[0]
 }
 
-// write writes a result when it has a slot, or earlier with others. If ctx ends first, the result
-// is not written.
+// write writes a result as soon as it has a slot, or together with others if it has to wait. If ctx
+// ends while the result still waits, the result is not written.
 func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Changes, m *ranking.NewMatch) error {
 	r := w.join(c, m)
 	crashpoint.At(crashpoint.Batching)
@@ -94,8 +95,8 @@ func (w *resultWriter) write(ctx context.Context, s resultStore, c ranking.Chang
 			if w.leave(r) {
 				return Translate(ctx.Err())
 			}
-			// This ends soon: within sharedTimeout and the turns of the results that are written
-			// alone before.
+			// The result is being written with others. That takes at most sharedTimeout, and then a
+			// wait for a slot if the result must be written alone.
 			err = <-r.done
 		}
 		if !errors.Is(err, errAlone) {
@@ -119,7 +120,7 @@ func (w *resultWriter) join(c ranking.Changes, m *ranking.NewMatch) *waitingResu
 	return r
 }
 
-// leave removes a result from the queue. It returns false if the result is already being written.
+// leave removes a result from the queue. It reports false if the result is already being written.
 func (w *resultWriter) leave(r *waitingResult) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -131,7 +132,7 @@ func (w *resultWriter) leave(r *waitingResult) bool {
 	return true
 }
 
-// holdSlot holds a slot until the returned function is called, or for slotTimeout at most.
+// holdSlot releases the caller's slot when end is called, or after slotTimeout if that is earlier.
 func (w *resultWriter) holdSlot(s resultStore) (end func()) {
 	next := sync.OnceFunc(func() {
 		w.mu.Lock()
@@ -198,9 +199,9 @@ func (w *resultWriter) writeTogether(s resultStore, together []*waitingResult) {
 	}
 }
 
-// writeResults implements resultStore. If it fails, a single result may be the cause, or its group
-// may be locked. A result that makes it panic panics again when it is written alone, in the
-// goroutine of its caller.
+// writeResults implements resultStore. A failure becomes errAlone unless the database is
+// unavailable, because a single result or a locked group may have caused it. So does a panic: the
+// result that caused it panics again in the goroutine of its caller, when it is written alone.
 func (s *Store) writeResults(results []*waitingResult) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sharedTimeout)
 	defer cancel()

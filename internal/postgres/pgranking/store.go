@@ -25,12 +25,12 @@ type querier interface {
 // Store implements ranking.Store and ranking.AuditStore. Set the exported fields
 // before the first use.
 type Store struct {
-	// Auxiliary is for checking whether the database answers while all connections of
-	// pool may be in use.
+	// Auxiliary is the pool that Blame uses to ping the database. NewStore sets it to the store's
+	// pool, all of whose connections may be in use.
 	Auxiliary *pgxpool.Pool
 	Now       func() time.Time // the messenger's clock
 	Log       *slog.Logger
-	// WebChanged is called with a group that has a web board when something is committed there. It
+	// WebChanged is called with a group after a commit that may change what its web board shows. It
 	// must not block.
 	WebChanged func(ranking.GroupID)
 
@@ -38,9 +38,9 @@ type Store struct {
 	// db is the pool, or an open transaction.
 	db      querier
 	results *resultWriter // nil: each result is written alone
-	// lease is required by every transaction that writes; nil: no lease is needed.
+	// lease must be held by every transaction that writes; nil if no lease is needed.
 	lease *postgres.Lease
-	// committed is called with each lane that has something new to send. It must not block.
+	// committed is called with each lane that may have something new to send. It must not block.
 	committed func(outbox.Lane)
 }
 
@@ -71,16 +71,15 @@ func (s *Store) inside(tx querier) *Store {
 	return &clone
 }
 
-// wake reports that lanes of a chat have something new to send.
+// wake reports that lanes of a chat may have something new to send.
 func (s *Store) wake(chat ranking.ChatID, kinds ...outbox.LaneKind) {
 	for _, kind := range kinds {
 		s.committed(outbox.Lane{Chat: outbox.ChatID(chat), Kind: kind})
 	}
 }
 
-// wakeHandled reports that a command turned out to be already handled: its notices may wait in
-// any lane of its chat. The instance that handled it may not know that, if its commit was not
-// answered in time.
+// wakeHandled wakes all lanes of the chat of a command that has already been handled. Its notices
+// may still wait there, if the instance that handled it did not get the answer to its commit.
 func (s *Store) wakeHandled(chat ranking.ChatID) {
 	if chat != 0 { // an unknown chat has nothing to send
 		s.wake(chat, outbox.Messages, outbox.CallbackAnswers, outbox.Pages, outbox.Boards)
