@@ -19,7 +19,7 @@ type adoptCommand struct {
 	app.DatabaseConfig
 }
 
-// Run hands the database over to the token's bot.
+// Run makes the database belong to the bot of the configured token.
 func (c *adoptCommand) Run(ctx context.Context) error {
 	if faults := append(c.TelegramConfig.Resolve(), c.DatabaseConfig.Faults()...); len(faults) > 0 {
 		return &app.ConfigError{Faults: faults}
@@ -48,7 +48,8 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 	})
 }
 
-// adoptError explains the expected errors of AdoptBot, and what to do.
+// adoptError turns the expected errors of AdoptBot into advice for the operator. It returns other
+// errors unchanged.
 func adoptError(before ladder.UserID, err error) error {
 	var deadUpdates *postgres.DeadUpdatesError
 	switch {

@@ -12,8 +12,8 @@ func anotherBot(t *testing.T) *botsim.Server {
 	return startTelegram(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
 }
 
-// playFromFirstMessage reports matches and undoes them by replies. Message ids begin at 1, because
-// in a basic group each bot has its own message ids.
+// playFromFirstMessage reports two matches and undoes each by a reply. number is the number of the
+// first match. It plays in a new basic group, where every bot has its own message ids, from 1 on.
 func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 	t.Helper()
 	alice, bob := sim.User("alice"), sim.User("bob")
@@ -32,8 +32,8 @@ func playFromFirstMessage(t *testing.T, sim *botsim.Server, number string) {
 }
 
 // TestAnotherBotOnTheSameDatabase: a database belongs to the first bot that runs on it. Another bot
-// is refused before it polls, serves or sends anything, until the operator adopts the database for
-// it. From then on, no command mistakes a message for a message of the old bot with the same id.
+// makes no request but getMe and exits, until the operator adopts the database for it. After the
+// adoption, no command mistakes a message for a message of the old bot with the same id.
 func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	t.Parallel()
 	sim, other := startTelegram(t), anotherBot(t)

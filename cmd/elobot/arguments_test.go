@@ -31,7 +31,7 @@ func TestWrongArguments(t *testing.T) {
 }
 
 // TestMoments: a time of day means its last occurrence. Dates and times without a zone are in the
-// machine's zone.
+// zone of the current time.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)

@@ -25,7 +25,7 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	for i := range bots {
 		bots[i] = c.start(append(door.environment(), "ASK_UNUSUAL=on")...)
 		c.await("the bot serves", func() bool { return door.find(i, bots[i]) })
-		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may both set it
+		awaitWebhooks(t, c.sim, 1) // two instances that start together may both set the webhook
 	}
 	for _, labels := range [][2]string{{"Another game", "Another game"}, {"Another game", "Cancel"}, {"Cancel", "Cancel"}} {
 		group := c.sim.Group(fmt.Sprint(labels), alice, bob)
@@ -75,7 +75,7 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 	verifyClean(t, c.url)
 }
 
-// awaitReply waits for the bot's reply to a message.
+// awaitReply waits for the bot to reply to a message and returns the first reply.
 func awaitReply(t *testing.T, group *botsim.Chat, m botsim.Message) botsim.Message {
 	t.Helper()
 	eventually(t, "the message is answered", func() bool { return len(answersTo(group, m)) > 0 })

@@ -10,23 +10,24 @@ import (
 	"testing"
 )
 
-// Log lines with the address at which a bot serves its metrics, or everything else on this machine
-// or on all interfaces.
+// Log lines that contain the address of a bot's metrics server, of its main server on 127.0.0.1,
+// and of its main server on all interfaces.
 var (
 	servingMetrics  = regexp.MustCompile(`msg=serving metrics=true addr=(127\.0\.0\.1:\d+)`)
 	servingAt       = regexp.MustCompile(`msg=serving addr=(127\.0\.0\.1:\d+)`)
 	servingAnywhere = regexp.MustCompile(`msg=serving addr=\[::\]:(\d+)`)
 )
 
-// balancer forwards deliveries to several bots in turn, even to bots that do not run.
+// balancer is a round-robin load balancer for webhook deliveries. It does not skip bots that are
+// down.
 type balancer struct {
 	url string
 
 	mu   sync.Mutex
 	bots []string // their URLs
 	next int
-	once bool // forward a single delivery
-	left bool // the single delivery has not come yet
+	once bool // forward one delivery and refuse the rest
+	left bool // that one delivery has not arrived yet
 }
 
 func newBalancer(t *testing.T, bots int) *balancer {
@@ -43,8 +44,8 @@ func (b *balancer) environment() []string {
 	return []string{"WEBHOOK_URL=" + b.url + "/telegram", "WEBHOOK_SECRET=" + webhookSecret, "LISTEN_ADDR=127.0.0.1:0"}
 }
 
-// find makes the balancer forward deliveries to a bot if the bot listens already, and reports
-// whether it does.
+// find looks for the address of bot i in the bot's log and, if it is there, forwards deliveries to
+// it. It reports whether it found the address.
 func (b *balancer) find(i int, bot *process) bool {
 	found := servingAt.FindStringSubmatch(bot.output.String())
 	if found != nil {
@@ -59,14 +60,14 @@ func (b *balancer) set(i int, url string) {
 	b.bots[i] = url
 }
 
-// only forwards the next delivery to one bot and refuses all others.
+// only forwards the next delivery to bot i and refuses the following ones until open is called.
 func (b *balancer) only(i int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.next, b.once, b.left = i, true, true
 }
 
-// open forwards all deliveries again.
+// open ends the effect of only.
 func (b *balancer) open() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +91,8 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(forward(r, b.choose()))
 }
 
-// forward forwards a request. It returns the status of the answer, or 502 if there is no answer.
+// forward passes a request on to the server at the URL to. It returns the status of the response,
+// or 502 if there is no response.
 func forward(r *http.Request, to string) int {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -105,6 +107,6 @@ func forward(r *http.Request, to string) int {
 	if err != nil {
 		return http.StatusBadGateway
 	}
-	_ = answer.Body.Close() // its body is not needed
+	_ = answer.Body.Close() // only the status matters
 	return answer.StatusCode
 }

@@ -21,10 +21,10 @@ const (
 	blitzTables    = 6 // two players each
 	blitzGames     = blitzRounds * blitzTables
 	blitzRepeats   = 12 // games that are reported twice
-	blitzRepeatsBy = 9  // those of blitzRepeats that the other player repeats
-	// blitzWindow is how long after a report the same result from the other player repeats it.
+	blitzRepeatsBy = 9  // of these, repeated by the other player, the rest by the same one
+	// blitzWindow is the time within which an equal report by the other player is a repetition.
 	blitzWindow = 10 * time.Minute
-	// blitzAgain is how long after a report the same result from the same player repeats it.
+	// blitzAgain is the time within which an equal report by the same player is a repetition.
 	blitzAgain = 30 * time.Second
 )
 
@@ -36,7 +36,7 @@ type blitzReport struct {
 	score    [2]int
 	inFull   bool // the report names both players, first player first
 	repeated bool // the game was reported before
-	twice    bool // both players have reported it
+	twice    bool // a repetition of this report was found
 }
 
 // drawBlitz draws an evening: pairings, results and senders of the reports.
@@ -67,7 +67,7 @@ func drawBlitz(random *rand.Rand) []blitzReport {
 	return all
 }
 
-// own returns the player's points and then the opponent's.
+// own returns the score with the player's points first.
 func (r blitzReport) own(player int) [2]int {
 	if player == r.players[0] {
 		return r.score
@@ -75,10 +75,9 @@ func (r blitzReport) own(player int) [2]int {
 	return [2]int{r.score[1], r.score[0]}
 }
 
-// opponent returns the opponent of a player.
 func (r blitzReport) opponent(player int) int { return r.players[0] + r.players[1] - player }
 
-// text returns the command of a report.
+// text returns the report as a /match command.
 func (r blitzReport) text(people []botsim.User) string {
 	opponent, score := people[r.opponent(r.by)], r.own(r.by)
 	if r.inFull {
@@ -88,8 +87,9 @@ func (r blitzReport) text(people []botsim.User) string {
 }
 
 // repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
-// there is none. That is the last game of the pair if the same player has just reported it, or one
-// that only the other player has reported.
+// there is none. It must have the same players and result. A report by the same sender must be the
+// latest of the pair, and at most blitzAgain away. One by the other player must be at most
+// blitzWindow away and not repeated yet.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true
 	for i, other := range slices.Backward(recorded) {
@@ -109,11 +109,11 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 	return -1
 }
 
-// TestBlitzEvenings: on evenings with many equal results, the bot asks about all games that are
-// reported twice, and each game counts once. It asks about exactly the reports for which repeats
-// finds another. Over five evenings, it asks needlessly about less than 5 % of the other games,
-// although on a single evening it may be more. The sender of a report is also drawn by lot, which
-// is the worst case: if the winner always reports, there are hardly any needless questions.
+// TestBlitzEvenings: on an evening with many equal results, the bot asks about exactly the reports
+// for which repeats finds an earlier one. Among them is every game that is reported twice, and each
+// game counts once. By the same rule, over five evenings, the needless questions are fewer than 5 %
+// of the games. The senders are drawn by lot, which is the worst case: if the winner always
+// reported, there would be hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -142,8 +142,8 @@ func TestBlitzEvenings(t *testing.T) {
 	}
 }
 
-// blitz plays an evening and checks that the bot asks about exactly the reports that repeat another
-// one.
+// blitz plays an evening. It checks that the bot asks about exactly the reports that repeat another
+// one, and that every game is recorded once.
 func (b *botFixture) blitz(reports []blitzReport) {
 	b.t.Helper()
 	var people []botsim.User

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// boardOf returns the message that is marked as a board. ok reports whether there is exactly one.
+// boardOf returns a group's board, which has a marker in its HTML. ok reports whether the group has
+// exactly one.
 func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	n := 0
 	for _, m := range group.BotMessages() {
@@ -20,8 +21,8 @@ func boardOf(group *botsim.Chat) (board botsim.Message, ok bool) {
 	return board, n == 1
 }
 
-// awaitBoard waits until the group has one board with all these words and nothing is left to send.
-// If pinned is set, the board must be the only pinned message.
+// awaitBoard waits until the group has exactly one board and it contains all the given texts. If
+// pinned is set, the board must be the only pinned message, else no message may be pinned.
 func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string) botsim.Message {
 	b.t.Helper()
 	var board botsim.Message
@@ -38,7 +39,7 @@ func (b *botFixture) awaitBoard(group *botsim.Chat, pinned bool, want ...string)
 	return board
 }
 
-// TestBoard: a group's board follows its ranking, whatever members do to the board's message.
+// TestBoard: a group's board follows its ranking, even after members unpin or delete its message.
 func TestBoard(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "BOARD_INTERVAL=100ms")
@@ -90,10 +91,10 @@ func testBoardLife(t *testing.T, b *botFixture) {
 		return ok && !strings.Contains(visible(m), "1484")
 	})
 
-	group.Unpin(first) // stays unpinned
+	group.Unpin(first) // the bot must not pin it again
 	b.ask(group, b.alice, "/match @carol 3:1")
 	again := b.awaitBoard(group, false, "Alice 1531")
-	group.Delete(again) // is sent again
+	group.Delete(again) // the bot must send a new one
 	b.ask(group, b.alice, "/match @carol 3:1")
 	next := b.awaitBoard(group, true, "Alice 1545")
 	group.MakeTooOld(next)
@@ -121,12 +122,12 @@ func testBoardLife(t *testing.T, b *botFixture) {
 	}
 }
 
-// testBoardMovement: the board shows the changes of places within a week.
+// testBoardMovement: the board shows how many places players have moved within a week.
 func testBoardMovement(t *testing.T, b *botFixture) {
 	group := b.group("Darts")
 	group.Promote(b.sim.Bot())
 	b.ask(group, b.olga, "/board on")
-	for range 3 { // enough matches for three places
+	for range 3 { // players need three matches to have a place
 		b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/match @carol 2:2")
 	}
@@ -147,8 +148,8 @@ func testBoardMovement(t *testing.T, b *botFixture) {
 	b.exec(`UPDATE matches m SET played_at = played_at + interval '8 days'` + early)
 }
 
-// testBoardRights: without the right to pin, the bot says so once. It pins the board as soon as it
-// has the right.
+// testBoardRights: if the bot may not pin the board, it says so once, and once more after it had
+// the right and lost it. It pins the board as soon as it may.
 func testBoardRights(t *testing.T, b *botFixture) {
 	group := b.group("Go")
 	b.ask(group, b.olga, "/board on")
@@ -217,8 +218,8 @@ func testBoardOfAnUpgradedGroup(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// testBoardOfAGroupUpgradedEarly: the bot may meet the supergroup before it learns that it is the
-// same group.
+// testBoardOfAGroupUpgradedEarly: the supergroup has one correct board even if the bot joins it
+// before it learns which group was upgraded.
 func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	group := b.sim.BasicGroup("Chess", b.olga, b.alice, b.bob)
 	group.Promote(b.sim.Bot())
@@ -231,9 +232,9 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 	b.awaitBoard(upgraded, true, "Alice 1516")
 }
 
-// TestBoardUnderPressure: 40 results come in two seconds, under limits ten times as fast as
-// Telegram's. No request exceeds them, the board is not edited too often, and it finally shows the
-// ranking.
+// TestBoardUnderPressure: 40 results arrive in two seconds, under limits ten times as fast as
+// Telegram's. No request exceeds the limits, the board is edited at most once a second, and it
+// finally shows the ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

@@ -58,7 +58,7 @@ func (b *botFixture) group(title string) *botsim.Chat {
 	return b.sim.Group(title, b.olga, b.alice, b.bob, b.carol)
 }
 
-// seen lets the bot see people in a group, so that it knows their usernames there.
+// seen has people send a command in a group, so that the bot knows their usernames there.
 func (b *botFixture) seen(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()
 	for _, p := range people {
@@ -66,7 +66,7 @@ func (b *botFixture) seen(group *botsim.Chat, people ...botsim.User) {
 	}
 }
 
-// join makes people join a group.
+// join has people send /join in a group and waits for the answers.
 func (b *botFixture) join(group *botsim.Chat, people ...botsim.User) {
 	b.t.Helper()
 	before := len(group.BotMessages())
@@ -133,7 +133,7 @@ func TestWithSharedBot(t *testing.T) {
 		{"dead unreadable update", testDeadUnreadable},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			h.later.Add(61) // beyond the per-minute limits used by the previous test
+			h.later.Add(61) // the previous test may have used up its per-minute limits
 			b := *h
 			b.t = t
 			tc.test(t, &b)
@@ -169,8 +169,8 @@ func (b *botFixture) press(from botsim.User, m botsim.Message, data string) stri
 	return b.callbackAnswer(b.sim.Press(from, m, data))
 }
 
-// choose presses buttons of a message one after another, each in the message as the previous press
-// left it, and returns the last answer.
+// choose presses buttons of a message one after another. It waits for the effects of each press,
+// and returns the last callback answer.
 func (b *botFixture) choose(from botsim.User, m botsim.Message, path ...string) (answer string) {
 	b.t.Helper()
 	for _, data := range path {
@@ -188,8 +188,9 @@ func (b *botFixture) callbackAnswer(press string) string {
 	return visible(botsim.Message{Text: answer.Text})
 }
 
-// settle waits until all updates are handled and all notices are sent and marked as sent. Without
-// the mark, later edits of a card would merge with it.
+// settle waits until all updates are handled and the database lists no notice as planned or being
+// sent, except those set aside for a newer release. A message in the chat is not enough: an edit of
+// a card that is not marked as sent would merge with it.
 func (b *botFixture) settle() {
 	b.t.Helper()
 	eventually(b.t, "everything is handled and sent", func() bool {
@@ -198,7 +199,8 @@ func (b *botFixture) settle() {
 	})
 }
 
-// finish checks what must hold after every test.
+// finish settles, and checks that there are no dead letters and that `elobot verify` finds no
+// errors.
 func (b *botFixture) finish() {
 	b.t.Helper()
 	b.settle()
@@ -206,7 +208,7 @@ func (b *botFixture) finish() {
 	verifyClean(b.t, b.url)
 }
 
-// matches returns the number of matches recorded in a group.
+// matches returns the number of matches recorded in a group, including undone ones.
 func (b *botFixture) matches(group *botsim.Chat) int {
 	b.t.Helper()
 	return count(b.t, b.pool, `
@@ -214,14 +216,14 @@ func (b *botFixture) matches(group *botsim.Chat) int {
 		WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// standing is a row of group_players, with the player's account.
+// standing is a row of group_players. UserID is 0 if the player has no account.
 type standing struct {
 	ID, Elo, Played int
 	Name            string
 	UserID          int64
 }
 
-// standings returns the standings of a group.
+// standings returns the standings in the current seasons of a group.
 func (b *botFixture) standings(group *botsim.Chat) []standing {
 	b.t.Helper()
 	return collect(b.t, b.pool, pgx.RowToStructByPos[standing], `
@@ -230,7 +232,6 @@ func (b *botFixture) standings(group *botsim.Chat) []standing {
 		JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 }
 
-// exec runs a statement on the database.
 func (b *botFixture) exec(sql string, args ...any) {
 	b.t.Helper()
 	if _, err := b.pool.Exec(b.t.Context(), sql, args...); err != nil {
@@ -238,7 +239,8 @@ func (b *botFixture) exec(sql string, args ...any) {
 	}
 }
 
-// letters deletes all dead letters and restarts their ids at 1.
+// letters deletes all dead letters, restarts their ids at 1, and returns a helper for the
+// `elobot dead` commands.
 func (b *botFixture) letters() letters {
 	b.t.Helper()
 	b.exec(`TRUNCATE dead_letters RESTART IDENTITY`)

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// chart returns the chart with which the bot answers a message.
+// chart sends a command to a group and returns the bot's answer, which must be a chart.
 func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) botsim.Message {
 	b.t.Helper()
 	m := b.ask(group, from, text)
@@ -17,7 +17,7 @@ func (b *botFixture) chart(group *botsim.Chat, from botsim.User, text string) bo
 	return m
 }
 
-// turn presses a button of a chart and returns the edited message.
+// turn presses the button with a label below a chart and returns the edited message.
 func (b *botFixture) turn(m botsim.Message, label string) botsim.Message {
 	b.t.Helper()
 	before, _ := b.sim.Chat(m.ChatID).Message(m.ID)

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testClaimedByTheFirstCommand: a player known only from mentions gets an account and a name by
-// their first command in that group, whichever it is. Commands in other groups claim nothing,
-// because the username may have belonged to someone else there.
+// testClaimedByTheFirstCommand: a player who was only mentioned gets an account and a name with the
+// first command that the person sends in the group, whichever it is. Commands in other chats claim
+// nothing, because their sender need not be the person who was mentioned.
 func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 	for name, say := range map[string]func(group *botsim.Chat, who botsim.User) *botsim.Chat{
 		"gina": func(group *botsim.Chat, who botsim.User) *botsim.Chat {
@@ -19,7 +19,7 @@ func testClaimedByTheFirstCommand(t *testing.T, b *botFixture) {
 		},
 		"hugo": func(_ *botsim.Chat, who botsim.User) *botsim.Chat {
 			other := b.sim.Group("Table tennis", b.olga, b.alice, who)
-			other.Say(who, "/match @alice 3") // not well-formed
+			other.Say(who, "/match @alice 3") // malformed
 			return other
 		},
 		"iris": func(_ *botsim.Chat, who botsim.User) *botsim.Chat {

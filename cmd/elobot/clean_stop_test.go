@@ -10,7 +10,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// stopCleanly stops the bot with SIGTERM and checks its exit code.
+// stopCleanly stops the bot and checks that it exits with 0.
 func stopCleanly(t *testing.T, bot *process) {
 	t.Helper()
 	if code, took := bot.stop(t); code != 0 {
@@ -18,7 +18,7 @@ func stopCleanly(t *testing.T, bot *process) {
 	}
 }
 
-// awaitAllSent waits until all updates are confirmed and the outbox is empty.
+// awaitAllSent waits until all updates are confirmed and no notice in the outbox is unfinished.
 func awaitAllSent(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool) {
 	t.Helper()
 	// Check the updates first: once an update is confirmed, its answer is already in the outbox.
@@ -49,7 +49,7 @@ func TestCleanStop(t *testing.T) {
 		}
 	})
 	bot := launch(t, append(environment(sim, url), "SEND_PARALLEL=1"), "run")
-	for range 2 { // the stop comes between them
+	for range 2 { // stop the bot during the second request
 		<-arrived
 	}
 	stopCleanly(t, bot)

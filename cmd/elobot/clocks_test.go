@@ -18,7 +18,7 @@ func TestClocksDiffer(t *testing.T) {
 		recorded := b.ask(group, b.alice, "/match @bob 3:1")
 		b.ask(group, b.alice, "/ranking")
 		b.press(b.alice, recorded, undoButton(t, recorded))
-		// Each notice expires in the future, but not much later than it should.
+		// Notices expire after they are created, and not much later than they should.
 		for _, row := range []struct {
 			what, where string
 			seconds     int

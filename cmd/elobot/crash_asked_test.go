@@ -15,20 +15,20 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// duplicateKill is the point at which the bot is killed: while it handles the second report of a
-// game, or the press that answers the question about it.
+// duplicateKill says when the bot is killed: at the given visit to a crash point, counted from the
+// second report of a result or, if press is set, from the press that answers the question about it.
 type duplicateKill struct {
 	press bool
 	point crashpoint.Point
 	visit int
 }
 
-// handling lists the crash points of handling an update.
+// handling lists the crash points that an update passes while it is handled.
 var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
-// TestKilledAskingAboutAnotherGame: wherever the bot is killed around a question about a duplicate
-// and its answer, a game that both players report leads to one question and then to two matches. A
-// message comes twice only if its request was made before the kill.
+// TestKilledAskingAboutAnotherGame: the second report of a result is asked about, and the answer
+// says that it is another game. Wherever the bot is killed on the way, two matches remain. A message
+// arrives twice only if it was being sent at the kill.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")
@@ -47,7 +47,7 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 }
 
 // TestKilledAskingAboutTheSameGame: wherever the bot is killed while it handles an answer that
-// records nothing, one match remains. TestKilledAskingAboutAnotherGame covers kills while it sends.
+// records nothing, one match remains. TestKilledAskingAboutAnotherGame covers kills during sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled. (Bob 1:3 @alice)", "cancelled")
@@ -60,7 +60,7 @@ func TestKilledAskingAboutTheSameGame(t *testing.T) {
 // duplicates is the fixture of a bot that is killed while it asks about duplicates.
 type duplicates struct {
 	*killed
-	label, decided, closedAs string // label of the pressed button, and its effects
+	label, decided, closedAs string // the pressed button, then the text and the closed_as of the prompt
 	matches                  int    // final number in each group
 }
 
@@ -75,8 +75,8 @@ func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
 	return k
 }
 
-// kill has both players report a game and one of them answer the question, with one kill in
-// between.
+// kill has both players report a result and Bob answer the question about it. The bot is killed
+// once on the way.
 func (k *duplicates) kill(at duplicateKill) {
 	k.t.Helper()
 	where := fmt.Sprintf("press %t, visit %d to %q", at.press, at.visit, at.point)
@@ -122,7 +122,7 @@ func (k *duplicates) kill(at duplicateKill) {
 
 	k.check(where, group, won, lost, question)
 	k.checkPress(where, press)
-	copies := len(group.BotMessages()) - 1 - k.matches // one question, and a card per match
+	copies := len(group.BotMessages()) - 1 - k.matches // beyond one question, and a card per match
 	alone := sending == sendingAtCrash{Messages: 1}
 	if copies > sending.Messages || alone && at.point == crashpoint.Requested && copies != 1 || alone && at.point == crashpoint.Requesting && copies != 0 {
 		k.t.Errorf("%s: %d copies of messages while %+v was being sent", where, copies, sending)
@@ -160,7 +160,7 @@ func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question
 	}
 }
 
-// checkPress checks that a press was answered, unless the answer expired.
+// checkPress checks that a press was answered without a text, unless the answer expired.
 func (k *duplicates) checkPress(where, press string) {
 	k.t.Helper()
 	k.checkToast(where, press, "")
@@ -171,7 +171,8 @@ func (k *duplicates) checkLate(where, press string) {
 	k.checkToast(where, press, "Too late: somebody has answered", "This button no longer works")
 }
 
-// checkToast checks that a press was answered with one of the texts.
+// checkToast checks that the answer to a press begins with one of the texts, unless the answer
+// expired. An empty text in want stands for an answer without a text.
 func (k *duplicates) checkToast(where, press string, want ...string) {
 	k.t.Helper()
 	if count(k.t, k.pool, `SELECT count(*) FROM outbox WHERE callback_query_id = $1 AND state = 'expired'`, press) == 1 {

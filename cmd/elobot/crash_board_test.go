@@ -11,9 +11,8 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledWhileMade: if the bot is killed before or after the send or the pin of a board,
-// one correct board is pinned in the end. A copy remains only if its message was sent but not
-// pinned, because the bot cannot find it again.
+// TestBoardKilledWhileMade: if the bot is killed before or after it sends or pins a board, exactly
+// one board is pinned in the end, and it is the one in the database.
 func TestBoardKilledWhileMade(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -47,7 +46,7 @@ func TestBoardKilledWhileMade(t *testing.T) {
 		c.at(point, nth, crashpoint.End)
 		group.Say(alice, "/match @bob 3:1")
 		c.awaitCrash(bot)
-		group.Say(alice, "/match @bob 1:3") // in the meantime
+		group.Say(alice, "/match @bob 1:3") // while no bot runs
 		expireLease(t, c.pool, bot)
 		bot = c.start(env)
 		c.settle()

@@ -26,7 +26,7 @@ func TestFrozenAtEachPoint(t *testing.T) {
 	alice := c.sim.User("alice")
 	g := &conversation{group: c.sim.Group("Chess", alice, c.sim.User("bob"))}
 	report := func() { g.posted = append(g.posted, g.group.Say(alice, "/match @bob 3:1")) }
-	// The leases are short, because a frozen leader's lease must expire by itself.
+	// The leases are short, because each round waits until a frozen leader's lease expires.
 	short := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=200ms"}
 	bots := []*process{c.start(short...), c.start(short...)}
 	report()

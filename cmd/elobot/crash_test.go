@@ -17,27 +17,26 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// killed is the fixture of a polling bot that is killed at one crash point after another while
-// people play at three tables.
+// killed is the fixture of a polling bot that is killed at one crash point after another. A new bot
+// starts after each kill.
 type killed struct {
 	*crashes
 	alice, bob, carol botsim.User
 	tables            []*table
 	bot               *process
 	settings          []string // environment of each bot
-	lives             int
+	lives             int      // bots started
 
-	extra int // copies so far
+	extra int // duplicate answers so far
 }
 
-// anyNumber means that the crash point does not determine the number.
+// anyNumber stands for a number that the crash point does not determine.
 const anyNumber = -1
 
-// TestKilledAtEachPoint: a polling bot is killed at each crash point while results are reported,
-// undone and corrected. At each point, exactly the expected commands have been committed, the
-// expected requests have been made, and no command was confirmed to Telegram before it was
-// committed. In the end every command has taken effect once, in order, and has an answer. A message
-// comes twice only if its request was made before the kill.
+// TestKilledAtEachPoint: a polling bot is killed at one crash point after another while results are
+// reported, undone and corrected. At each kill, no command has committed before an earlier one, and
+// none was confirmed to Telegram before it committed. In the end every command has taken effect
+// once, in order, and has an answer. A message arrives twice only if it was being sent at the kill.
 func TestKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	k := &killed{crashes: newCrashes(t)}
@@ -53,7 +52,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 	}{
 		{crashpoint.Applying, 1, k.results, 0, 0, "off"},
 		{crashpoint.Applying, 3, k.presses, 2, anyNumber, "off"},
-		// The kill comes within the transaction of a correction.
+		// The third command is a fix. The kill interrupts its transaction.
 		{crashpoint.Applying, 3, k.results, 2, anyNumber, "off"},
 		{crashpoint.Applied, 3, k.results, 3, anyNumber, "off"},
 		{crashpoint.Handled, 1, k.presses, 1, anyNumber, "off"},
@@ -78,7 +77,7 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
-	// Of the two merged messages, only the one that was already requested comes twice.
+	// Of the two merged messages, only the one whose request was made before the kill arrives twice.
 	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
 		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}
@@ -92,7 +91,8 @@ func TestKilledAtEachPoint(t *testing.T) {
 	verifyClean(t, k.url)
 }
 
-// startNext starts the next bot and waits until everything is handled and sent.
+// startNext ends the lease of the last bot, starts the next one with SEND_MERGE set to merge, and
+// waits until everything is handled and sent.
 func (k *killed) startNext(merge string) {
 	k.t.Helper()
 	if k.bot != nil {
@@ -103,7 +103,8 @@ func (k *killed) startNext(merge string) {
 	k.settle()
 }
 
-// begin makes everyone join, and reports results that can be undone.
+// begin starts the first bot and opens three tables. At each, the players join, two results are
+// recorded, and the second is undone.
 func (k *killed) begin() {
 	k.t.Helper()
 	k.startNext("off")
@@ -129,8 +130,8 @@ func (k *killed) results(b *table) {
 	b.undo(k.carol, n+2)
 }
 
-// presses presses the undo button of the last match that counts twice. The second press comes too
-// late.
+// presses reports two results. In between, two players press the undo button of the last match that
+// is not undone, and the second press comes too late.
 func (k *killed) presses(b *table) {
 	n := len(b.matches)
 	for b.matches[n-1].undoneBy != "" {
@@ -155,8 +156,9 @@ func (k *killed) sending() sendingAtCrash {
 		FROM outbox WHERE state = 'sending'`)[0]
 }
 
-// kill runs commands until the bot is killed at a crash point, checks the state at that time, and
-// starts the next bot.
+// kill sends commands and waits until the bot is killed at a crash point. It checks what has been
+// committed, confirmed and sent, starts the next bot, and checks that only messages that were being
+// sent have arrived twice.
 func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
@@ -212,7 +214,7 @@ func (k *killed) countCommitted(where string, keys []string) (n int) {
 	return n
 }
 
-// countRequests returns the number of requests that send, edit or answer.
+// countRequests returns the number of requests for text messages, edits and callback answers.
 func (k *killed) countRequests() int {
 	return k.sim.CallCount("sendMessage") + k.sim.CallCount("editMessageText") + k.sim.CallCount("answerCallbackQuery")
 }
@@ -224,7 +226,7 @@ func (k *killed) possibleDuplicates() int {
 	return count(k.t, k.pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox WHERE action <> 'callback_answer'`)
 }
 
-// copies returns the number of duplicate answers in a group.
+// copies returns the number of messages in a group that reply to an already answered message.
 func (k *killed) copies(group *botsim.Chat) (n int) {
 	seen := make(map[int]bool)
 	for _, m := range group.BotMessages() {
@@ -236,15 +238,15 @@ func (k *killed) copies(group *botsim.Chat) (n int) {
 	return n
 }
 
-// killMerging kills the bot before and after requests that merge several results. It returns the
-// group and the number of results.
+// killMerging kills the bot before a request that merges several results, and after another one. It
+// returns the group and the number of results.
 func (k *killed) killMerging() (group *botsim.Chat, results int) {
 	k.t.Helper()
 	const each = 5
 	group = k.sim.Group("Merged", k.alice, k.bob)
 	for _, tc := range []struct {
 		point    crashpoint.Point
-		messages int    // messages that arrived
+		messages int    // messages that arrived before the kill
 		merge    string // SEND_MERGE of the next bot
 	}{{crashpoint.Requesting, 0, "on"}, {crashpoint.Requested, 1, "off"}} {
 		before, duplicates := len(group.BotMessages()), k.possibleDuplicates()
@@ -253,7 +255,7 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 			group.Say(k.alice, fmt.Sprintf("/match @bob 3:%d", i))
 		}
 		results += each
-		// The chat must stay frozen long enough for the first allowed request to be the next one.
+		// The chat must stay frozen until allow is called, so that the next request is merged.
 		k.await("all results wait in a frozen chat", func() bool {
 			return count(k.t, k.pool, `
 				SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
@@ -278,9 +280,9 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 }
 
 // TestKilledWhileMigrating: if the bot is killed before or after the first or the last migration,
-// the final schema is the same as without kills. If two bots start on a half-migrated database, one
-// of them finishes the migration. One of them then leads. When it is killed after a renewal, the
-// other takes over.
+// the final schema is the same as without kills. It is also the same if two bots start at once on a
+// half-migrated database. One of the two then leads, and if it is killed after a renewal of its
+// lease, the other takes over.
 func TestKilledWhileMigrating(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -313,8 +315,9 @@ func (c *crashes) useEmptyDatabase() {
 	c.pool = pool
 }
 
-// crashWhileMigrating starts a bot that crashes in the given migration, counted from 1. It checks
-// the version of the database, and whether that is marked as dirty.
+// crashWhileMigrating starts a bot that crashes in the given migration, counted from 1 among those
+// that this bot runs. want is the version that the database must then have, and whether the version
+// is marked as dirty.
 func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want string) {
 	c.t.Helper()
 	c.at(at, migration, crashpoint.End)
@@ -325,7 +328,8 @@ func (c *crashes) crashWhileMigrating(at crashpoint.Point, migration int, want s
 	}
 }
 
-// startTwo starts two bots at once on an unmigrated database.
+// startTwo starts two bots at once on a half-migrated database. It checks that one of them leads,
+// and that the other takes over when the leader is killed.
 func (c *crashes) startTwo() {
 	c.t.Helper()
 	release := holdRows(c.t, c.pool, `LOCK TABLE schema_migrations`)

@@ -11,8 +11,8 @@ import (
 )
 
 // TestTimersFireOnceWhateverHappens: an unanswered prompt ends exactly once, even if the leader is
-// killed before or after the commit that ends it, or frozen there until another instance has the
-// lease. It ends as soon as there is a leader.
+// killed before or after the commit that ends it, or is frozen before the commit until another
+// instance leads.
 func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t)
@@ -27,8 +27,8 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// ask has a bot ask Olga and stops it before the prompt expires. It returns the prompt's
-	// message.
+	// ask makes the bot ask Olga whether to undo the match, stops the bot, and lets the time of the
+	// prompt run out. It returns the message id of the prompt.
 	ask := func() int {
 		t.Helper()
 		n := len(group.BotMessages())
@@ -73,7 +73,7 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 
 	prompt := ask()
 	c.at(crashpoint.Applying, 1, crashpoint.Stop)
-	frozen := c.start("LEASE_DURATION=2s") // short enough to expire by itself
+	frozen := c.start("LEASE_DURATION=2s") // the lease must expire while the bot is frozen
 	c.awaitCarriedOut(frozen)
 	bot = c.start()
 	ended(prompt, 3)

@@ -9,14 +9,14 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// conversation is a group and the messages of people there.
+// conversation is a group with the messages that people have posted there.
 type conversation struct {
 	group  *botsim.Chat
 	posted []botsim.Message
 }
 
-// Advisory locks for which transactions wait after they have inserted results. aloneLock stops
-// those with one result, togetherLock those with several.
+// resultsWait creates a trigger that makes transactions wait for an advisory lock after they have
+// inserted matches: for aloneLock after one match, for togetherLock after several.
 const (
 	aloneLock    = 1
 	togetherLock = 2
@@ -34,15 +34,15 @@ const (
 func (k *killed) killTogether() []*conversation {
 	k.t.Helper()
 	const (
-		alone    = 2 // results written at once
-		together = 3 // results that meanwhile wait, and are then written together
+		alone    = 2 // results that are written at once, each in its own transaction
+		together = 3 // results that wait for these, and are then written in one transaction
 	)
-	k.bot.stop(k.t) // the next bot handles updates in parallel
+	k.bot.stop(k.t) // after a clean stop, the next bot handles updates in parallel
 	k.startNext("off")
 	var all []*conversation
 	for i := range alone + together {
 		g := &conversation{group: k.sim.Group(fmt.Sprintf("Together %d", i+1), k.alice, k.bob)}
-		// The first result makes both known in the group.
+		// With the first result, the bot gets to know both players of the group.
 		g.posted = append(g.posted, g.group.Say(k.alice, "/match @bob 3:1"))
 		all = append(all, g)
 	}

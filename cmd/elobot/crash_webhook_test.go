@@ -11,9 +11,9 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestFleetKilledAtEachPoint: of two webhook instances, the leader or the other instance is killed
-// at each crash point. Telegram redelivers the update, and the remaining instance handles and
-// answers it. Everything is recorded once and answered in order.
+// TestFleetKilledAtEachPoint: of two webhook instances, one is killed before or after it commits a
+// result, or after it sends the answer. The remaining instance handles and answers what Telegram
+// delivers again. In the end every result is recorded once and answered in order.
 func TestFleetKilledAtEachPoint(t *testing.T) {
 	t.Parallel()
 	c := newCrashes(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -32,7 +32,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 	}
 	for i := range bots {
 		start(i)
-		awaitWebhooks(t, c.sim, 1) // instances that start at the same time may both set it
+		awaitWebhooks(t, c.sim, 1) // two instances that start together may both set the webhook
 	}
 	report()
 	c.settle()
@@ -41,7 +41,7 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		point     crashpoint.Point
 		byLeader  bool // the delivery goes to the leader
 		committed int
-		copies    [2]int // range of the number of copies
+		copies    [2]int // minimum and maximum number of duplicate answers
 	}{
 		{crashpoint.Applying, true, 0, [2]int{0, 0}},
 		{crashpoint.Handled, false, 1, [2]int{0, 0}},

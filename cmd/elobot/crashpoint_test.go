@@ -24,7 +24,8 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// crashingBinary builds the bot with crash points, once for all tests.
+// crashingBinary builds the bot with crash points, once for all tests, and returns the path of the
+// program.
 var crashingBinary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
 	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "-buildvcs=false", ".").CombinedOutput()
@@ -58,7 +59,7 @@ type crashes struct {
 	url  string
 	pool *pgxpool.Pool
 	plan string // path of the file with the plan
-	// names are the application names of the bots' database sessions.
+	// names holds the application name of each bot's database sessions.
 	names map[*process]string
 }
 
@@ -69,7 +70,8 @@ func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 	return c
 }
 
-// start starts a bot whose lease lasts longer than any test; expireLease ends it.
+// start starts a bot with crash points. Unless env says otherwise, its lease lasts longer than any
+// test, and expireLease ends it.
 func (c *crashes) start(env ...string) *process {
 	c.t.Helper()
 	path, err := crashingBinary()
@@ -103,7 +105,7 @@ func (c *crashes) carriedOut() int {
 	return pid
 }
 
-// await is like eventually but polls less often, because its conditions query the database.
+// await is like eventually but polls less often, because most of its conditions query the database.
 func (c *crashes) await(what string, ask func() bool) {
 	c.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -171,7 +173,8 @@ func crashed(bot *process) bool {
 	return ok && status.Signal() == syscall.SIGKILL
 }
 
-// awaitSilence waits until all transactions and requests of a crashed bot have ended.
+// awaitSilence waits until a crashed bot has no database session and no request, except for a long
+// poll.
 func (c *crashes) awaitSilence(bot *process) {
 	c.t.Helper()
 	c.await("the bot has left the database", func() bool {

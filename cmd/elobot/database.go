@@ -18,8 +18,8 @@ type databaseCommand struct {
 	Program []string `arg:"" passthrough:"" help:"The program and its arguments, such as: pg_dump --format=custom --file=elobot.dump"`
 }
 
-// Run runs a program on the bot's own database. The program gets the address in the environment
-// variables of PostgreSQL's own programs.
+// Run runs a program on the bot's own database. It sets PGHOST and the other environment variables
+// from which PostgreSQL's programs take the address.
 func (d *databaseCommand) Run(ctx context.Context) error {
 	return d.WithOwn(ctx, func(address, dir string) error {
 		u, err := url.Parse(address)
@@ -41,11 +41,11 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 	})
 }
 
-// runInCharge runs a program that decides for itself what a signal means. Ctrl-C reaches the
-// program directly, so this process only passes on SIGTERM, and stays until the program has ended.
+// runInCharge runs a program and leaves it to the program what a signal means. Ctrl-C reaches the
+// program directly. This process passes SIGTERM on, and waits for the program to end in both cases.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	// Never read; signal.Ignore would be inherited by the program.
+	// Nothing reads interrupts. signal.Ignore would not do, because the program would inherit it.
 	signal.Notify(interrupts, os.Interrupt)
 	defer signal.Stop(interrupts)
 	signal.Notify(terminations, syscall.SIGTERM)
@@ -53,7 +53,7 @@ func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 		signal.Stop(terminations)
 		close(terminations)
 	}()
-	if err := ctx.Err(); err != nil { // a signal came earlier
+	if err := ctx.Err(); err != nil { // a signal arrived before Notify
 		return err
 	}
 	if err := cmd.Start(); err != nil {

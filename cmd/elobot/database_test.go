@@ -68,8 +68,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// TestTransactionPoolingIsRefused: behind a pooler in transaction mode, the bot ends during its
-// start, with one sentence about what it needs.
+// TestTransactionPoolingIsRefused: behind a pooler in transaction mode, the bot exits during its
+// start, and its last line of output tells the operator to use session mode.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

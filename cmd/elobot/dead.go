@@ -40,7 +40,8 @@ type deadCommand struct {
 
 var errDeadStopped = errors.New("stopped before the end: not everything was done")
 
-// withDeadLetters calls do with the dead letters of the database.
+// withDeadLetters calls do with the dead letters of the database. It returns errDeadStopped if the
+// command was interrupted.
 func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -55,7 +56,7 @@ type deadListCommand struct {
 	Limit int `default:"50" placeholder:"N" help:"Maximum number of dead letters to list (default: 50)."`
 }
 
-// Validate is called by the parser.
+// Validate is called by kong.
 func (c *deadListCommand) Validate() error {
 	if c.Limit < 1 {
 		return errors.New("--limit must be at least 1")
@@ -120,7 +121,8 @@ type selection struct {
 	ids []postgres.DeadLetterID // ascending, which is oldest first; empty for all
 }
 
-// Validate is called by the parser. It parses the numbers.
+// Validate is called by kong. It parses the numbers, and refuses them together with the options
+// that narrow down all.
 func (c *selection) Validate() error {
 	if slices.Equal(c.IDs, []string{"all"}) {
 		return nil
@@ -146,7 +148,7 @@ func (c *selection) isNarrowed() bool { return !c.Since.IsZero() || c.Error != "
 // moment is a point in time that the operator types.
 type moment struct{ time.Time }
 
-// UnmarshalText is called by the parser.
+// UnmarshalText is called by kong.
 func (m *moment) UnmarshalText(text []byte) (err error) {
 	m.Time, err = momentOf(string(text), time.Now())
 	return err
@@ -171,7 +173,8 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and the dead letters among them that exist.
+// find returns the selected ids, and the dead letters among them that exist. If all are selected and
+// there are none, it tells the operator.
 func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	if len(c.ids) > 0 {
 		letters, err := dead.Find(ctx, c.ids)
@@ -298,7 +301,7 @@ func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.De
 	return nil
 }
 
-// handleOnce handles an update. It turns a panic of the handler into an error.
+// handleOnce handles an update within handleTimeout. It turns a panic of the handler into an error.
 func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -311,7 +314,8 @@ func handleOnce(ctx context.Context, handle intake.Handler, u intake.Update) (er
 	return handle(ctx, u)
 }
 
-// deadLetterError adds the dead letter to an error, and explains expected errors and what to do.
+// deadLetterError adds the dead letter's id to an error. For expected errors, it says what the
+// operator can do.
 func deadLetterError(id postgres.DeadLetterID, err error) error {
 	switch {
 	case err == nil:
@@ -349,7 +353,7 @@ func subject(l pgintake.DeadLetter) string {
 
 func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// shortened returns the beginning of text, as one line of a list.
+// shortened returns text as one line of at most shownError characters.
 func shortened(text string) string {
 	line := []rune(escapeInvisible(strings.Join(strings.Fields(text), " ")))
 	if len(line) <= shownError {

@@ -11,13 +11,13 @@ import (
 )
 
 // testDeadCommand: if a command cannot be handled, its sender is notified, in order with the
-// answers around it. A retry answers the command, however late it comes.
+// answers around it. A retry handles and answers the command even three days later.
 func testDeadCommand(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	l.env = b.env
 	before := group.Say(alice, "/match @bob 3:1")
 	awaitAnswers(t, group, 1)
-	// The entities of this update have the wrong type, so it cannot be decoded.
+	// damaged delivers an update that cannot be decoded, because its entities have the wrong type.
 	damaged := func(id int, text string) {
 		t.Helper()
 		raw, err := json.Marshal(map[string]any{"message": map[string]any{
@@ -63,7 +63,7 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 }
 
 // testDeadUnreadable: the sender of an update that cannot be decoded is notified too, if the
-// message begins with a command.
+// message begins with a command. So is a member whose press cannot be handled.
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
@@ -91,8 +91,8 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	b.exec(`DELETE FROM dead_letters`)
 }
 
-// TestLocalTime: the program has the zone in TZ built in, because an image may have no zone files.
-// Unlike files, it ignores letter case.
+// TestLocalTime: the program has all time zones built in, because a container image may have no
+// zone files. Unlike the names of such files, the name in TZ may be in lower case.
 func TestLocalTime(t *testing.T) {
 	t.Parallel()
 	p := launch(t, []string{"TZ=:pacific/kiritimati"}, "dead", "retry", "all", "--since=soon")

@@ -70,7 +70,7 @@ func (l letters) exec(sql string, args ...any) {
 	}
 }
 
-// insert adds an update's dead letter.
+// insert adds the dead letter of an update.
 func (l letters) insert(update int64, payload, lastError string) {
 	l.t.Helper()
 	l.exec(`
@@ -324,14 +324,14 @@ func deadOfAnOutage(l letters) {
 		"elobot: dead retry: --since and --error choose among all dead letters: use them with the word all, not with numbers\nTry: elobot --help\n")
 	l.must("retry all --since=2026-01-01T12:00:01Z", 0, none, "")
 	l.must("drop all --error=100%", 0, none, "")
-	// The time is in the form of the list.
+	// The time has the format of `elobot dead list`.
 	l.must("retry all --since=2026-01-01T12:00:00Z --error=PASSWORD", 0, "2: handled\n4: handled\n", "")
 	l.must("drop all --since=2026-01-01T12:00:00Z", 0, "Dropped 1 dead letter.\n", "")
 	l.must("drop all --error=refused", 0, "Dropped 1 dead letter.\n", "")
 	l.must("retry all --error=refused", 0, none, "")
 }
 
-// TestDeadWithoutDatabase covers an unreachable database and an empty one.
+// TestDeadWithoutDatabase covers a missing DATABASE_URL and an empty database.
 func TestDeadWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	l := letters{t: t}

@@ -123,8 +123,8 @@ func (g *demoGroup) describe(person string) string {
 	return name
 }
 
-// repliable returns the bot's message to which a reply without an addressee goes. A command refers
-// to the bot's last message. Any other text answers the last open question, if there is one.
+// repliable returns the bot's message that a reply without an addressee goes to. If text is no
+// command, it is the last open question, if there is one. Otherwise it is the bot's last message.
 func (g *demoGroup) repliable(text string) botsim.Message {
 	if !strings.HasPrefix(text, "/") {
 		for _, m := range slices.Backward(g.withButtons) {

@@ -24,8 +24,8 @@ import (
 	"elobot/internal/web"
 )
 
-// demoGroup is the demo's group, which connects the simulated Telegram and the real bot. It shows
-// only messages that have arrived in the group.
+// demoGroup is the group of the demo, in the simulated Telegram, with the real bot as a member. It
+// shows messages in the order in which they arrive in the group.
 type demoGroup struct {
 	sim      *botsim.Server
 	clock    *demoClock
@@ -39,8 +39,8 @@ type demoGroup struct {
 	rest     string                   // the part of the scene not shown yet
 	atEnd    heard                    // the state of heard once rest is shown
 
-	seen     int           // number of messages and edits that have arrived
-	answers  int           // number of those from the bot, except its board
+	seen     int           // number of messages and edits taken from messages
+	answers  int           // number of messages and edits by the bot, except its board
 	heard                  // what has been shown so far
 	pool     *pgxpool.Pool // connections to the bot's database
 	outbox   *pgoutbox.Store
@@ -53,7 +53,7 @@ type demoGroup struct {
 	botErr   error
 }
 
-// heard is the part of the chat that members can answer.
+// heard holds the bot's messages that members can reply to, or whose buttons they can press.
 type heard struct {
 	lastOfBot   botsim.Message
 	withButtons []botsim.Message // the bot's messages with buttons, in the order shown
@@ -124,8 +124,8 @@ func (g *demoGroup) openWebBoard(ctx context.Context) error {
 	return nil
 }
 
-// play plays the days, the last of which ends now. It shows at most shown lines of the output, and
-// keeps the rest for later.
+// play plays the days, the last of which ends now. Below the title, it shows at most shown lines of
+// the output, and keeps the others in g.rest.
 func (g *demoGroup) play(ctx context.Context, days []day, shown int) error {
 	g.paper.title("Table tennis", "a group of six and elobot")
 	out, said := g.paper.out, new(strings.Builder)
@@ -237,8 +237,8 @@ func (g *demoGroup) say(from botsim.User, text string, to botsim.Message) {
 	g.last[from.ID] = g.group.Post(botsim.Post{From: from, Text: text, ReplyTo: to.ID})
 }
 
-// press presses a button of the keyboard, and shows the callback answer, which only that person
-// sees.
+// press presses a button of the keyboard, counted from 1. It shows the callback answer and what the
+// bot then does in the group.
 func (g *demoGroup) press(ctx context.Context, who botsim.User, number int) error {
 	m, buttons := g.keyboard()
 	if len(buttons) == 0 {
@@ -280,7 +280,7 @@ func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Button
 func (g *demoGroup) print(m botsim.Message) {
 	g.seen++
 	switch {
-	case isBoard(m), m.Service != "": // of the board, only pinning it matters
+	case isBoard(m), m.Service != "": // not shown: a note tells about the board
 	case m.From.IsBot:
 		g.answers++
 		if m.Edits == 0 {
@@ -349,7 +349,7 @@ func (g *demoGroup) repliedTo(m botsim.Message) string {
 	return to.From.FirstName
 }
 
-// close stops the bot after it has received everything, and shows its last answers.
+// close stops the bot after it has confirmed all updates, and shows its last answers.
 func (g *demoGroup) close(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -371,7 +371,8 @@ func (g *demoGroup) endBot() error {
 	return g.botErr
 }
 
-// unexpectedEnd explains why the bot ended although the demo did not stop it.
+// unexpectedEnd returns why the bot ended although the demo did not stop it, or the error of ctx if
+// the demo was interrupted.
 func (g *demoGroup) unexpectedEnd(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "update the golden files")
 
-// talk is a stage after the scene, with its output.
+// talk is a demo group whose scene has been played, with its output.
 type talk struct {
 	t   *testing.T
 	s   *demoGroup
@@ -65,7 +65,8 @@ func WithoutDates(text string) string {
 	return pictures.ReplaceAllString(dates.ReplaceAllString(text, "DATE"), "FOLDER/$1")
 }
 
-// playedScene starts the bot and plays a scene that ends at the given time.
+// playedScene starts the bot and plays the scene so that it ends at the given time. It checks that
+// the output is that of the golden file.
 func playedScene(t *testing.T, end time.Time) talk {
 	t.Helper()
 	var out strings.Builder
@@ -133,8 +134,8 @@ func TestDemoGroup(t *testing.T) {
 	}
 }
 
-// presses: anyone can press the buttons of the last message that has some, and sees the answer.
-// After an undo or restore, the card is edited, and the next press is of its new button.
+// presses: every person can press the buttons of the last message that has buttons. After an undo
+// or restore, the card is edited, and the next press is of its new button.
 func (k talk) presses() {
 	k.t.Helper()
 	k.inOrder(k.says("alice: /match @carol 3:0", "1", "carol: 1", "david: 1", "carol: 1", "/ranking"),
@@ -173,8 +174,8 @@ func (k talk) replies() {
 		"There is no message of zed to reply to.")
 }
 
-// explains: the demo comments on messages that the bot ignores and on incomplete commands. Input
-// after quit is ignored.
+// explains: the demo says when the bot ignores a message, and answers incomplete input with its
+// help. Input after quit is ignored.
 func (k talk) explains() {
 	k.t.Helper()
 	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
@@ -215,8 +216,8 @@ func (k talk) takesAnything() {
 	}
 }
 
-// shows: tables are drawn, charts are files, with the address of the page that shows the same
-// chart, messages may have several lines, and people with names of several words can write.
+// shows: tables are drawn. A chart becomes a file, and the demo prints its path and the address of
+// the page with the same chart. Messages may have several lines, and names several words.
 func (k talk) shows() {
 	k.t.Helper()
 	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice", `"Bob Smith": /match @alice 1:3\`, "@carol 3:1",
@@ -255,8 +256,8 @@ func (k talk) slowsDown() {
 	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down", "Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
 }
 
-// TestSceneBegins: the scene begins with a few lines, the last of which are an answer. The rest
-// follows on request.
+// TestSceneBegins: at first only the beginning of the scene is shown, up to an answer of the bot.
+// The input “scene” shows the rest.
 func TestSceneBegins(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

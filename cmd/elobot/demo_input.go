@@ -29,7 +29,7 @@ const (
 	verbQuit    verb = "quit"
 )
 
-// inputHelp explains the lines that parseInput understands, besides messages.
+// inputHelp explains the lines that are more than a message to the group.
 var inputHelp = [][2]string{
 	{"1, 2, 3 …", "press that button below the last message that has buttons"},
 	{"reply TEXT", "reply to elobot’s last question, or else to its last message"},
@@ -77,7 +77,7 @@ func parseInput(line string) input {
 }
 
 // cutPerson returns the name before a colon at the beginning of a text, and the text after the
-// colon. A name of several words must be in quotes.
+// colon. A name of several words must be in quotes. A name without quotes becomes lower case.
 func cutPerson(text string) (who, rest string, ok bool) {
 	m := byPerson.FindStringSubmatch(text)
 	if m == nil {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line, with a prompt if the user types. pasted reports that the line was
-// pasted, so that the message continues in the next one.
+// lineReader reads a line of input, on a terminal after the prompt. pasted is set if the line was
+// pasted, in which case the message continues on the next line. At the end it returns io.EOF.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
 // linesOf returns a reader of a file's lines.
@@ -81,12 +81,12 @@ func typedLine(t *term.Terminal, prompt string) (line string, pasted bool, err e
 	return line, false, err
 }
 
-// readMessage reads a message, which continues after a pasted line and after a backslash.
+// readMessage reads a message. A line that was pasted or ends in a backslash continues it.
 func readMessage(next lineReader, prompt string) (string, error) {
 	var lines []string
 	for {
 		line, goesOn, err := next(prompt)
-		if err != nil { // even in the middle of a message: the user has interrupted it
+		if err != nil { // drops an unfinished message
 			return "", err
 		}
 		line, hasMore := strings.CutSuffix(line, `\`)

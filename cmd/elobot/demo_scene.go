@@ -14,7 +14,7 @@ var sceneMembers = []botsim.User{
 
 // day is one day of the scene.
 type day struct {
-	ago   int // in days
+	ago   int // how many days ago
 	lines []line
 }
 
@@ -27,10 +27,10 @@ type line struct {
 	later                      bool // sent after a pause
 }
 
-// scene is the conversation that the demo plays: a newcomer's first minute, and a month of the
-// group. It must look the same on any day, except for its dates. So no one plays around the day a
-// week ago, with which the ranking compares its places. Only one match is an upset, so it is the
-// upset of its month whenever the demo runs.
+// scene is the conversation that the demo plays: the first day of a group, and the four weeks after
+// it. It must look the same on any day, except for its dates. For this reason there is no match
+// around the day a week ago, with which the ranking compares places. Only one match is an upset, so
+// it is the upset of its month whenever the demo runs.
 var scene = []day{
 	{28, []line{
 		{from: "alice", text: "/start"},

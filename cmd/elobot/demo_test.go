@@ -21,15 +21,15 @@ var foreignSettings = []string{
 	"PGDATA=/nonexistent", "PGCONNECT_TIMEOUT=x", "PGMINPROTOCOLVERSION=x",
 }
 
-// TestDemo: the demo plays its scene with the machine's PostgreSQL and answers typed commands. An
-// interrupt ends it without an error, and it leaves no process and no file except the pictures. It
-// ignores settings for the real bot or for another database.
+// TestDemo: the demo plays its scene and answers commands from its standard input. An interrupt
+// ends it without an error, and it leaves no process and no temporary file except the pictures. It
+// ignores settings for the real bot and for another database.
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	place := demoPlace(t)
 	cache, err := os.UserCacheDir()
 	must(t, err)
-	// Without PostgreSQL on the machine, other tests have downloaded one to this cache.
+	// If the machine has no PostgreSQL, other tests have downloaded one to this cache.
 	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home", "DATABASE_URL=nonsense",
 		"TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
 	demo := prepare(env, "demo")
@@ -97,8 +97,8 @@ func demoPlace(t *testing.T) string {
 	return place
 }
 
-// processesNaming returns the processes with the folder in their command line or, if readable, in
-// their environment or as their working directory.
+// processesNaming returns the processes that have the folder in their command line or, if /proc
+// shows that, in their environment or working directory.
 func processesNaming(t *testing.T, folder string) []string {
 	t.Helper()
 	processes, err := filepath.Glob("/proc/[0-9]*")

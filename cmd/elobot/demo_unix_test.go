@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// asNobody makes a command drop the privileges of this process.
+// asNobody returns a function that makes a command run as the user nobody.
 func asNobody(t *testing.T) func(*exec.Cmd) {
 	t.Helper()
 	account, err := user.Lookup("nobody")

@@ -16,7 +16,8 @@ var errBrokenOff = errors.New("the examination was broken off")
 
 var errProblemsFound = errors.New("something needs your attention: see the lines with ✗")
 
-// Run prints a line for each thing that the bot needs. It returns an error if something is wrong.
+// Run examines what the bot needs, and prints a line per finding. It returns an error if something
+// is wrong or the examination was interrupted.
 func (d *doctorCommand) Run(ctx context.Context) error {
 	wrong := false
 	d.Examine(ctx, func(f app.Finding) {

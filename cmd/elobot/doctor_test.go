@@ -15,12 +15,13 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// patient is a bot and its environment, for the doctor to examine.
+// patient is a bot that the doctor examines.
 type patient struct {
 	*botFixture
 }
 
-// examine runs the doctor, and checks its exit code and that its output has these lines.
+// examine runs the doctor. It checks the exit code, and that the output contains the findings in
+// want and no secret. “✗ lease: free” stands for a line marked ✗ about the lease that contains free.
 func (p patient) examine(when string, code int, env []string, want ...string) {
 	p.t.Helper()
 	doctor := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "doctor")
@@ -170,8 +171,8 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	}
 }
 
-// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering, whatever the
-// step, and reports nothing more once it is interrupted.
+// TestDoctorWithASilentDatabase: the doctor ends even if the database stops answering during the
+// examination, and reports no fault once it is interrupted.
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

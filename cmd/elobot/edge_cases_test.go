@@ -12,7 +12,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// waiting returns the unsent rows of the outbox, without the columns that each attempt changes.
+// waiting returns a description of each unsent row of the outbox.
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
@@ -49,7 +49,7 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 		return sim.Fault(fault)
 	}
 	accept := refuse("")
-	// The bot's first start with this token.
+	// The token has never worked with this database.
 	checkTokenEnd(t, sim, pool, launch(t, environment(sim, url), "run"), refusal.Description)
 	accept()
 	bot := launch(t, environment(sim, url), "run")
@@ -105,7 +105,7 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 }
 
 // TestUnknownRefusal: if Telegram refuses all messages for an unknown reason, no card becomes a
-// dead letter. All cards are sent once and in order when it accepts them again.
+// dead letter. The cards are sent in order once Telegram accepts messages again.
 func TestUnknownRefusal(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -133,7 +133,7 @@ func TestUnknownRefusal(t *testing.T) {
 	verifyClean(t, url)
 }
 
-// checkOnce checks that the bot has sent exactly one answer per message.
+// checkOnce checks that the bot has sent as many messages to a group as people have posted.
 func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	t.Helper()
 	if n := len(group.BotMessages()); n != len(posted) {
@@ -141,7 +141,8 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	}
 }
 
-// checkTokenEnd waits until a bot has ended, and checks that it reports its token as invalid.
+// checkTokenEnd waits until a bot has ended, and checks that it explains, without showing the token,
+// that Telegram refuses the token.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
 	if code := bot.wait(t); code != 3 {

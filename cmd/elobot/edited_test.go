@@ -9,15 +9,15 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testEditedResult: an edit of a command records no second match. The bot offers to correct the
-// players or the score, and its button makes the correction.
+// testEditedResult: an edit of a recorded report records no second match. The bot says that the
+// match still counts as before, and the button below an edited score corrects the match.
 func testEditedResult(t *testing.T, b *botFixture) {
 	alice, bob, carol := b.alice, b.bob, b.carol
 	group := b.group("Chess")
 	posted := group.Say(alice, "/match @bob 1:3")
 	card := awaitAnswers(t, group, 1)[0]
 
-	group.Edit(posted, "/match @bob 1:3") // no visible change
+	group.Edit(posted, "/match @bob 1:3") // the same text
 	group.Edit(posted, "/match @carol 3:1")
 	group.Edit(posted, "/match @bob 3")
 	old := group.Post(botsim.Post{From: alice, Text: "/match @carol 2:0", Date: time.Now().Add(-10 * time.Minute)})
@@ -47,7 +47,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 }
 
 // testEditedCommands: if a message was refused, or was not a command, its edits are handled like
-// new messages until one of them is not refused.
+// new messages until one of them is not refused. Edits of a message older than five minutes are
+// ignored.
 func testEditedCommands(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	answers := 0
@@ -89,7 +90,7 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 	late := group.Post(botsim.Post{From: b.alice, Text: "/mat @bob 3:1", Date: time.Now().Add(-301 * time.Second)})
 	group.Edit(late, "/match @bob 3:1")
 
-	// An edit overtakes its message.
+	// An edit arrives before its message, and once more after it.
 	overtaken := result.ID + 1000
 	message := matchUpdate(0, group, b.alice, overtaken)
 	earlier := bytes.Replace(message, []byte(`"message":{`), fmt.Appendf(nil, `"edited_message":{"edit_date":%d,`, time.Now().Unix()+1), 1)

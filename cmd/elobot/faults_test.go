@@ -11,7 +11,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// awaitRefusal returns the first request to a chat that is answered with 429.
+// awaitRefusal waits for a message to a chat that is refused with 429, and returns its request.
 func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused botsim.Call) {
 	t.Helper()
 	eventually(t, "a 429", func() bool {
@@ -66,7 +66,7 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 			upgraded := migrate(group)
 			heal()
 			upgraded.Say(alice, "/match @bob 3:2")
-			// The basic group got no greeting.
+			// The supergroup is greeted, because the basic group was not.
 			answers := slices.DeleteFunc(awaitAnswers(t, upgraded, 3), isGreeting)
 			if len(answers) != 2 {
 				t.Fatalf("the answers are %+v", answers)
@@ -90,8 +90,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 	}
 }
 
-// TestTokenNeverShows: whichever method fails in whichever way, the token appears nowhere in what
-// the bot writes.
+// TestTokenNeverShows: requests to several methods fail in different ways, and the token appears
+// neither in the bot's output nor in the outbox nor in a dead letter.
 func TestTokenNeverShows(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -117,7 +117,7 @@ func TestTokenNeverShows(t *testing.T) {
 	eventually(t, "a dead letter quotes Telegram", func() bool {
 		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: message is too long, no /bot%'`) == 1
 	})
-	// During the shutdown, everything fails.
+	// During the shutdown, every poll and every message fails.
 	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool {
 		return c.Method == "getUpdates" || c.Method == "sendMessage"
 	}})
@@ -147,8 +147,8 @@ func awaitFailure(t *testing.T, sim *botsim.Server, bot *process, method string)
 	})
 }
 
-// checkNoToken searches for the token in the output and in every column that may quote an error or
-// an update.
+// checkNoToken checks that the token is neither in the bot's output nor in the outbox nor in a dead
+// letter.
 func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
 	_, secret, _ := strings.Cut(sim.Token(), ":")
