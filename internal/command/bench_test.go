@@ -9,7 +9,6 @@ import (
 	"elobot/internal/ladder"
 )
 
-// parsed returns the command in a message.
 func parsed(tb testing.TB, m message) command.Command {
 	tb.Helper()
 	c, ok := command.Parse(m.text, m.entities, botUsername)
@@ -19,8 +18,8 @@ func parsed(tb testing.TB, m message) command.Command {
 	return c
 }
 
-// BenchmarkParse measures Parse with all kinds of names, and with text that is no command, like
-// most messages of a group.
+// BenchmarkParse measures Parse for each way to name people, for a command of another bot, and for
+// text that is no command, like most messages of a group.
 func BenchmarkParse(b *testing.B) {
 	run := func(name string, m message, want bool) {
 		b.Run(name, func(b *testing.B) {
@@ -41,7 +40,8 @@ func BenchmarkParse(b *testing.B) {
 	run("chat", message{text: strings.Repeat("Who is up for a game tonight? ", 10)}, false)
 }
 
-// BenchmarkParseMatch measures ParseMatch with all forms of results, including the longest one.
+// BenchmarkParseMatch measures ParseMatch for the common forms of results, for a malformed one and
+// for a very long one.
 func BenchmarkParseMatch(b *testing.B) {
 	from, usernames := sender(), namings()[0]
 	for _, c := range []struct {
@@ -68,8 +68,8 @@ func BenchmarkParseMatch(b *testing.B) {
 	}
 }
 
-// BenchmarkNames measures the cost of plain names in a large group: building the dictionary, and
-// reading reports with names.
+// BenchmarkNames measures plain names in a large group: building the index of names, reading
+// reports, and checking whether a report may have plain names.
 func BenchmarkNames(b *testing.B) {
 	people := make([]command.Person, 10_000)
 	for i := range people {

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestReportsProperty: each match that is read from a report of random words, people and scores is
-// also read from the match's canonical form.
+// TestReportsProperty: a match read from a report of random words, people and scores is also read
+// from its own canonical report.
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
 	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to drew to for by 3:1 1:3 2:2
@@ -33,8 +33,9 @@ func TestReportsProperty(t *testing.T) {
 	})
 }
 
-// checkReports parses a command with and without the names of players. Every match read must
-// survive being written in canonical form.
+// checkReports parses a command with and without the names of players. Each match read must also be
+// read from its canonical report. If the command has no plain names, both ways must give the same
+// report.
 func checkReports(t rapid.TB, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	plain, plainErr := command.ParseMatch(by(c, from, reply), nil)
@@ -68,7 +69,8 @@ func checkReport(t rapid.TB, r command.Report, err error) {
 	}
 }
 
-// checkCanonical writes a match in canonical form and reads it again.
+// checkCanonical writes a match as its canonical report, and checks that one reading of the report
+// is that match.
 func checkCanonical(t rapid.TB, want command.Match) {
 	t.Helper()
 	m := canonical(want)

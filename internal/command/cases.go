@@ -16,8 +16,8 @@ type ending struct {
 	others     []string
 }
 
-// endings are the folded endings of Russian and Ukrainian names. The empty ending is for names that
-// end with a consonant.
+// endings lists the folded endings of Russian and Ukrainian names. The empty nominative is for
+// names that end with a consonant.
 var endings = [...]ending{
 	// Russian
 	declension("а", "ы и е у ой ей"), // Дима, Саша
@@ -48,12 +48,13 @@ func declension(nominative, others string) ending {
 var ownNames = wordSet(fold(`александра валентина валерия виталия евгения юлия богдана владислава мирослава руслана святослава станислава ярослава
 	олександра валерія віталія євгенія юлія ивана яна дана кира ника вика тома тима мира мари софи люси`))
 
-// mensNames are names of men with endings typical of women's names.
+// mensNames are names of men, or of both sexes, that end like women's names.
 var mensNames = wordSet(fold(`алеша андрюша боря вадя валера ваня вася витя вова володя гена гоша гриша дима женя жора игорёша илья кеша кирюша
 	коля костя кузьма леня леха леша лева лука микита микола миша никита ілля олекса паша петя рома саша сева сема сеня серега сережа сева слава
 	степа тема тимоха толя тоша фома федя шура эдя юра яша`))
 
-// isWoman reports whether a name may be a Russian or Ukrainian woman's, judging by its ending.
+// isWoman reports whether a name looks like a Russian or Ukrainian woman's: it ends with "а" or "я"
+// and is not one of mensNames.
 func isWoman(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
@@ -62,8 +63,8 @@ func isWoman(name string) bool {
 // womensNamesToo are names of both men and women.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
-// isMan reports whether a name can only be a Russian or Ukrainian man's, judging mostly by its
-// ending.
+// isMan reports whether a name looks like a Russian or Ukrainian man's, and not like a name of both
+// sexes. The ending decides, except for mensNames.
 func isMan(name string) bool {
 	first, _, _ := strings.Cut(foldName(name), " ")
 	if mensNames[first] {
@@ -72,7 +73,8 @@ func isMan(name string) bool {
 	return endsWithConsonant(first) && !strings.HasSuffix(first, "ь") || strings.HasSuffix(first, "й")
 }
 
-// nominatives returns the words of which a folded word may be an oblique case.
+// nominatives returns the possible nominatives of a folded Cyrillic word. It returns nil for a word
+// that has a meaning in reports.
 func nominatives(word string) (all []string) {
 	if r, _ := utf8.DecodeRuneInString(word); !isCyrillic(r) || meaningOf(norm.NFC.String(word)) != unknown {
 		return nil
@@ -88,15 +90,17 @@ func nominatives(word string) (all []string) {
 	return all
 }
 
-// endsWithConsonant reports whether a folded Cyrillic word ends with a consonant other than й.
+// endsWithConsonant reports whether a folded Cyrillic word ends with neither a vowel nor ь. It
+// counts ї, which ends no stem, as a consonant.
 func endsWithConsonant(word string) bool {
 	r, _ := utf8.DecodeLastRuneInString(word)
 	return isCyrillic(r) && !strings.ContainsRune("аеиоуыэюяьіє", r)
 }
 
-// declined returns the people whose folded name of one or two words is in an oblique case:
-// "с Димой", "у Дмитрия Козлова". If the declined form is also a name of its own, they are included
-// only if a player has that name (isName), so that the bot asks who is meant.
+// declined returns the indexes of the people whose name may be meant by a folded name of one or two
+// words, in any grammatical case: "с Димой", "у Дмитрия Козлова". A form in ownNames is more likely
+// a name of its own, so it counts only if isName is true: if a player is called exactly that, the
+// bot asks who is meant.
 func (n *Names) declined(name string, isName bool) (people []int) {
 	first, last, _ := strings.Cut(name, " ")
 	if ownNames[first] && !isName || strings.Contains(last, " ") {
@@ -111,7 +115,8 @@ func (n *Names) declined(name string, isName bool) (people []int) {
 	return slices.Compact(people)
 }
 
-// isAccusative reports whether a folded name can be the accusative of nominative.
+// isAccusative reports whether a folded name can be the accusative of a folded nominative, judging
+// by the first word of each.
 func isAccusative(name, nominative string) bool {
 	first, _, _ := strings.Cut(name, " ")
 	nominative, _, _ = strings.Cut(nominative, " ")

@@ -43,8 +43,8 @@ type Command struct {
 }
 
 // Parse reads a message that begins with a command. botUsername is this bot's username, without the
-// @. ok is false for any other message, such as a command to another bot, or text with a command in
-// the middle. Entities that do not fit the text are ignored.
+// @. ok is false if the message does not begin with a command, or if the command is for another
+// bot. Entities that do not fit the text are ignored.
 func Parse(text string, entities []Entity, botUsername string) (c Command, ok bool) {
 	head := commandHead(text, entities)
 	if head == nil || head[2] != "" && !strings.EqualFold(head[2], botUsername) {
@@ -72,7 +72,7 @@ func (c Command) Typed() string {
 	return strings.TrimSpace(strings.ReplaceAll(c.Args, placeholder, " "))
 }
 
-// Unquoted returns the words of Typed, without quotes.
+// Unquoted splits the result of Typed into words, at white space and double quotes.
 func (c Command) Unquoted() []string {
 	return strings.FieldsFunc(c.Typed(), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
 }
@@ -86,11 +86,11 @@ func (c Command) AboutSeason() Command {
 	return c
 }
 
-// SaysWhoWon reports whether the name of the command states the outcome, as /won does.
+// SaysWhoWon reports whether the command's name states the outcome, as /won and /draw do.
 func (c Command) SaysWhoWon() bool { return commandOutcomes[c.Written] != unknown }
 
-// FirstWord returns the first word of the arguments, or the first person if there are only
-// mentions.
+// FirstWord returns the first word of the arguments, or the label of the first person if the
+// arguments are only mentions.
 func (c Command) FirstWord() string {
 	word, _ := cutWord(c.Args)
 	if word == "" && len(c.Mentions) > 0 {
@@ -99,8 +99,8 @@ func (c Command) FirstWord() string {
 	return word
 }
 
-// Text returns the command for a text without one, such as an answer to a question. botUsername is
-// as for Parse.
+// Text returns a command called name with text as its arguments. It serves for answers to
+// questions, which contain no command. botUsername is as for Parse.
 func Text(name, text string, entities []Entity, botUsername string) Command {
 	c := Command{Name: name, Written: name, Addressed: true}
 	c.Args, c.Mentions = cutMentions(text, 0, entities, botUsername)
@@ -113,10 +113,10 @@ func (c Command) WantsHelp() bool { return strings.EqualFold(c.Args, "help") }
 // commandPattern matches a command at the beginning of a text, with its name and the name of a bot.
 var commandPattern = regexp.MustCompile(`^/([\pL\pN\pM_]+)(?:@(\w+))?`)
 
-// commandHead returns the submatches of the command that text begins with. Telegram marks only
-// names made of the letters a to z, digits and "_". Another word, such as "/gané" or "/матч", has
-// no mark, or one that ends inside it. It is a command unless it is marked as something else, such
-// as code.
+// commandHead returns the submatches of commandPattern for the command that text begins with, or
+// nil if there is none. Telegram marks only names made of the letters a to z, digits and "_".
+// Another word, such as "/gané" or "/матч", has no mark, or one that ends inside it. It is a
+// command unless it is marked as something else, such as code.
 func commandHead(text string, entities []Entity) []string {
 	if head := commandPattern.FindStringSubmatch(text); head != nil && !isWord(head[1]) {
 		if slices.ContainsFunc(entities, func(e Entity) bool { return e.Offset == 0 && e.Kind != KindBotCommand }) {
@@ -148,34 +148,34 @@ const wordBytes = digits + "_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXY
 func isWord(s string) bool { return s != "" && strings.Trim(s, wordBytes) == "" }
 
 // Person is a person in a message: named by username (a mention), known as a Telegram user (a text
-// mention, the sender, the author of a replied-to message), or a player whom the store knows. The
-// zero Person is nobody. Its JSON describes a player in a stored report.
+// mention, the sender, the author of a replied-to message), or found in the store. The zero Person
+// stands for no one. The JSON form is part of stored reports.
 type Person struct {
 	ID ladder.UserID `json:"id,omitempty"` // 0 if unknown
 	// without the @, in the original letter case
 	Username string `json:"username,omitempty"`
 	Name     string `json:"name,omitempty"` // the display name, empty for a mention
-	// the player, if the store knows who it is; then the message shows nothing new about the person
+	// the player, if the person was found in the store rather than in the message; 0 otherwise
 	Player ladder.PlayerID `json:"player,omitempty"`
 	IsBot  bool            `json:"-"`
 	// the former usernames of a Player in the group, in lower case, separated by spaces
 	Former string `json:"-"`
-	// the Player has left the group, so a name means another person who has it, if there is one
+	// the Player has left the group, so a name means this person only if no one else has it
 	Left bool `json:"-"`
-	// Earlier reports whether an earlier message has shown the person. Then this one shows nothing
-	// new.
+	// Earlier is set if the data comes from an earlier message, so that this one adds nothing.
 	Earlier bool `json:"-"`
 	Oblique bool `json:"-"` // the name is in a case that a subject cannot have
 	Whom    bool `json:"-"` // that case is the accusative
 }
 
 // MayBeBot reports whether a mention may be of a bot. Telegram does not say whose account it is,
-// but the usernames of all bots end in "bot", and hardly any others do.
+// but the usernames of almost all bots end in "bot", and hardly any others do.
 func (p Person) MayBeBot() bool {
 	return p.ID == 0 && p.Player == 0 && strings.HasSuffix(strings.ToLower(p.Username), "bot")
 }
 
-// IsShownNow reports whether this command's message is what shows the person.
+// IsShownNow reports whether the person's data comes from this command's message, and not from the
+// store or an earlier message.
 func (p Person) IsShownNow() bool { return p.Player == 0 && !p.Earlier }
 
 // isKnown reports whether p is identified by an id or a username.
@@ -186,8 +186,8 @@ func (p Person) IsSame(q Person) bool {
 	return p.ID != 0 && p.ID == q.ID || p.Username != "" && strings.EqualFold(p.Username, q.Username)
 }
 
-// identify returns known instead of p if they are the same person, because known, such as the
-// sender, has more data than a mention.
+// identify returns known, with the grammatical case of p, if both are the same person, and
+// otherwise p. known, such as the sender, has more data than a mention.
 func (p Person) identify(known Person) Person {
 	if !p.IsSame(known) {
 		return p
@@ -205,7 +205,8 @@ func (p Person) label() string {
 }
 
 // isBotUsername reports whether username is this bot's, or belongs to a bot that Telegram shows as
-// the sender for anonymous admins and channels. Other bots cannot be recognized from a mention.
+// the sender for anonymous admins and channels. The username alone does not prove that another
+// account is a bot.
 func isBotUsername(username, botUsername string) bool {
 	bots := []string{botUsername, "GroupAnonymousBot", "Channel_Bot"}
 	return username != "" && slices.ContainsFunc(bots, func(bot string) bool { return strings.EqualFold(username, bot) })

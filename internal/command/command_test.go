@@ -56,8 +56,8 @@ func TestParseName(t *testing.T) {
 	}
 }
 
-// TestParseBeyond: where Telegram's mark ends inside a word or is missing, the whole word is the
-// command's name, and the mentions behind it count.
+// TestParseBeyond: if Telegram's mark ends inside a word or is missing, the whole word is the name
+// of the command, and later mentions still count.
 func TestParseBeyond(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]command.Command{
@@ -166,8 +166,8 @@ func TestParseMentions(t *testing.T) {
 	}
 }
 
-// TestParseBadEntities: only the one valid mention counts, because entities that do not fit the
-// text are ignored.
+// TestParseBadEntities: an entity that does not fit the text is ignored, and the valid mention
+// beside it counts.
 func TestParseBadEntities(t *testing.T) {
 	t.Parallel()
 	const text = "/match 🏓 @alice דוד 3:1" // 🏓 is 7–8, @alice 10–15, דוד 17–19

@@ -11,9 +11,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Correct suggests a well-formed /match for a malformed one, ready to be sent. ok is false if its
-// meaning is not clear, if the suggestion would drop a word that is no filler, or if it cannot be
-// written. c and names are the arguments of ParseMatch, and err is its error.
+// Correct suggests a well-formed command for a malformed report, ready to be sent. c and names are
+// the arguments of ParseMatch, and err is its error. ok is false if the mistake needs more than
+// dropping a filler or a minus sign or adding a "vs", if the meaning stays unclear, or if the
+// suggestion is too long or cannot name a player.
 func Correct(c Command, names *Names, err error) (text string, ok bool) {
 	t := c.text()
 	return correct(t.written, err, func(written string) (string, error) {
@@ -27,8 +28,8 @@ func Correct(c Command, names *Names, err error) (text string, ok bool) {
 }
 
 // CorrectAmendment suggests a well-formed /undo, /restore or /fix for a malformed one, ready to be
-// sent. It includes the match number, because the command need not be sent as a reply. err is the
-// error of the parser.
+// sent. It includes the match number, because the command need not be sent as a reply; without a
+// number, ok is false. err is the error of the parser.
 func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	if len(c.Mentions) > 0 {
 		return "", false
@@ -48,8 +49,8 @@ func CorrectAmendment(c Command, err error) (text string, ok bool) {
 	})
 }
 
-// correct returns the command that read makes of a text, without the slip that err reports. read
-// returns an empty string if the meaning is not clear.
+// correct removes the slip that err reports from a text, and returns the command that read makes of
+// the rest. read returns an empty string if the meaning is not clear.
 func correct(written string, err error, read func(written string) (string, error)) (text string, ok bool) {
 	const most = 256 // characters, Telegram's limit for the text of a copy button
 	written, ok = withoutSlip(written, err)
@@ -63,8 +64,8 @@ func correct(written string, err error, read func(written string) (string, error
 	return text, true
 }
 
-// withoutSlip returns a text without the slip that err reports. ok is false if the slip cannot be
-// removed without changing what is meant.
+// withoutSlip returns a text without the slip that err reports. ok is false unless the slip is a
+// filler, a minus sign, or a missing versus between teams of the same size.
 func withoutSlip(written string, err error) (corrected string, ok bool) {
 	var form *FormError
 	if !errors.As(err, &form) {
@@ -83,11 +84,11 @@ func withoutSlip(written string, err error) (corrected string, ok bool) {
 	return corrected, corrected != "" && corrected != written
 }
 
-// outcomeCommands report a result without points.
+// outcomeCommands maps each result without points to the command that reports it.
 var outcomeCommands = map[ladder.Score]string{ladder.Win: NameWon, ladder.Loss: NameLost, ladder.Draw: NameDraw}
 
-// command returns the command that reports a match in a ladder. An empty ladder means the one that
-// applies. It returns an empty string if a player cannot be written unambiguously.
+// command returns the command that reports a match. It names the ladder unless that is empty. It
+// returns an empty string if a player has no username and is not in the store.
 func (m Match) command(sender Person, ladder string) string {
 	name := cmp.Or(outcomeCommands[m.Scores[0]], NameMatch)
 	parts := []string{"/" + name}

@@ -6,8 +6,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestCorrect: a malformed report gets a corrected form if one exists that leaves out nothing but
-// fillers.
+// TestCorrect: a malformed report gets a correction only if its meaning is clear and no word but
+// fillers is dropped.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
 	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1}, {ID: 8, Username: "kim", Name: "Kim", Player: 2}})
@@ -15,13 +15,13 @@ func TestCorrect(t *testing.T) {
 		"/match @bob -3:1":                      "/match @bob 3:1",
 		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",
 		"/match bela kovacs -11:7 9:11 11:5 gg": `/match "Béla Kovács" 11:7 9:11 11:5`,
-		// An unknown word may be the decisive one.
+		// An unknown word may change the meaning.
 		"/match @bob 3:1 eventide":               "",
 		"/match @bob 3:1 evening gym":            "",
 		"/match bela kovacs 11:7 9:11 11:5 zorb": "",
 		"/lost @bob 1:3 eventide":                "",
 		"/match отметелил @bob 3:1":              "",
-		// Nothing that is missing or ambiguous is guessed.
+		// The bot does not guess what is missing or ambiguous.
 		"/match @bob":                       "",
 		"/match @bob 3":                     "",
 		"/match @ann @bob @cat 10:8":        "",
@@ -66,8 +66,8 @@ func TestCorrectInALadder(t *testing.T) {
 	}
 }
 
-// TestCorrectAmendment: corrections name the match, because they may be sent without replying to
-// it.
+// TestCorrectAmendment: a correction names the match, because it may be sent without replying to
+// one. Without a match number there is no correction.
 func TestCorrectAmendment(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

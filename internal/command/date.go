@@ -10,13 +10,12 @@ import (
 
 // When is the day on which a match was played. It is zero for today or an unspecified day.
 type When struct {
-	Past bool `json:"past,omitempty"` // a word says that it was yesterday, relative to now
-	Day  *Day `json:"day,omitempty"`  // another day, nil if none is given
+	Past bool `json:"past,omitempty"` // the report says "yesterday", without a date
+	Day  *Day `json:"day,omitempty"`  // the day that the report gives otherwise, or nil
 }
 
-// Day is the day on which a match was played, according to a report. Month is 0 if the day is not
-// given as a calendar date, as in "last friday". Year has the last two digits, 0 if it is not
-// given.
+// Day is a day that a report gives. Month is 0 if it is not a calendar date, as in "last friday",
+// or if the report gives several days. Year has the last two digits, and is 0 if it is not given.
 type Day struct{ Year, Month, Day int }
 
 // dateWords maps the words of dates, in all languages of the bot, to letters in dateForms:
@@ -74,12 +73,12 @@ var dateWords = meanings(map[string]string{
 	"m12": `dec december dez dezember dic diciembre dezembro дек декабря декабрь груд грудня грудень`,
 })
 
-// dateLetters: each of dateForms contains at least one of these.
+// dateLetters has at least one letter of everything that dateForms matches.
 const dateLetters = "Dmwfluxyht"
 
 var (
-	// dateForms matches another day, last night, or a time of day. N is a number, and D a numeric
-	// date.
+	// dateForms matches the letters of words that give another day, "last night" or a time of day.
+	// N is a number, and D a numeric date.
 	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
 	ordinal   = regexp.MustCompile(`^(?:(\d{1,3})(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
@@ -89,9 +88,9 @@ var (
 	scoreLike = regexp.MustCompile(`½|\d[:xXхХ×]\d|(?:^|[^-\d])\d{1,3}[-–—−]\d{1,3}(?:[^-\d]|$)`)
 )
 
-// withoutDates removes dates and times of day from the text, replaces "last night" with
-// "yesterday", and returns the day that they give: nil if they give none, and the zero Day if they
-// give several. A player's name is not a date.
+// withoutDates removes dates and times of day from the text, and replaces "last night" with
+// "yesterday". It also returns the day that the dates give: nil if there are none, and the zero Day
+// if they differ. A weekday or a month that is a player's name stays.
 func (t text) withoutDates(names *Names) (without text, day *Day) {
 	tokens, hasScore := dateToken.FindAllStringIndex(t.written, -1), scoreLike.MatchString(t.written)
 	kinds, days := make([]byte, len(tokens)), make([]Day, len(tokens))
@@ -136,8 +135,8 @@ func (t text) withoutDates(names *Names) (without text, day *Day) {
 	return t, day
 }
 
-// isGame reports whether a possible date, such as 21/12, is more likely a game: the only score, or
-// one of a series. Beside a single 3:1, it is the day of that result.
+// isGame reports whether a word that may be a date, such as 21/12, is more likely the score of a
+// game: it is the only score, or one of a series. Beside a single 3:1, 21/12 is a date.
 func isGame(word string, hasScore bool, beside ...string) bool {
 	m := typedPair.FindStringSubmatch(word)
 	if m == nil || m[2] == "." && m[4] != "" || !strings.Contains("./", m[2]) {
@@ -157,8 +156,8 @@ func isGame(word string, hasScore bool, beside ...string) bool {
 	return canBe && m[2] == "/" && !hasScore || slices.ContainsFunc(beside, isOfSeries)
 }
 
-// dateKind returns the letter for a word in dateForms, and the day or month that it names. beside
-// are its neighbors.
+// dateKind returns the letter of a word in dateForms, "." for one that belongs to no date, and the
+// day or month that it gives. beside has the neighboring words.
 func dateKind(word string, hasScore bool, beside ...string) (kind byte, d Day) {
 	if m := dayFirst.FindStringSubmatch(isoDate.ReplaceAllString(word, "$3.$2.$1")); m != nil {
 		d = Day{Year: value(m[4]) % 100, Month: value(m[2]), Day: value(m[1])}

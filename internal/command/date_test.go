@@ -9,7 +9,8 @@ import (
 
 var blanks = regexp.MustCompile(` +`)
 
-// TestDates: a text's date is found, and the rest of the text stays.
+// TestDates: withoutDates removes the date from a text, returns it, and leaves the rest of the text
+// unchanged.
 func TestDates(t *testing.T) {
 	t.Parallel()
 	names := NewNames([]Person{{ID: 1, Name: "April"}, {ID: 2, Name: "Domingo"}, {ID: 3, Name: "Bob"},
@@ -19,13 +20,13 @@ func TestDates(t *testing.T) {
 		{"bob 3:1 on 20.11.", "bob 3:1 | 11-20"},
 		{"bob 3:1 11/27", "bob 3:1 | 11-27"},
 		{"bob 3:1 5/11", "bob 3:1 5/11"},       // a game of a series
-		{"bob 21/15 27/11", "bob 21/15 27/11"}, // there is no other way to write a score here
+		{"bob 21/15 27/11", "bob 21/15 27/11"}, // without the slash there would be no score
 		{"bob 3:1 28.11.2025.", "bob 3:1 | 11-28 of 25"},
 		{"bob 3:1 28.11.24", "bob 3:1 | 11-28 of 24"},
 		{"bob 3:1 November 28th, 2025", "bob 3:1 | 11-28 of 25"},
 		{"bob 3:1 28 de noviembre de 2023", "bob 3:1 | 11-28 of 23"},
 		{"bob 3:1 2026-11-05!", "bob 3:1 ! | 11-5 of 26"},
-		{"21/12 15-21 15/10", "21/12 15-21 15/10"}, // beside others, it is a game
+		{"21/12 15-21 15/10", "21/12 15-21 15/10"}, // a game beside other games
 		{"10-12 13/11 11/9", "10-12 13/11 11/9"},
 		{"2:1 (15/12 12/15 15/11)", "2:1 (15/12 12/15 15/11)"},
 		{"3:0 (11/9 14/12 11/8)", "3:0 (11/9 14/12 11/8)"},
@@ -36,7 +37,7 @@ func TestDates(t *testing.T) {
 		{"1:0 0:1 1/2.", "1:0 0:1 1/2."},
 		{"bob 13/11.", "bob 13/11."}, // the only score
 		{"bob 21/10. Revanche", "bob 21/10. Revanche"},
-		{"bob 3:1 21/11", "bob 3:1 | 11-21"}, // beside a result or a set of tennis, a day
+		{"bob 3:1 21/11", "bob 3:1 | 11-21"}, // a day beside a result or a set of tennis
 		{"bob 6:4 7:5 15/12.", "bob 6:4 7:5 | 12-15"},
 		{"bob 21:15 21.11.", "bob 21:15 | 11-21"},
 		{"bob 21:15 27/11", "bob 21:15 | 11-27"},
@@ -77,8 +78,8 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestDateLetters: every date contains one of dateLetters, so a text without them need not be
-// searched.
+// TestDateLetters: dateForms matches nothing that lacks all of dateLetters, so a text without them
+// is not searched.
 func TestDateLetters(t *testing.T) {
 	t.Parallel()
 	words := []string{""}

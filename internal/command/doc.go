@@ -2,23 +2,25 @@
 // command's name, its people and its arguments.
 //
 // It owns the syntax of commands and nothing else. It is pure: no database, no network, no state,
-// no log, no texts for users. A malformed command is a [FormError], and an ambiguous one is a
-// [Report] with several readings; another package renders both. It must not decide what the rules
-// of a ladder allow, whose username it is, or which matches exist. All input is untrusted, so no
-// text and no entities may make it panic.
+// no log, no texts for users. A malformed command gives a [FormError], an unclear name in a
+// question a [NameError], and a report in doubt a [Report] with a [Doubt]. Other packages render
+// them. It must not decide what the rules of a ladder allow, whose username it is, or which matches
+// exist. All input is untrusted, so no text and no entities may make it panic.
 //
 // # Commands
 //
 //	message  = "/" name [ "@" bot ] [ arguments ]
 //	name     = letters, digits and "_", in any letter case
 //
-// The command is the bot_command entity at offset 0. A command addressed to another bot is ignored.
+// The command is the bot_command entity at offset 0. Telegram does not mark a name with other
+// letters than a to z, such as "/gané", so such a name needs no entity. A command addressed to
+// another bot is ignored.
 //
 // # Matches
 //
 // The arguments of /match are people and scores. People are mentions or names of players. They may
 // stand anywhere among the words and are cut out before the text is read, so a name such as "Bob 2"
-// does no harm. The rest, without the versus, must be scores:
+// does no harm. Apart from the versus and the vocabulary below, the rest must be scores:
 //
 //	people    = [ person [ person ] ] | { person } versus { person }
 //	versus    = "v" | "vs" | "versus" | …       in any letter case
@@ -29,18 +31,20 @@
 //	colon     = ":" | "：" | "/" | "x"
 //	dash      = "-" | "–" | "—" | "−"
 //
-// A name is the full name, the first name or the username of a player of the group, as fold
-// compares them. In Russian and Ukrainian it may be declined, but the subject of a sentence cannot
-// be in an oblique case. The longest name wins, and quotes join all words in them into one name. If
-// several players have the name, or it is also a word of the vocabulary, each choice that makes a
-// complete report is a reading. Players who have left count only if no other player has the name.
-// If no player has it, the readings use the players with similar names.
+// A name is the full name, the first name or the username of a player of the group, regardless of
+// letter case, accents and apostrophes. The first name may have the second one or the initial of
+// the last one behind it. In Russian and Ukrainian it may be declined, but the subject of a
+// sentence cannot be in an oblique case. The longest name wins, and quotes join all words in them
+// into one name. If several players have the name, or it is also a word of the vocabulary, each
+// choice that makes a complete report is a reading. Players who have left count only if no other
+// player has the name. If no player has it, the readings use the players with similar names.
 //
-// White space includes invisible characters, mentions, commas, semicolons, slashes and bars at
-// either end of a word, and a full stop after it; inside a word, these signs are white space
-// between two scores. In a match, so are brackets, quotes, emoji and the like around a word, and a
-// colon or a dash after a name or in front of everything. A dash or a colon between two names is a
-// versus. A dash that touches the number after it, but not one before it, is a minus sign.
+// White space includes invisible characters and mentions. Commas, semicolons, slashes and bars
+// count as white space at either end of a word, and so does a full stop after it. Inside a word,
+// they do so only between two scores. In a match, so are brackets, quotes, emoji and the like
+// around a word, and a colon or a dash after a name or in front of everything. A dash or a colon
+// between two names is a versus. A dash that touches the number after it, but not one before it, is
+// a minus sign.
 //
 // The vocabulary has words of all languages of the bot. In a match, fillers ("gg") and "and" are
 // white space, "me" is the sender, and "to" and "x" between two numbers are colons. /won, /lost,

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestDoc: every example in the package's doc has the outcome given there.
+// TestDoc: each example in the package comment has the outcome given there.
 func TestDoc(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -47,7 +47,7 @@ func TestDoc(t *testing.T) {
 	}
 }
 
-// parseDoc parses a command of the doc, where every word with an @ is a mention.
+// parseDoc parses a command of the package comment, in which each word with an @ is a mention.
 func parseDoc(text string) (command.Command, bool) {
 	var m message
 	head, rest, _ := strings.Cut(text, " ")
@@ -70,8 +70,8 @@ func parseDoc(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeMatch returns a match in the form of the doc. People are usernames in lower case, or
-// names if they have no username or are meant by their names.
+// describeMatch returns a match as the package comment writes it. People are shown by username in
+// lower case, or by name if they have no username or are meant by name.
 func describeMatch(m command.Match) string {
 	var parts []string
 	side := func(people []command.Person) {
@@ -104,7 +104,8 @@ func describeScore(s ladder.Score) string {
 	}
 }
 
-// describe returns the outcome of a command in the form of the doc, if sam replies with it to rita.
+// describe returns the outcome of a command as the package comment writes it. The command is from
+// sam, in reply to rita.
 func describe(c command.Command) string {
 	var parts []string
 	scores := func(scores []ladder.Score) {
@@ -149,7 +150,7 @@ func describe(c command.Command) string {
 	return strings.Join(parts, " ")
 }
 
-// constant returns the name of a reason in the code.
+// constant returns the name of the constant for a reason.
 func constant(r command.Reason) string {
 	name := "Reason"
 	for part := range strings.SplitSeq(string(r), "_") {

@@ -21,17 +21,17 @@ const (
 	DoubtTotal   Doubt = "total"   // a score may be the total of the others
 	DoubtHalf    Doubt = "half"    // "1/2" may be half a point for each, or the score 1:2
 	DoubtCounts  Doubt = "counts"  // one of two scores is the one after extra time
-	// the words and the score may name different winners, or one of them none
+	// the words and the score may contradict each other about the winner
 	DoubtWinner Doubt = "winner"
-	// several players have a name, or it may be another word
+	// several players have a name, or a name may be another word
 	DoubtName        Doubt = "name"
 	DoubtUnknownName Doubt = "unknown_name" // no player has a name; the readings use similar names
 	// a line cannot be read; the only reading has the matches of the other lines
 	DoubtLine Doubt = "line"
 )
 
-// Certain returns the match of a report with one reading of one match. Otherwise it fails with a
-// *FormError.
+// Certain returns the match of a report that is not in doubt and has only one match. Otherwise it
+// fails with a *FormError.
 func Certain(r Report) (Match, error) {
 	switch {
 	case r.Doubt != DoubtNone:
@@ -53,8 +53,8 @@ func (r Report) form() error {
 	return formError(cmp.Or(doubtReasons[r.Doubt], ReasonSeveralResults), r.Word)
 }
 
-// and combines the matches of two reports. It fails if there are more than MaxReadings
-// combinations.
+// and returns each combination of a reading of r and one of next. It fails if there are more than
+// MaxReadings combinations.
 func (r Report) and(next Report) (Report, error) {
 	if len(r.Readings) == 0 {
 		return next, nil
@@ -74,8 +74,8 @@ func (r Report) and(next Report) (Report, error) {
 	return all, nil
 }
 
-// or adds the readings of another interpretation, up to MaxReadings in all. It reports whether it
-// added one.
+// or adds the readings of another interpretation that r lacks, up to MaxReadings in all. It reports
+// whether it added one.
 func (r *Report) or(other Report) bool {
 	added := false
 	for _, reading := range other.Readings {
@@ -87,8 +87,9 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// likely returns the readings of a match. The words about the winner must fit the score, or both
-// orders of the score are readings. One of several scores may be the total.
+// likely returns the readings of a match about which the words make a claim. If the claim and the
+// score leave open who won, the orders of the score are both readings. If one of several scores may
+// be the total, there are readings with and without it.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
 	if m.Self {
@@ -132,7 +133,7 @@ func unclearTotal(without, with []ladder.Score) string {
 }
 
 // outcome returns the outcome that the words of a report state for its subject, unknown if they
-// state none.
+// state none. It fails if they contradict each other.
 func (l line) outcome() (meaning, error) {
 	outcome := l.said
 	for _, p := range l.claims() {
@@ -148,7 +149,7 @@ func (l line) outcome() (meaning, error) {
 	return outcome, nil
 }
 
-// withoutPoints are the scores of matches with only a known outcome.
+// withoutPoints maps each outcome to the score of a match that is reported without points.
 var withoutPoints = map[meaning]ladder.Score{won: ladder.Win, lost: ladder.Loss, drew: ladder.Draw}
 
 // scoresOf returns the scores of a line, or the outcome as a score if it has none.
@@ -160,7 +161,7 @@ func (l line) scoresOf(outcome meaning) ([]ladder.Score, error) {
 	return l.scores.scores()
 }
 
-// mirrored swaps the scores of the sides.
+// mirrored returns the match with the two numbers of each score swapped.
 func (m Match) mirrored() Match {
 	scores := make([]ladder.Score, len(m.Scores))
 	for i, s := range m.Scores {
@@ -184,10 +185,10 @@ func (l line) drawn(scores []ladder.Score, claim meaning) (drawn []ladder.Score,
 	return drawn, others > 0 && !slices.ContainsFunc(drawn, isOther) || len(scores) == 1 && claim == drew
 }
 
-// possible returns the ways to read several scores: all of them, or without a possible total or
-// aside. A first or last score that may be the total of the others is dropped. If it does not equal
-// the sets that were won, it may also be a set, so both ways are possible. "1/2" may be a drawn
-// game.
+// possible returns the ways to read several scores, and why there is more than one. A first or last
+// score that may be the total of the others is dropped. If it does not equal the sets that were
+// won, it may also be a set, so both ways are possible. Half-time and tie-break scores in brackets
+// are dropped as well. A "1/2" that may be a drawn game makes two ways.
 func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, Doubt) {
 	drawn, isSure := l.drawn(scores, claim)
 	last := len(scores) - 1
@@ -220,8 +221,8 @@ func (l line) possible(scores []ladder.Score, claim meaning) ([][]ladder.Score, 
 	return [][]ladder.Score{sets, scores}, DoubtTotal
 }
 
-// withoutAsides drops scores in brackets that may be those of a half-time or a tie-break:
-// "5:3 (3:1)", "7:6 (7:4) 6:4".
+// withoutAsides drops scores in brackets that may be half-time or tie-break scores: "5:3 (3:1)",
+// "7:6 (7:4) 6:4".
 func (l line) withoutAsides(scores []ladder.Score) []ladder.Score {
 	var all []ladder.Score
 	numbers := l.scores.numbers

@@ -23,7 +23,7 @@ const (
 type Entity struct {
 	Kind           EntityKind
 	Offset, Length int
-	User           *Person // of a text mention
+	User           *Person // the person in a text mention; otherwise nil
 }
 
 // cutMentions returns the trimmed text after the first headLength bytes, with a placeholder for
@@ -60,7 +60,8 @@ func cutMentions(text string, headLength int, entities []Entity, botUsername str
 	return strings.TrimFunc(left.String(), isSpace), people
 }
 
-// person returns the mentioned person. piece is the text that the entity marks.
+// person returns the mentioned person. piece is the text that the entity marks. ok is false if the
+// entity is no valid mention.
 func (e Entity) person(piece, botUsername string) (Person, bool) {
 	const longest = 32 // the longest username that Telegram allows
 	var p Person
@@ -90,8 +91,8 @@ func unitPlaces(text string) []int {
 	return append(places, len(text))
 }
 
-// isSpace reports whether r separates words. Clients insert invisible characters, such as direction
-// marks and joiners.
+// isSpace reports whether r separates words. Invisible characters do, because clients insert
+// direction marks and joiners.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || isInvisible(r) }
 
 func isInvisible(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) }

@@ -50,7 +50,7 @@ func TestParseNumber(t *testing.T) {
 	}
 }
 
-// numberErrors are invalid match numbers and their errors.
+// numberErrors lists invalid match numbers with their errors.
 var numberErrors = []struct {
 	number string
 	reason command.Reason
@@ -250,7 +250,7 @@ func TestParseFixErrors(t *testing.T) {
 	}
 }
 
-// wantReason compares an error with a reason and a detail, which may be the key of a person.
+// wantReason checks the reason and the detail of an error. detail may be the key of a person.
 func wantReason(t *testing.T, n naming, args string, err error, reason command.Reason, detail string) {
 	t.Helper()
 	if c, ok := n.people[detail]; ok {

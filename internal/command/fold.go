@@ -41,8 +41,8 @@ var plainLetters = strings.NewReplacer(
 // isAccent reports whether r is a mark of the Latin, Greek or Cyrillic script.
 func isAccent(r rune) bool { return '\u0300' <= r && r <= '\u036f' || r == '\ufe0f' }
 
-// atom is the smallest part of a name: letters, digits, marks, "_", and apostrophes between
-// letters.
+// atom is the smallest part of a name: a run of letters, digits, marks and "_", with single
+// apostrophes inside.
 type atom struct {
 	text       string
 	start, end int
@@ -58,7 +58,8 @@ func atoms(s string) []atom {
 	return all
 }
 
-// foldName returns the folded atoms of a name. Names are equal if their results are.
+// foldName returns the folded atoms of a name. Two names count as equal if it returns the same for
+// both.
 func foldName(name string) string {
 	var b strings.Builder
 	for i, a := range atoms(name) {

@@ -18,7 +18,7 @@ import (
 	"elobot/internal/ladder"
 )
 
-// FuzzParse parses any text with any entities. Its corpus is in testdata.
+// FuzzParse parses arbitrary text with arbitrary entities. Its corpus is in testdata.
 func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, bot string, entities, people []byte) {
 		marks := decodeEntities(entities)
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzArgs parses any arguments with up to four mentions among them. Its corpus is in testdata.
+// FuzzArgs parses arbitrary arguments with up to four mentions. Its corpus is in testdata.
 func FuzzArgs(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, between, after, last string, mentions uint8) {
 		var m message
@@ -97,7 +97,8 @@ func checkParsers(t *testing.T, c command.Command, from command.Person, reply *c
 	}
 }
 
-// checkCorrected checks that a correction is a short command, and that an unclear command has none.
+// checkCorrected returns a function that checks a correction: it is a short command that begins
+// with head, and empty if ok is false.
 func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	t.Helper()
 	return func(text string, ok bool) {
@@ -108,7 +109,8 @@ func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	}
 }
 
-// checkNumbers compares the numbers in the arguments with the parsed ones.
+// checkNumbers checks that the numbers in the arguments are those of the match number and the
+// scores, apart from a total.
 func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	t.Helper()
 	var want []int
@@ -116,7 +118,7 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 		want = append(want, match)
 	}
 	if len(scores) == 1 && !scores[0].HasPoints() {
-		return // words state the result
+		return // the result is stated in words
 	}
 	for _, s := range scores {
 		if s.A < 0 || s.A > 999 || s.B < 0 || s.B > 999 {
@@ -149,8 +151,8 @@ func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 // each for its offset and length.
 const entitySize = 6
 
-// decodeEntities turns every six bytes into an entity. The user of a text mention is numbered by
-// its position, which identifies the entity of a mention.
+// decodeEntities decodes each group of entitySize bytes as an entity. The user of a text mention
+// gets the entity's index as id, which identifies it later.
 func decodeEntities(data []byte) []command.Entity {
 	kinds := []command.EntityKind{
 		command.KindBotCommand, command.KindMention, command.KindTextMention, "bold", "",
@@ -184,8 +186,8 @@ func decodePeople(data []byte) (command.Person, *command.Person) {
 	return pool[int(data[0])%len(pool)], &reply
 }
 
-// checkCut removes the mentions from the text in another way, on UTF-16, and compares the rest. It
-// takes the valid entities from the mentions.
+// checkCut removes the valid mentions from the text by a second algorithm, on UTF-16, and compares
+// the words that remain. It takes the valid mentions from c.
 func checkCut(t *testing.T, text string, entities []command.Entity, c command.Command) {
 	t.Helper()
 	encoded := utf16.Encode([]rune(text))
@@ -228,14 +230,13 @@ func checkCut(t *testing.T, text string, entities []command.Entity, c command.Co
 	}
 }
 
-// words splits at white space and invisible characters.
 func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf)
 	})
 }
 
-// entityOf finds the first entity from the position on that names p.
+// entityOf returns the first entity at or behind position from that mentions p.
 func entityOf(p command.Person, text []uint16, entities []command.Entity, from int) (command.Entity, bool) {
 	var best command.Entity
 	found := false

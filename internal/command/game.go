@@ -34,13 +34,14 @@ var games = meanings(map[string]string{
 	"catan":            `catan`,
 })
 
-// Game returns the game that a text names, the same value in all languages; empty for none.
+// Game returns the game that a text names, as an identifier that is the same in all languages. It
+// returns an empty string if the text names none.
 func Game(text string) string {
 	return games[strings.ReplaceAll(strings.ToLower(text), " ", "_")]
 }
 
-// IsOfGame reports whether the name of a ladder names game, as a whole or else in its first word
-// that names any: "Tennis Club" is of tennis, "table tennis" is not.
+// IsOfGame reports whether game is what the name of a ladder names, as a whole or else in the first
+// word that names any game. "Tennis Club" is of tennis, "table tennis" is not.
 func IsOfGame(name, game string) bool {
 	of := Game(name)
 	for _, word := range strings.Fields(name) {
@@ -49,11 +50,12 @@ func IsOfGame(name, game string) bool {
 	return of == game
 }
 
-// IsSlip reports whether a text without another meaning in a report may be a misspelled name.
+// IsSlip reports whether text, which must have a letter and no meaning in a report, may be a
+// misspelling of name. At most two letters may be wrong, or fewer in a short text.
 func IsSlip(text, name string) bool {
 	typed := []rune(foldName(text))
 	limit := min(2, (len(typed)-1)/2)
-	// 2:2 is not 2v2
+	// "2:2" is no misspelling of "2v2".
 	mayBeName := strings.ContainsFunc(text, unicode.IsLetter) && meaningOf(text) == unknown
 	return mayBeName && Distance(typed, []rune(foldName(name)), limit) <= limit
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestGames: texts that are games are recognized, each word of a game's name has a meaning in a
-// report, and slips are found.
+// TestGames: Game recognizes the names of games, each word of such a name has a meaning in reports,
+// and IsSlip finds misspellings.
 func TestGames(t *testing.T) {
 	t.Parallel()
 	for name := range games {

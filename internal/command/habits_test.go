@@ -12,8 +12,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHabits: what people type is read as intended. testdata/habits/en.txt explains the form of the
-// cases. At least half of each language's cases were found, not invented.
+// TestHabits checks that what people type is read as intended. testdata/habits/en.txt explains the
+// form of the cases. In each language, at least half of the cases are real ones, with a source.
 func TestHabits(t *testing.T) {
 	t.Parallel()
 	least := map[string]int{"en.txt": 300}
@@ -28,7 +28,7 @@ func TestHabits(t *testing.T) {
 	}
 }
 
-// TestGrammar is like TestHabits, for more cases. These need not say where they were found.
+// TestGrammar checks more cases like TestHabits. They need no source.
 func TestGrammar(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/grammar") {
@@ -51,7 +51,7 @@ func languageFiles(t *testing.T, folder string) []string {
 	return files
 }
 
-// checkHabits checks the cases of a file. It returns their number, and the number of those with a
+// checkHabits checks the cases of a file, and returns how many there are and how many have a
 // source.
 func checkHabits(t *testing.T, file string) (cases, found int) {
 	t.Helper()
@@ -90,8 +90,8 @@ func checkHabits(t *testing.T, file string) (cases, found int) {
 	return cases, found
 }
 
-// parseHabit parses a command in which every word with an @, and everything in brackets with a
-// capital letter, is a mention.
+// parseHabit parses a command. A mention is a word with an @, or text in brackets that begins with
+// a capital letter.
 func parseHabit(text string) (command.Command, bool) {
 	var m message
 	text = strings.ReplaceAll(text, `\n`, "\n")
@@ -115,8 +115,8 @@ func parseHabit(text string) (command.Command, bool) {
 	return command.Parse(m.text, m.entities, botUsername)
 }
 
-// describeReadings returns what a report of sam means: all readings and the doubt, or the reason
-// for the refusal.
+// describeReadings describes a report by sam: all its readings and the doubt, or the reason for its
+// refusal.
 func describeReadings(c command.Command, reply *command.Person, names *command.Names) string {
 	report, err := command.ParseMatch(by(c, sender(), reply), names)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"unicode"
 )
 
-// CanNameLadder reports whether a name in front of a command's arguments has no other meaning
-// there. It must have a letter, no sign used in mentions, commands and scores, and no word with a
-// meaning, such as who won, on which day, or which part of a view is meant.
+// CanNameLadder reports whether the first words of a command's arguments can name a ladder, because
+// they have no other meaning there. They must have a letter and no sign that mentions, commands or
+// scores use. No word may have a meaning, such as an outcome, a day, or a part of a view.
 func CanNameLadder(name string) bool {
 	if !strings.ContainsFunc(name, unicode.IsLetter) || strings.ContainsAny(name, "@#/:<>,;.!?|\n") {
 		return false
@@ -20,16 +20,17 @@ func CanNameLadder(name string) bool {
 	})
 }
 
-// viewWords have a meaning of their own in front of a name.
+// viewWords are words that commands other than reports read as options, as in /ranking all.
 var viewWords = wordSet(`new use none rename archive last all month season on off help`)
 
-// IsFiller reports whether no word of a text can ever matter, as in the name of a game.
+// IsFiller reports whether no word of a text has an effect in a report. This includes names of
+// games.
 func IsFiller(text string) bool {
 	return !slices.ContainsFunc(strings.Fields(text), func(word string) bool { return !meaningOf(word).isFiller() })
 }
 
-// LadderAfter returns the text after the match number in a /fix if it may be the name of a ladder.
-// The number is 0 if there is none.
+// LadderAfter returns the text after the match number of a /fix as name. ok reports whether it may
+// be the name of a ladder. number is 0 if there is none.
 func LadderAfter(c Command) (number int, name string, ok bool) {
 	words := fields(c.Args)
 	if namesMatch(words) {
@@ -43,7 +44,7 @@ func LadderAfter(c Command) (number int, name string, ok bool) {
 }
 
 // FirstWords returns the first words of the arguments, at most n, joined by spaces and without
-// trailing punctuation. It stops at a mention.
+// colons, commas, full stops and exclamation marks behind them. It stops at a mention.
 func (c Command) FirstWords(n int) string { return firstWords(c.Args, n) }
 
 // LaterWords returns the first words of each line after the first, as FirstWords does.
@@ -68,8 +69,8 @@ func firstWords(line string, n int) string {
 // repeatedCommand matches a command repeated in front of a line.
 var repeatedCommand = regexp.MustCompile(`^[^\S\n]*/[A-Za-z]\w*(@\w+)?[^\S\n]?`)
 
-// laterLines returns where each line after the first begins in the arguments, behind a repeated
-// command.
+// laterLines returns the index in the arguments at which each line after the first begins, behind
+// the command if the line repeats it.
 func (c Command) laterLines() (starts []int) {
 	for i, r := range c.Args {
 		if r == '\n' {
@@ -79,8 +80,9 @@ func (c Command) laterLines() (starts []int) {
 	return starts
 }
 
-// WithoutWords returns the command without the first n words of its arguments, and without the
-// first later[i] words of each later line i. None of them may be a mention.
+// WithoutWords returns the command without the first n words of its arguments, which become its
+// Ladder, and without the first later[i] words of each later line i. None of the words may be a
+// mention.
 func (c Command) WithoutWords(n int, later ...int) Command {
 	starts := c.laterLines()
 	c.Ladder, c.MayNameLadder = c.FirstWords(n), false

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNamesOfLadders: words with another meaning at the beginning of a command cannot name a
-// ladder, and games can.
+// TestNamesOfLadders: a name cannot be a ladder's if one of its words has another meaning at the
+// beginning of a command. The names of games can.
 func TestNamesOfLadders(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"padel", "chess", "Table tennis", "шахматы", "tischtennis", "3x3", "Mixed 2", "🎱 pool"} {
@@ -25,8 +25,8 @@ func TestNamesOfLadders(t *testing.T) {
 	}
 }
 
-// TestWordsOfLadders: the words in front of everything else may name a ladder, and a command can be
-// read without them.
+// TestWordsOfLadders: FirstWords returns the words that may name a ladder, and WithoutWords removes
+// them from the command.
 func TestWordsOfLadders(t *testing.T) {
 	t.Parallel()
 	bob := Person{Username: "bob"}

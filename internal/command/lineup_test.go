@@ -11,7 +11,6 @@ import (
 	"elobot/internal/ladder"
 )
 
-// lineup returns the labels of people.
 func lineup(people []command.Person) string {
 	var all []string
 	for _, p := range people {
@@ -35,8 +34,7 @@ func fault(err error) string {
 	return strings.TrimSpace(string(form.Reason) + " " + form.Detail)
 }
 
-// clubNames returns the names of the players in these tests. One of them is also a word for having
-// won.
+// clubNames returns the players of these tests. The name of one is also a word for winning.
 func clubNames() *command.Names {
 	return command.NewNames([]command.Person{
 		{ID: 1, Name: "Ann Lee"}, {ID: 2, Name: "Ben"}, {ID: 3, Name: "Cid 2"}, {ID: 4, Name: "Dan"}, {ID: 5, Name: "Dan"},
@@ -44,7 +42,7 @@ func clubNames() *command.Names {
 	})
 }
 
-// read parses a command in which every word with an @ is a mention.
+// read parses a command in which each word with an @ is a mention.
 func read(t *testing.T, text string) command.Command {
 	t.Helper()
 	c, ok := parseDoc(text)
@@ -165,8 +163,8 @@ func TestParseScores(t *testing.T) {
 	}
 }
 
-// checkLineups parses a command with the parsers that read no score. Only people who are named take
-// part, and each only once.
+// checkLineups parses a command with ParseSides, ParsePlayers and ParseScores, and checks what they
+// return. No lineup may contain a bot, an unidentified person, or a person twice.
 func checkLineups(t *testing.T, c command.Command, from command.Person, reply *command.Person) {
 	t.Helper()
 	for _, names := range []*command.Names{nil, clubNames()} {

@@ -22,7 +22,7 @@ type Match struct {
 	A      []Person       `json:"a"` // side A's scores come first
 	B      []Person       `json:"b"`
 	Self   bool           `json:"-"`      // A is the sender alone, and not mentioned
-	Scores []ladder.Score `json:"scores"` // one, or the sets in the order played
+	Scores []ladder.Score `json:"scores"` // the only score, or the sets in the order played
 	// the games of a match that ended early, as typed; they do not count
 	Games string `json:"games,omitempty"`
 	When         // when it was played, if the report says
@@ -31,17 +31,17 @@ type Match struct {
 // Reading is one way to read a report: its matches, in order. There is at least one.
 type Reading []Match
 
-// Report is the meaning of a command's arguments.
+// Report is the meaning of a report's text.
 type Report struct {
-	// Readings are the ways to read them, the likeliest first: at least one and at most
+	// Readings are the ways to understand the text, the likeliest first: at least one and at most
 	// MaxReadings. If two differ in the winner, the first has the score as typed.
 	Readings []Reading
 	Doubt    Doubt  // why a person must choose a reading, or confirm the only one
 	Word     string // the name in doubt, or the score that may be a total, or empty
 }
 
-// ParseMatch reads the arguments of /match, /won, /lost and /draw. If a mention is of the sender or
-// of the author of the replied-to message, the match has that Person. names are the players of the
+// ParseMatch reads the arguments of /match, /won, /lost and /draw. A mention of the sender or of
+// the author of the replied-to message becomes that Person of c. names are the players of the
 // group; nil allows no plain names. Every error is a *FormError.
 func ParseMatch(c Command, names *Names) (Report, error) {
 	// /won in reply to the opponent is complete
@@ -67,7 +67,7 @@ func ParseMatch(c Command, names *Names) (Report, error) {
 	return report, err
 }
 
-// gaveUp matches two-word phrases for an early end. Neither of the two words means that alone.
+// gaveUp matches two-word phrases for an early end. Neither word means that without the other.
 var gaveUp = regexp.MustCompile(`(?i)\b(?:(?:gave|gives?) up|(?:gab|gibt) auf)\b`)
 
 // listNumber matches the number of a line in a list, and the next character: "1. @bob 3:1".
@@ -105,8 +105,8 @@ func (t text) mayTouchScore() bool {
 	return false
 }
 
-// ParseScores reads the scores of a match with known sides, the first side's first. Every error is
-// a *FormError.
+// ParseScores reads the scores of a match whose sides are already known. The first number of each
+// score returned belongs to the first side. Every error is a *FormError.
 func ParseScores(c Command) ([]ladder.Score, error) {
 	if len(c.Mentions) > 0 {
 		return nil, formError(ReasonUnexpectedWord, c.Mentions[0].label())
@@ -123,7 +123,8 @@ func ParseScores(c Command) ([]ladder.Score, error) {
 	return m.Scores, err
 }
 
-// ParseMatchOf is ParseMatch with the members of a group. A word such as "gg" is a name only if the
+// ParseMatchOf is ParseMatch with the members of a group. If the arguments are unlikely to have
+// plain names, it first tries without them, so that a word such as "gg" is a name only if the
 // report cannot be read otherwise.
 func ParseMatchOf(c Command, everybody []Person) (Report, error) {
 	if !c.LikelyNamesPlayers() {

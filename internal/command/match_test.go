@@ -215,8 +215,8 @@ func TestParseMatchPeopleErrors(t *testing.T) {
 	}
 }
 
-// TestParseMatchSameByTwoNames: a person named by username and by id is recognized as one through
-// the data of the sender and of the reply.
+// TestParseMatchSameByTwoNames: a person who is mentioned both by username and by id counts once if
+// the sender or the reply connects the two.
 func TestParseMatchSameByTwoNames(t *testing.T) {
 	t.Parallel()
 	known := sender()
@@ -257,7 +257,7 @@ func TestParseMatchRepliedBotByUsername(t *testing.T) {
 	helper := command.Person{ID: 6, Username: "Helper", IsBot: true}
 	wantFormError(t, m, sender(), &helper, command.ReasonBot, "@Helper")
 
-	// IsBot is kept if only Parse knows it, and not the reply.
+	// The person is a bot even if only Parse knows it, and not the reply.
 	var own message
 	own.mark(command.KindBotCommand, "/match", nil)
 	own.plain(" ")
@@ -299,8 +299,7 @@ func wantFormError(
 	}
 }
 
-// TestPlaceholder: the character that stands for a person in a text counts as a space if the sender
-// types it.
+// TestPlaceholder: if the sender types the placeholder character, it counts as a space.
 func TestPlaceholder(t *testing.T) {
 	t.Parallel()
 	c, _ := parseDoc("/match \uFFFC@bob \uFFFC3:1\uFFFC")
@@ -315,7 +314,7 @@ func TestPlaceholder(t *testing.T) {
 	}
 }
 
-// TestPast: a word for another day applies to every result of its line.
+// TestPast: a word for another day applies to each result on its line.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]bool{

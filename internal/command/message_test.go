@@ -10,8 +10,8 @@ import (
 
 const botUsername = "EloBot"
 
-// message builds a text with its entities piece by piece. It counts code units by encoding the
-// text, which the package under test does not do.
+// message builds a text with its entities piece by piece. It counts UTF-16 code units by encoding
+// the text, which the package under test does not do.
 type message struct {
 	text     string
 	entities []command.Entity
@@ -28,8 +28,7 @@ func (m *message) mark(kind command.EntityKind, piece string, user *command.Pers
 	m.text += piece
 }
 
-// naming is a way to name people in a message. The templates of the tests have keys such as {a} for
-// them.
+// naming is a way to name people in a message. Templates contain the keys of people, such as {a}.
 type naming struct {
 	name   string
 	people map[string]called
@@ -57,8 +56,8 @@ func textMentioned(id ladder.UserID, name string) called {
 	}
 }
 
-// namings are the ways of naming that every table is tested with: with and without a username, with
-// names that contain numbers, surrogate pairs, joined emoji and right-to-left script.
+// namings returns the ways of naming people that the tests try: with and without a username, and
+// with names that contain numbers, surrogate pairs, joined emoji and right-to-left script.
 func namings() []naming {
 	return []naming{
 		{"usernames", map[string]called{
@@ -88,8 +87,8 @@ func sender() command.Person {
 	return command.Person{ID: 9, Username: "Sam", Name: "Sam S."}
 }
 
-// fill returns the message of a template, with its people. A template begins with its command,
-// which ends at the first white space.
+// fill returns the message of a template. The template begins with a command, which ends at the
+// first white space.
 func (n naming) fill(template string) message {
 	var m message
 	end := strings.IndexAny(template, " \n")
@@ -128,7 +127,7 @@ func label(p command.Person) string {
 	return strings.NewReplacer("\u200d", "", "\u202e", "", "\u202c", "").Replace(p.Name)
 }
 
-// parseOne returns the match that a report means.
+// parseOne returns the match of a report, which must have one match and no doubt.
 func parseOne(c command.Command, from command.Person, reply *command.Person) (command.Match, error) {
 	report, err := command.ParseMatch(by(c, from, reply), nil)
 	if err != nil {

@@ -23,7 +23,8 @@ type Names struct {
 	longest int              // the number of atoms of the longest name, at most maxWords
 }
 
-// NewNames returns the names, the first names and the usernames of people.
+// NewNames indexes people by their names, first names, usernames and former usernames. It leaves
+// out bots, and people without an id and a username.
 func NewNames(people []Person) *Names {
 	people = slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !p.isKnown() || p.IsBot })
 	n := &Names{people: people, byName: make(map[string][]int, 2*len(people)), former: make(map[string][]int)}
@@ -55,8 +56,8 @@ func (n *Names) add(name string, person int) {
 	n.longest = max(n.longest, min(strings.Count(name, " ")+1, maxWords))
 }
 
-// firstName returns the first word of a folded name, or nothing if it is not used as a name, such
-// as the "The" of "The Rock".
+// firstName returns the first word of a folded name. It returns an empty string for a word that is
+// not used as a name, such as the "The" of "The Rock".
 func firstName(name string) string {
 	first, _, _ := strings.Cut(name, " ")
 	if word := norm.NFC.String(first); isScoreWord(word) || meaningOf(word) != unknown && !namesToo[word] {
@@ -65,14 +66,14 @@ func firstName(name string) string {
 	return first
 }
 
-// IsNameOf reports whether a word is the name or the first name of a person.
+// IsNameOf reports whether a word is a person's full name or first name.
 func IsNameOf(word, name string) bool {
 	folded, name := foldName(word), foldName(name)
 	return folded != "" && (folded == name || folded == firstName(name))
 }
 
-// named returns the people, at most MaxReadings, who have the name, also in another case. People
-// who have left are meant only if no other person is.
+// named returns at most MaxReadings people who have a folded name, in any grammatical case. It
+// returns people who have left only if it finds no others.
 func (n *Names) named(name string) []Person {
 	called := n.byName[name]
 	all := n.pick(called)
@@ -102,9 +103,9 @@ func (n *Names) pick(indexes []int) (people []Person) {
 	return people
 }
 
-// near returns at most maxNear people for a folded name that nobody has, the most similar first.
-// Similar are a former username, a word of a name or its beginning, and a name or a word with at
-// most two wrong letters.
+// near returns at most maxNear people for a folded name that no player has, the most similar first.
+// It looks for former usernames, for words and beginnings of words in names, and for names and
+// words with at most two wrong letters.
 func (n *Names) near(name string) []Person {
 	typed := []rune(name)
 	if len(typed) == 1 {
@@ -126,8 +127,8 @@ func (n *Names) near(name string) []Person {
 	return n.pick(best[:min(len(best), maxNear)])
 }
 
-// similarity ranks how similar a name is to what was typed, 0 for the most similar. ok is false if
-// it is not similar.
+// similarity ranks how similar the name key is to the typed one, 0 for the most similar. typed has
+// the runes of name. ok is false if they are not similar.
 func similarity(name string, typed []rune, key string) (rank int, ok bool) {
 	switch at := strings.Index(" "+key, " "+name); {
 	case at == 0 && key[len(name)] == ' ':

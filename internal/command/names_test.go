@@ -10,9 +10,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// group returns the players with these names, separated by "/". A word with an @ is a username. It
-// may follow its player's name, and a former username may follow it: "Bob @bobby was bob_one". A
-// player whose name ends with " -" has left. Ids count from 101 on.
+// group returns the names of players, from a list separated by "/". A word with an @ is a player's
+// username, and "was bob_one" behind it gives a former one: "Bob @bobby was bob_one". A " -" at the
+// end means that the player has left. Ids start at 101.
 func group(names string) *command.Names {
 	var people []command.Person
 	for name := range strings.SplitSeq(names, "/") {
@@ -27,8 +27,8 @@ func group(names string) *command.Names {
 	return command.NewNames(people)
 }
 
-// TestPlainNames: in reports of sam, in reply to a message of rita, plain names mean the players of
-// the group.
+// TestPlainNames: plain names in reports mean the players of the group. The reports are sent by
+// sam, in reply to rita.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ group, text, want string }{
@@ -119,7 +119,7 @@ func TestPlainNames(t *testing.T) {
 		{"Bob @one/X @bob", "/match bob 3:1", "sam 3:1 Bob or sam 3:1 X ?name bob"},
 		{"Bob/BOB", "/match bob bob 3:1", "Bob 3:1 BOB or BOB 3:1 Bob ?name bob"},
 		{"A/Bob", "/match a a a a a a a bob 3:1", "sam 3:1 Bob or A 3:1 Bob or A 1:3 Bob ?name a"},
-		// With this many words, not everything is tried.
+		// There are too many interpretations to try them all.
 		{"A/Bob", "/match @carol a a a a a a a bob 3:1", "carol 3:1 Bob ?name a"},
 		// Words that are no names.
 		{"Bob/Alice", "/match bob 3:1 :D", "sam 3:1 Bob"},
@@ -168,8 +168,8 @@ func TestPlainNames(t *testing.T) {
 	}
 }
 
-// TestNamesInCases: in reports of sam, names are recognized in any grammatical case. A name in a
-// case other than the nominative is not the subject.
+// TestNamesInCases: reports recognize names in any grammatical case, and a name in an oblique case
+// is not the subject.
 func TestNamesInCases(t *testing.T) {
 	t.Parallel()
 	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов", "Оксана/Ольга/Вероніка/Сергій/Петро/Тарас/Ігор/Василь/Надія"
@@ -200,8 +200,7 @@ func TestNamesInCases(t *testing.T) {
 		{ukrainian, "/match з Ігорем 3:1", "sam 3:1 Ігор"},
 		{ukrainian, "/match виграв у Василя 3:1", "sam 3:1 Василь"},
 		{ukrainian, "/match з Надією 3:1", "sam 3:1 Надія"},
-		// A name that fits two players leads to a question, and so does one that may be another
-		// person.
+		// A name that fits two players, or that may be another person's, leads to a question.
 		{"Саша/Сашко", "/match проти Саші 3:1", "sam 3:1 Саша"},
 		{"Женя/Жень", "/match с Женю 3:1", "sam 3:1 Женя or sam 3:1 Жень ?name Женю"},
 		{"Александр/Александра", "/match Александра 3:1", "sam 3:1 Александра or sam 3:1 Александр ?name Александра"},
@@ -216,8 +215,7 @@ func TestNamesInCases(t *testing.T) {
 	}
 }
 
-// TestUnmarkedMentions: a name behind an @ counts even if Telegram does not mark it, because it is
-// too short for a username or not in Latin letters.
+// TestUnmarkedMentions: a name behind an @ counts even if Telegram has not marked it as a mention.
 func TestUnmarkedMentions(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{

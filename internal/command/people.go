@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// NameError reports that a name is ambiguous or unknown.
+// NameError is the error for a name that is ambiguous or unknown.
 type NameError struct {
 	Word string // as typed
-	// People are those who have the name if Several is true, and otherwise those with similar
-	// names.
+	// People have the name if Several is set; otherwise they have similar names.
 	People  []Person
 	Several bool
 }
@@ -20,9 +19,9 @@ type NameError struct {
 func (e *NameError) Error() string { return "it is not clear whom a name means" }
 
 // ParsePeople returns the people a question is about, in order: mentioned people, players meant by
-// name, and the sender for a word such as "me". If it names no person, that is the author of the
-// replied-to message. All other words are ignored. names may be nil, as for ParseMatch. Every error
-// is a *NameError.
+// name, and the sender for a word such as "me". If the question names no one, it returns the author
+// of the replied-to message, if any. It ignores all other words. names may be nil, as for
+// ParseMatch. Every error is a *NameError.
 func ParsePeople(c Command, names *Names) ([]Person, error) {
 	names = cmp.Or(names, new(Names))
 	p := newParser(c)
@@ -32,7 +31,7 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	}
 	var people []Person
 	for _, w := range t.words() {
-		// no player has that username
+		// Neither a mention nor the name of a player.
 		if name, isUnknown := strings.CutPrefix(w.string, "@"); isUnknown && name != "" {
 			return nil, &NameError{Word: name, People: names.near(foldName(name))}
 		}
@@ -46,8 +45,9 @@ func ParsePeople(c Command, names *Names) ([]Person, error) {
 	return people, nil
 }
 
-// resolve replaces the names that uses selects with the people they mean. It fails with a
-// *NameError if one is not clear.
+// resolve replaces the names that uses selects with the people they mean, and skips the others. It
+// fails with a *NameError if a name means no one, or several people of whom the sender has picked
+// none.
 func (p parser) resolve(t text, names *Names, uses func(plainName) bool) (text, error) {
 	found, picked := names.find(t, true), p.picked
 	for i := range found {
@@ -109,8 +109,8 @@ func ParsePlayers(c Command, names *Names) (people []Person, err error) {
 	return people, err
 }
 
-// lineup calls use with the people in a text. A word with another meaning counts as a name only if
-// the text is malformed without it.
+// lineup calls use with the people in a text. If that fails, it tries again with words as names
+// that also have another meaning.
 func (p parser) lineup(t text, names *Names, use func(line) error) error {
 	names = cmp.Or(names, new(Names))
 	err := p.lineupOf(t, names, func(n plainName) bool { return !n.isOptional }, use)
@@ -129,7 +129,7 @@ func (p parser) lineupOf(t text, names *Names, uses func(plainName) bool, use fu
 	l, err := p.line(t)
 	switch form := (*FormError)(nil); {
 	case errors.As(err, &form) && form.Reason != ReasonUnknownMention:
-		// a word that is no person may look like part of a score
+		// A word that is no person may look like part of a score.
 		return formError(ReasonUnexpectedWord, form.Detail)
 	case err != nil:
 		return err

@@ -9,7 +9,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestParsePeople: questions of sam, who may reply to a message of rita, name the right people.
+// TestParsePeople: a question is about the people it names, or else the author of the replied-to
+// message. sam asks, in some cases in reply to rita.
 func TestParsePeople(t *testing.T) {
 	t.Parallel()
 	const players = "Bob/Big Bob/Ann @ann_1/Ann @ann_2/José Müller @jose/Win/Jean-Luc/Маша"
@@ -59,7 +60,7 @@ func TestParsePeople(t *testing.T) {
 			t.Errorf("%s in a reply: %s, want %s", tc.text, got, tc.replying)
 		}
 	}
-	// Telegram has marked no mention.
+	// Telegram has not marked these as mentions.
 	for args, want := range map[string]string{"@bo": "nobody is bo: Bob, Big Bob", "@bob": "Bob", "@jose": "José Müller"} {
 		if got := peopleOf(t, command.Command{Name: "stats", Args: args}, players, nil); got != want {
 			t.Errorf("unmarked %s: %s, want %s", args, got, want)
@@ -70,7 +71,7 @@ func TestParsePeople(t *testing.T) {
 	}
 }
 
-// peopleOf describes the people of a question of sam.
+// peopleOf describes the people that a question by sam is about.
 func peopleOf(t *testing.T, c command.Command, players string, reply *command.Person) string {
 	t.Helper()
 	var names *command.Names

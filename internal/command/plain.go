@@ -11,15 +11,15 @@ import (
 )
 
 // MayNamePlayers reports whether the arguments have words or quotes that could be plain names of
-// players, or a mention that may be a username and a number. Words such as "gg" could be names, but
-// hardly ever are: see LikelyNamesPlayers.
+// players, or a mention that may be a username with a number behind it. Words such as "gg" count,
+// but are hardly ever names: see LikelyNamesPlayers.
 func (c Command) MayNamePlayers() bool {
 	isWord := func(a atom) bool { return !isScoreWord(a.text) }
 	return slices.ContainsFunc(atoms(c.Args), isWord) || len(c.text().quotes()) > 0 || c.text().mayTouchScore()
 }
 
 // LikelyNamesPlayers reports whether the arguments have quotes, words without another meaning, or
-// words that are also names.
+// words that are common names as well, or whether a line begins with the name of a game.
 func (c Command) LikelyNamesPlayers() bool {
 	isGame := func(word string) bool { return meaningOf(word) == game }
 	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
@@ -43,7 +43,7 @@ func (n plainName) ways() int {
 	return len(n.people)
 }
 
-// parseNames reads a report that may name people without a mention, unless names is nil.
+// parseNames reads a report that may have plain names of players, unless names is nil.
 func (p parser) parseNames(t text, names *Names) (Report, error) {
 	if names == nil {
 		return p.parse(t)
@@ -95,8 +95,8 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 	return report, nil
 }
 
-// tryAll reads a text with each choice of people for the names, and without the names that have
-// another meaning.
+// tryAll reads a text with each choice of people for the names, and also without each name that has
+// another meaning. It tries only the first ways if there are very many.
 func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	ways, most := 1, 64         // how many to try at most
 	if len(found) > 4*MaxTeam { // too many for a match, even if each is named twice
@@ -128,8 +128,8 @@ func (p parser) tryAll(t text, found []plainName) (Report, error) {
 	return all, nil
 }
 
-// naming returns the text with the way-th of all interpretations of its names, from 0. The last
-// name varies fastest, and an optional name starts as no name.
+// naming returns the text with one of the interpretations of its names, numbered from 0. The last
+// name varies fastest. The first interpretation of an optional name is that it is none.
 func (t text) naming(found []plainName, way int) text {
 	var chosen []plainName
 	for _, n := range slices.Backward(found) {
@@ -147,7 +147,8 @@ func (t text) naming(found []plainName, way int) text {
 	return t.with(chosen)
 }
 
-// unclearName returns the first name that differs between the interpretations way and other.
+// unclearName returns the first name that means different things in the interpretations way and
+// other.
 func unclearName(found []plainName, way, other int) (word string) {
 	for _, n := range slices.Backward(found) {
 		if way%n.ways() != other%n.ways() {
@@ -198,13 +199,15 @@ func (n *Names) find(t text, numbers bool) []plainName {
 	return found
 }
 
-// name returns the name that atoms form.
+// name returns the name that the atoms form, with the people who have it. start and end include
+// quotes or an @.
 func (n *Names) name(t text, of []atom, start, end int) plainName {
 	word := t.written[of[0].start:of[len(of)-1].end]
 	return plainName{start: start, end: end, word: word, people: n.named(foldName(word))}
 }
 
-// longestName returns how many atoms the longest known name at the first atom has.
+// longestName returns the number of atoms in the longest name of a player that begins with the
+// first atom, or 0.
 func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	hasWord := false
 	for i, a := range of[:min(len(of), n.longest)] {
@@ -220,7 +223,7 @@ func (n *Names) longestName(t text, of []atom, numbers bool) (count int) {
 	return count
 }
 
-// unknownName returns how many of the atoms, from the first on, form an unknown name.
+// unknownName returns how many atoms, from the first, form a name that no player has.
 func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	for i, a := range of {
 		isOther := isReadable(of[i:i+1]) || countWords[strings.ToLower(a.text)] || n.longestName(t, of[i:], numbers) > 0
@@ -231,8 +234,8 @@ func (n *Names) unknownName(t text, of []atom, numbers bool) int {
 	return len(of)
 }
 
-// continues reports whether one name may contain both of two neighboring atoms: they are separated
-// by no word, and by no sign except one as in "Jean-Luc".
+// continues reports whether two neighboring atoms can be part of one name. Between them are only
+// white space, symbols and a full stop, or one sign as in "Jean-Luc".
 func (t text) continues(a, b atom) bool {
 	gap := t.written[a.end:b.start]
 	if strings.ContainsAny(gap, "\n"+placeholder) {
@@ -242,7 +245,7 @@ func (t text) continues(a, b atom) bool {
 	return spaces == "" || len(gap) == 1 && strings.Contains("-/&+|", gap)
 }
 
-// isMarked reports whether an @ precedes an atom: a mention that Telegram has not marked.
+// isMarked reports whether an @ precedes an atom. Telegram has not marked it as a mention.
 func (t text) isMarked(a atom) bool { return strings.HasSuffix(t.written[:a.start], "@") }
 
 // isEmoticon reports whether an atom is the letter in a smiley such as ":D", or a letter of "n.V.".
@@ -258,7 +261,7 @@ func isReadable(of []atom) bool {
 	return !slices.ContainsFunc(of, func(a atom) bool { return meaningOf(a.text) == unknown && !isScoreWord(a.text) })
 }
 
-// isScoreWord reports whether a word can only be part of a score: a number in any script, or "3x1".
+// isScoreWord reports whether a word can only be part of a score: a number of any script, or "3x1".
 func isScoreWord(word string) bool {
 	return isPoints(strings.ReplaceAll(withColon(word, false), ":", "")) ||
 		strings.TrimFunc(word, func(r rune) bool { return unicode.IsNumber(r) || unicode.IsMark(r) }) == ""

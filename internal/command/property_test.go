@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// TestParseMatchProperty: a random match written as a command parses to the same match, however and
-// wherever people are named, and whatever other entities there are.
+// TestParseMatchProperty: a random match that is written as a command parses to the same match.
+// Neither the way and place of mentions nor other entities matter.
 func TestParseMatchProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -100,8 +100,8 @@ func TestParseMatchProperty(t *testing.T) {
 	})
 }
 
-// TestParseFixProperty: a random correction written as a command parses to the same correction, and
-// its match number to the same undo.
+// TestParseFixProperty: a random correction that is written as /fix parses to the same correction,
+// and its match number as /undo to the same number.
 func TestParseFixProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -151,7 +151,8 @@ func drawSpace(t *rapid.T) string {
 	return rapid.SampledFrom([]string{" ", "  ", "\t ", "\u00a0", " \u200e", " \u2067"}).Draw(t, "space")
 }
 
-// drawScores draws a single score as often as several. None can be the total of the others.
+// drawScores draws one score about as often as several. None of several can be the total of the
+// others.
 func drawScores(t *rapid.T) []ladder.Score {
 	count := max(1, rapid.IntRange(2-command.MaxSets, command.MaxSets).Draw(t, "sets"))
 	scores := make([]ladder.Score, count)
@@ -197,8 +198,8 @@ func drawSet(t *rapid.T, score ladder.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter distinguishes them from each other, from the sender, from the person replied
-	// to, and from bots.
+	// The first letter differs between people, and from those of the sender, the author replied to,
+	// and bots.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)

@@ -7,16 +7,17 @@ import (
 	"unicode"
 )
 
-// Question is what a question such as /ranking asks for, beyond its default view.
+// Question has the arguments of a question such as /ranking. The zero Question asks for the default
+// view.
 type Question struct {
-	// the person whose standing is asked for, zero if none is named; no player may have the name
+	// the person asked about, zero if none is named; its Name need not be a player's
 	Who     Person
 	Number  int    // a page or a number of places, 0 if not given
 	Span    Span   // the span of time, empty if none is named
 	Unknown string // the part that cannot be understood, or empty
 }
 
-// Span is a current span of time, as a question names it.
+// Span is a span of time up to now, such as the current week.
 type Span string
 
 // The spans. A Week begins on Monday. All also means all players.
@@ -37,12 +38,13 @@ var spans = meanings(map[Span]string{
 	All:   `all everyone everybody everything alle alles todos todas todo tudo все всех всё усі всі усе усіх всіх`,
 })
 
-// besideSpans are words without a meaning beside the word for a span, as in "this week".
+// besideSpans are words that mean nothing beside a word for a span, as in "this week".
 var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el en por essa esse desta deste
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
 // CutSpan returns the question without the words for a span, and the span, which is empty if none
-// is named. Words for a past span, as in "last year", stay.
+// is named. The words stay if they mean a past span, as in "last year"; the span is returned
+// nevertheless.
 func (c Command) CutSpan() (Command, Span) {
 	var span Span
 	others := slices.DeleteFunc(strings.Fields(c.Args), func(word string) bool {
@@ -58,7 +60,7 @@ func (c Command) CutSpan() (Command, Span) {
 }
 
 // ParseQuestion reads the arguments of /ranking, /matches, /history and /records: a person, a span,
-// or a number, which may be a page of all.
+// or a number. Beside a number, the span can only be All.
 func ParseQuestion(c Command) (q Question) {
 	if len(c.Mentions) > 0 {
 		return Question{Who: c.Mentions[0]}

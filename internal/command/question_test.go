@@ -63,7 +63,7 @@ func TestParseQuestion(t *testing.T) {
 	}
 }
 
-// TestCutSpan: cutting the span from a question leaves the rest, with the people in their places.
+// TestCutSpan: CutSpan removes the words for the span, and keeps the other words and the mentions.
 func TestCutSpan(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -77,7 +77,8 @@ func TestCutSpan(t *testing.T) {
 	}
 }
 
-// TestSpansInLanguages: a question can name each span in each language, also as "this week".
+// TestSpansInLanguages: a question can name each span in each language, alone and as in "this
+// week".
 func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{

@@ -14,9 +14,9 @@ const (
 	ReasonNoOpponent Reason = "no_opponent"
 	// one person is missing, and the sender is unknown: an anonymous admin
 	ReasonNameBothPlayers Reason = "name_both_players"
-	// three or more people without a "vs" between them
+	// the sides are not separated by a "vs", but there are not just two people against each other
 	ReasonNoVersus Reason = "no_versus"
-	// one side of "vs" is empty, except for the sender against one person
+	// a side has no people, and the sender cannot be meant
 	ReasonEmptySide Reason = "empty_side"
 	// more than MaxTeam people on one side: the first one too many
 	ReasonTooManyPeople Reason = "too_many_people"
@@ -32,7 +32,7 @@ const (
 	ReasonUnexpectedWord Reason = "unexpected_word"
 	// a question about an unsupported span of time: what was typed
 	ReasonSpan Reason = "span"
-	// people or the number of a match, but no score
+	// people, or the number of a match, but no score
 	ReasonNoScore Reason = "no_score"
 	// a number lacks its other half, or may be a match number: the number
 	ReasonIncompleteScore Reason = "incomplete_score"
@@ -85,7 +85,7 @@ func formError(reason Reason, word string) error {
 	return &FormError{Reason: reason, Detail: Excerpt(word)}
 }
 
-// Excerpt shortens a word to a Detail.
+// Excerpt returns a word as a Detail: without invisible characters, and at most 32 runes long.
 func Excerpt(word string) string {
 	const most = 32 // runes
 	visible := strings.Map(func(r rune) rune {

@@ -14,7 +14,7 @@ type parser struct {
 	picked          []ladder.PlayerID // the choices made for the first unclear names in a question
 	// the sender's outcome according to the command's name: won, lost, drew, or unknown
 	said   meaning
-	isOpen bool // leaves open who won, whatever the words say
+	isOpen bool // it stays open who won, whatever the words say
 }
 
 func newParser(c Command) parser {
@@ -35,13 +35,13 @@ type line struct {
 	people []Person
 	pieces []piece // the people, and the words that may say who won, in order
 	said   meaning // the outcome according to the command, or to the result before
-	// said is about the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	// said is set for the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
 	isOfSender bool
 	names      bool  // a word stands for the sender
 	joined     []int // the indexes, from 1, of people whom "and" joins to the one before
-	isPast     bool  // it was played on another day
-	isOpen     bool  // something else leaves open who won
-	isEarly    bool  // it ended early
+	isPast     bool  // the match was played on another day
+	isOpen     bool  // it stays open who won, whatever the words say
+	isEarly    bool  // the match ended early
 	isLate     bool  // its score includes extra time or penalties
 }
 
@@ -59,8 +59,8 @@ func (p parser) parse(t text) (Report, error) {
 	return report, err
 }
 
-// table returns the match of two people whose set points are in columns: "@bob 6 4" above
-// "@carol 3 6".
+// table returns the match of two people whose points are in columns, one for each set: "@bob 6 4"
+// above "@carol 3 6".
 func table(lines []line) (m Match, ok bool) {
 	isRow := func(l line) bool {
 		all := l.scores.numbers
@@ -78,8 +78,8 @@ func table(lines []line) (m Match, ok bool) {
 	return m, !slices.ContainsFunc(m.Scores, isTie) && checkPeople(slices.Concat(m.A, m.B)) == nil
 }
 
-// each reads lines with one result each. After "lost to @bob 1:3", "and @carol 3:1" leaves open who
-// won, because its larger number comes first.
+// each reads lines with one result each. After "lost to @bob 1:3", it stays open who won "and
+// @carol 3:1", because there the larger number comes first.
 func (p parser) each(lines []line) (Report, error) {
 	var all Report
 	for i, l := range lines {
@@ -122,7 +122,7 @@ func (p parser) lines(t text) ([]line, error) {
 		if hasPeople && hasNumbers {
 			complete++
 		}
-		// it may be about the results below: "@bob lost to"
+		// The line may be about the results below: "@bob lost to".
 		l.isOpen = l.isOpen || !hasNumbers && len(l.all(won, lost)) > 0
 		if hasPeople || hasNumbers || len(l.all(versus, won, lost, drew)) > 0 {
 			all = append(all, l)
@@ -300,7 +300,7 @@ func (l *line) addScore(w word, next following, named bool) error {
 	return l.scores.add(withColon(s, next.isNumber()), len(l.people))
 }
 
-// commandOutcomes are the sender's outcomes, by command.
+// commandOutcomes maps commands to the sender's outcome.
 var commandOutcomes = map[string]meaning{NameWon: won, "win": won, NameLost: lost, "lose": lost, NameDraw: drew}
 
 // finals are rounds of a tournament if one of finalWords follows. Otherwise they are scores.
@@ -309,24 +309,26 @@ var (
 	finalWords = wordSet(`final finals finale финал финала финале финалу фінал фіналу фіналі finais`)
 )
 
-// onlyNegated are words that say a match ended early only after a negation: "не доиграли".
+// onlyNegated are words that mean an early end only with a negation: "не доиграли".
 var onlyNegated = wordSet(`доиграли дограли comparecimento`)
 
-// isNegated reports whether a negation directly precedes the word that behind follows.
+// isNegated reports whether a negation directly precedes the current word. behind has the words
+// after it.
 func (l *line) isNegated(behind following) bool {
 	at := len(l.words) - len(behind) - 2
 	return at >= 0 && l.words[at].meaning == not
 }
 
-// isDefault are words for beating an opponent that mean a default if they follow the last score.
+// isDefault are words for beating an opponent that mean a default behind the last score.
 var isDefault = wordSet(`def Def DEF d D`)
 
-// elsewhere maps the meanings of ambiguous words to those that they have where no other one fits.
+// elsewhere maps the meaning of an ambiguous word to the one that applies if no context gives
+// another.
 var elsewhere = map[meaning]meaning{
 	separator: to, times: versus, clock: of, clockOrMarker: marker, joy: mood, we: pronoun, heOrHave: pronoun,
 }
 
-// meaningOf returns the meaning of a word in its place. named reports whether a person directly
+// meaningOf returns the meaning of a word in its context. named reports whether a person directly
 // precedes it.
 func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	m, next := w.meaning, behind.next()
@@ -367,8 +369,8 @@ func (l *line) meaningOf(w word, behind following, named bool) meaning {
 	return m
 }
 
-// meaningOfSign returns the meaning of a colon or a dash: it separates two people, is punctuation,
-// or is part of a score.
+// meaningOfSign returns the meaning of a colon or a dash: versus between two people, filler as
+// punctuation, or unknown as part of a score.
 func (l *line) meaningOfSign(behind following, named bool) meaning {
 	next := behind.next()
 	isBeforeWord := next.person == nil && next.meaning.isMinor() && !next.meaning.isColon()
@@ -391,8 +393,8 @@ func isSign(s string) bool {
 // timesSigns are the letters and signs that stand for "times" between two numbers.
 const timesSigns = "xXхХ×"
 
-// withColon returns a word such as "3x1" or "6/4" with a colon, and likewise "3x" in front of
-// another number.
+// withColon writes a word such as "3x1" or "6/4" with a colon, and so "3x" in front of another
+// number.
 func withColon(word string, isBeforeNumber bool) string {
 	if strings.ContainsAny(word, "/.,") { // the regular expression is slower
 		word = fractions.ReplaceAllString(word, "${1}½${2}${3}½")

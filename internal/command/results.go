@@ -52,7 +52,8 @@ func (p parser) one(l line) (Report, error) {
 	}
 }
 
-// endedEarly reads a match that ended early: only its winner counts, not its games.
+// endedEarly reads a match that ended early. Its winner counts, but not its games. If the words do
+// not state the winner, both sides are readings.
 func (l line) endedEarly(m Match, outcome meaning) (all Report, err error) {
 	const longest = 250 // bytes of games
 	for _, w := range l.words {
@@ -78,7 +79,8 @@ func mayBeMatches(scores []ladder.Score) bool {
 	return len(scores) > 1 && !slices.ContainsFunc(scores, func(s ladder.Score) bool { return !isOfMatch(s) })
 }
 
-// orResults adds for each reading of one match the alternative that it is several results.
+// orResults adds, for each reading of one match, the reading that results makes of it, and sets the
+// doubt.
 func (r Report) orResults(results func(Match) Reading) Report {
 	for _, reading := range r.Readings {
 		r.Readings = append(r.Readings, results(reading[0]))
@@ -111,8 +113,8 @@ func (p parser) againstEach(m Match) (each Reading) {
 	return each
 }
 
-// isFreeForAll reports whether the line has at least three people or sides, with a number for each
-// that is not part of a score.
+// isFreeForAll reports whether the line has at least three people or three sides, and a number for
+// each.
 func (l line) isFreeForAll(hasScores bool) bool {
 	count, sides := len(l.scores.numbers), len(l.all(versus))+1
 	return count >= 3 && (sides == 1 && len(l.people) == count && !hasScores || sides == count)
@@ -124,8 +126,8 @@ func (l line) isSpread() bool {
 	return len(all) > 2 && slices.ContainsFunc(all[2:], func(n number) bool { return n.at != all[0].at })
 }
 
-// several reads a line with people between the scores. It is in doubt unless every name is followed
-// by a score of the sender.
+// several reads a line with people between the scores. It is in doubt unless the sender plays each
+// of the people one on one, and nothing suggests another reading.
 func (p parser) several(l line) (Report, error) {
 	isOne, maybeOne := l.isTotalBetween()
 	if of, err := p.one(l); isOne && err == nil {
@@ -150,7 +152,7 @@ func (p parser) several(l line) (Report, error) {
 
 // isTotalBetween reports whether the first score stands between two sides and is the total of the
 // others, which stand behind both: "@alice 3:1 @bob (11:7 9:11 11:5 11:8)". maybe reports whether
-// it may be, or whether the others are in brackets.
+// it can be the total, or whether the others are in brackets.
 func (l line) isTotalBetween() (is, maybe bool) {
 	scores, err := l.scores.scores()
 	all := l.scores.numbers
@@ -201,7 +203,8 @@ func (p parser) results(l line, parts [][]word) (Report, error) {
 	return p.each(all)
 }
 
-// follow carries the sender's win or loss over to the next result on the line.
+// follow carries the outcome of the result before, if that is the sender's, over to l, unless l
+// states its own.
 func (l *line) follow(before line, sender Person) {
 	said := before.ofSender(sender)
 	isAlone, isSilent := len(l.people) == 1, len(l.claims()) == 0
@@ -213,7 +216,8 @@ func (l *line) follow(before line, sender Person) {
 	l.isOpen = said == unknown && before.hasClaim() && isAlone || before.isOpen && isSilent
 }
 
-// ofSender returns the outcome that a line states if the sender is its subject; otherwise unknown.
+// ofSender returns the outcome that a line states for the sender as its subject; unknown if it does
+// not.
 func (l line) ofSender(sender Person) meaning {
 	isOfOther := func(p piece) bool {
 		return p.isObject() || p.meaning == passive || p.meaning == of || p.isOf(others, several)
@@ -270,17 +274,17 @@ func (l line) parts() (all [][]word, hasWordBetween bool) {
 	return append(all, l.words[start:]), hasWordBetween
 }
 
-// isHeading reports whether a line without numbers may say who played, or who won, in the lines
-// below: "lost:".
+// isHeading reports whether a line without numbers may be about the lines below, because it names a
+// person or an outcome: "lost:".
 func (t text) isHeading(names *Names) bool {
 	isKnown := func(n plainName) bool { return len(n.people) > 0 }
 	isOfPerson := len(t.people) > 0 || slices.ContainsFunc(cmp.Or(names, new(Names)).find(t, true), isKnown)
 	return !strings.ContainsFunc(t.written, isDigit) && (isOfPerson || slices.ContainsFunc(t.words(), word.isClaim))
 }
 
-// withoutBadLine reads a report with one unreadable line. ok is false unless all other lines are
-// clear. It is also false if the line begins with a number, because it may be a set of the result
-// above.
+// withoutBadLine reads a report without its one unreadable line. ok is false if another line is
+// unreadable or in doubt. It is also false if the bad line may belong to the results above or
+// below: it begins with a number, or is a heading in front.
 func (p parser) withoutBadLine(t text, names *Names) (others Report, ok bool) {
 	others = Report{Doubt: DoubtLine, Readings: []Reading{nil}}
 	for _, line := range t.lines() {

@@ -25,15 +25,15 @@ type number struct {
 // scoreText collects the numbers and separators of scores, word by word.
 type scoreText struct {
 	numbers     []number
-	afterNumber bool   // a number is the last thing read
+	afterNumber bool   // the last thing read is a number
 	open        string // a separator that still lacks its second number
 	stray       string // the first separator that is not between two numbers
 	isEnclosed  bool   // the word is in brackets of its own
-	hasHalf     bool   // a ½ without another one is a drawn game
+	hasHalf     bool   // a lone ½ was read as a drawn game
 }
 
-// add reads a word, which must consist of numbers and separators. at is the number of people before
-// it.
+// add reads a word, and fails unless it consists of numbers and separators. at is the number of
+// people before it.
 func (t *scoreText) add(word string, at int) error {
 	rest := word
 	if word == oneTwo {
@@ -138,7 +138,7 @@ const (
 // it.
 var negativeNumber = regexp.MustCompile(`(?:^|[^0-9½])([` + dashes + `][0-9]+)`)
 
-// wordFault returns why the end of a word, or all of it, cannot be part of a score, or nil.
+// wordFault returns an error if end cannot be part of a score. end is word, or its end.
 func wordFault(end, word string) error {
 	hasPoint := strings.ContainsAny(end, ".,")
 	switch {
@@ -222,7 +222,7 @@ func isSeparator(r rune) bool { return strings.ContainsRune(separators, r) }
 
 func isColon(r rune) bool { return r == ':' || r == '：' }
 
-// isComma reports whether r separates words, or scores in one word, as in "11:7,9:11" and
+// isComma reports whether r separates words, or two scores in one word, as in "11:7,9:11" and
 // "11:7/9:11".
 func isComma(r rune) bool { return strings.ContainsRune(",;/|", r) }
 

@@ -90,17 +90,18 @@ var slavicForms = readForms(
 	"victory against O", // победа над bob
 )
 
-// formsOfSender are the forms of the rest if the sender's outcome is known, as in "/won @bob".
+// formsOfSender are the forms of the words behind a known outcome of the sender, as behind "/won":
+// "@bob".
 var formsOfSender = readForms("[prep] [art] O", "I [prep] O", "S prep O", "")
 
-// formsWithoutVerb are the forms of a result whose score is about the first side, or about the
-// sender.
+// formsWithoutVerb are the forms of a result without a verb, whose score is about the first side or
+// the sender.
 var formsWithoutVerb = readForms("[S] [against|a] [art] O", "[I] with [art] O", "S [against]", "")
 
-// field lists what a piece of a sentence may be.
+// field lists the alternatives for one piece of a sentence.
 type field []string
 
-// form has the variants of a sentence. Each has a field for every side and word.
+// form has the variants of a sentence. Each variant has a field for every side and word.
 type form [][]field
 
 func readForms(texts ...string) []form {
@@ -125,8 +126,8 @@ func variants(text string) form {
 	return form{fields}
 }
 
-// fieldMeanings maps each field for a word to the meanings that the word may have. toWinner has the
-// additional ones behind a word for losing.
+// fieldMeanings maps each field for a word to the meanings that fill it. toWinner has more of them
+// for sentences with a word for losing.
 var (
 	fieldMeanings = map[string][]meaning{
 		"prep": {versus, over, marker, personalA, from}, "against": {versus, over}, "a": {personalA}, "with": {with, withOrTo},
@@ -173,7 +174,7 @@ func (p piece) verb(language, role string) (v verb, ok bool) {
 	return p.verbs[i], true
 }
 
-// isOf reports whether every possible reading of the verb has one of these subjects.
+// isOf reports whether the piece is a verb, and only ever with one of these subjects.
 func (p piece) isOf(people ...who) bool {
 	return len(p.verbs) > 0 && !slices.ContainsFunc(p.verbs, func(v verb) bool { return !slices.Contains(people, v.who) })
 }
@@ -181,16 +182,16 @@ func (p piece) isOf(people ...who) bool {
 // sentence is a form filled with pieces.
 type sentence struct {
 	language             string
-	outcome              meaning // the meaning of its word about who won
+	outcome              meaning // won, lost or drew
 	subject, object, aux *piece
 	claim                *piece
 	verb                 verb
 	hasPreposition       bool
 }
 
-// subject returns the side that won or lost according to the words, 0 for the first one. If no word
-// says who won, it is the side that the score is about. ok is false if the words leave the side
-// open. first is how many of the people are on the first side.
+// subject returns the side that the words about the outcome, or else the score, are about: 0 is the
+// first one. ok is false if the words leave the side open. first is how many of the people are on
+// the first side.
 func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 	if l.isOpen {
 		return 0, false
@@ -242,7 +243,7 @@ func (s sentence) subjectSide() int {
 	}
 }
 
-// match returns the sentence that the pieces form, if they fit one of these forms.
+// match returns the sentence that the pieces form. ok is false if they fit none of the forms.
 func match(forms []form, pieces []piece, language string, outcome meaning) (sentence, bool) {
 	for _, fields := range slices.Concat(forms...) {
 		s := sentence{language: language, outcome: outcome}

@@ -14,10 +14,10 @@ import (
 	"elobot/internal/sentences"
 )
 
-// TestSentences reads what people type when a game is over. No sentence may be recorded with a
-// wrong winner, or corrected to a command with another meaning. The plain forms of each language
-// must be recorded. Of the other sentences that are clear to a native speaker, at most a third may
-// lead to a question. The outcomes are in docs/dev/sentences.md, which -update writes.
+// TestSentences reads what people type when a game is over. The bot must not record a wrong winner,
+// and must not suggest a command with another meaning. It must record the plain forms of each
+// language. Of the other sentences that are clear to a native speaker, it may ask about at most a
+// third. docs/dev/sentences.md has the outcomes; -update writes it.
 func TestSentences(t *testing.T) {
 	t.Parallel()
 	var table, hardest strings.Builder
@@ -33,7 +33,7 @@ func TestSentences(t *testing.T) {
 			outcome, is := judgeSentence(t, language, s)
 			count[outcome]++
 			templates[s.Template] = true
-			// A declined name may be what makes a form clear, and usernames have no cases.
+			// A form may be clear only because a name is declined, which usernames are not.
 			isForm := s.Mark == sentences.Form && (!s.Usernames || !strings.Contains(s.Template, "."))
 			if outcome == "wrong" || outcome == "untrue" || outcome == "lossy" || isForm && outcome != "recorded" {
 				t.Errorf("%s (%s): %s: %s", s.Text, s.Gloss, outcome, is)
@@ -60,7 +60,7 @@ func TestSentences(t *testing.T) {
 
 var username = regexp.MustCompile(`@\w+`)
 
-// judgeSentence returns the outcome of a sentence, and how it is read.
+// judgeSentence returns the outcome of a sentence, and a description of how it is read.
 func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome, is string) {
 	t.Helper()
 	var m message
@@ -108,7 +108,7 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	}
 }
 
-// isResult reports whether a match is what a sentence states.
+// isResult reports whether a match is the one that a sentence states.
 func isResult(m command.Match, s sentences.Sentence, people []command.Person) bool {
 	side := func(of []command.Person) []string {
 		var names []string
@@ -146,7 +146,8 @@ func isResult(m command.Match, s sentences.Sentence, people []command.Person) bo
 
 var updateSentences = flag.Bool("update", false, "write docs/dev/sentences.md instead of comparing with it")
 
-// checkSentencesPage compares the page about sentences with their outcomes.
+// checkSentencesPage checks that docs/dev/sentences.md has these outcomes, or writes it with
+// -update.
 func checkSentencesPage(t *testing.T, table, hardest string) {
 	t.Helper()
 	const file = "../../docs/dev/sentences.md"

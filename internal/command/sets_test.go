@@ -93,7 +93,8 @@ func TestParseMatchSetsAmongPeople(t *testing.T) {
 	}
 }
 
-// setErrors are invalid combinations of several scores and their errors, for all commands.
+// setErrors lists invalid combinations of several scores with their errors. All commands with
+// scores must return them.
 var setErrors = []struct {
 	scores string
 	reason command.Reason

@@ -37,7 +37,7 @@ func (l line) boundary() (at int, ok bool, err error) {
 	}
 }
 
-// isObjectFirst reports whether the versus belongs to the first of two people:
+// isObjectFirst reports whether the versus precedes the first of two people and a verb follows:
 // "gegen @bob hat @carol 3:1 gewonnen".
 func (l line) isObjectFirst() bool {
 	claims := l.claims()
@@ -50,8 +50,8 @@ func (l line) winnersOnly() bool {
 	return slices.ContainsFunc(l.claims(), func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }
 
-// hasThreeSides reports whether several words separate sides, as in "@a vs @b vs @c". A dash may
-// also join the names of a team.
+// hasThreeSides reports whether each of several words separates sides, as in "@a vs @b vs @c". It
+// is false if one is a dash, which may also join the names of a team.
 func (l line) hasThreeSides() bool {
 	words := l.all(versus)
 	for i, p := range words {
@@ -74,8 +74,8 @@ func (l line) scoreBetween() (at int, ok bool) {
 	return at, isBetween || len(numbers) == 2 && numbers[1].at == len(l.people)
 }
 
-// players returns the match without its scores. Mentions take precedence over the replied-to
-// author.
+// players returns the match without its scores. It uses the author of the replied-to message only
+// if the line lacks a person.
 func (p parser) players(l line) (Match, error) {
 	at, divided, err := l.boundary()
 	if err != nil {
@@ -124,7 +124,7 @@ func (p parser) players(l line) (Match, error) {
 	return Match{A: people[:first:first], B: people[first:], Self: self, When: When{Past: l.isPast}}, nil
 }
 
-// isOfUnnamed reports whether the report begins with the outcome of an unnamed person.
+// isOfUnnamed reports whether the report begins with an outcome whose subject is not named.
 func (l line) isOfUnnamed() bool {
 	return l.said == won || l.said == lost || slices.ContainsFunc(l.claims(), func(p piece) bool {
 		return p.at == 0 && p.isOf(own, anybody) && !p.verbs[0].isSlavic()

@@ -215,7 +215,7 @@ func TestParseMatchTeamSize(t *testing.T) {
 }
 
 // TestParseMatchSidesShareNothing: appending to one side changes neither the other side nor the
-// command.
+// mentions of the command.
 func TestParseMatchSidesShareNothing(t *testing.T) {
 	t.Parallel()
 	m := namings()[0].fill("/match {a} vs {b} 3:1")

@@ -16,7 +16,7 @@ type text struct {
 
 func (c Command) text() text { return text{c.Args, c.Mentions} }
 
-// with replaces each name with its first person.
+// with replaces each name with a placeholder for its first person.
 func (t text) with(names []plainName) text {
 	var b strings.Builder
 	var people []Person
@@ -42,7 +42,7 @@ func (t text) lines() []text {
 	return all
 }
 
-// label returns the text as it was typed, on one line.
+// label returns the text on one line, with the labels of its people.
 func (t text) label() string {
 	parts := strings.Split(t.written, placeholder)
 	for i, p := range t.people {
@@ -79,7 +79,7 @@ func (w word) isParticiple() bool {
 	})
 }
 
-// words returns the words and the people of the text. Decoration alone is not a word.
+// words returns the words and the people of the text, in order. Decoration alone is not a word.
 func (t text) words() []word {
 	var all []word
 	before := ""

@@ -12,8 +12,8 @@ import (
 )
 
 // TestWinners reads sentences that state the winner. testdata/winners/en.txt explains their form.
-// None may be recorded with another winner or corrected to a command with another meaning. If the
-// bot asks who won, the truth must be among the answers.
+// The bot must not record another winner, and must not suggest a command with another meaning. If
+// it asks who won, the true winner must be among the answers.
 func TestWinners(t *testing.T) {
 	t.Parallel()
 	for _, file := range languageFiles(t, "testdata/winners") {
@@ -46,7 +46,8 @@ func TestWinners(t *testing.T) {
 	}
 }
 
-// judge returns the outcome of a sentence, given its true result, and how it is read.
+// judge returns the outcome of a sentence, given its true result, and a description of how it is
+// read.
 func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 	t.Helper()
 	c, ok := parseHabit("/match " + sentence)

@@ -12,9 +12,9 @@ type meaning int
 
 const (
 	unknown  meaning = iota
-	filler           // can never matter
+	filler           // has no effect
 	game             // a filler, unless the group's ladders have names
-	greeting         // a filler that is said to the person named behind it
+	greeting         // a filler that addresses the person named behind it
 	the              // a filler that may stand between a preposition and a name
 	// part of a match: "set". With a word that says who won, it leaves open who won the match
 	oneSet
@@ -63,7 +63,7 @@ const (
 	not       // a negation, or "almost"
 )
 
-// isFiller reports whether a word can never matter.
+// isFiller reports whether a word never has an effect of its own in a report.
 func (m meaning) isFiller() bool { return filler <= m && m <= the }
 
 // isMinor reports whether a word has no effect outside of a sentence that says who won.
@@ -84,8 +84,7 @@ func (m meaning) isBeforePerson() bool {
 }
 
 // vocabulary has the words that people write in reports, in all languages of the bot at once,
-// because people mix them. If a word is missing here, the bot only asks for another form. Words
-// that say who won are in verbs.
+// because people mix them. Words for winning and losing are in verbs.
 var vocabulary = meanings(map[meaning]string{
 	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
 	the:     `the`,
@@ -150,7 +149,7 @@ var vocabulary = meanings(map[meaning]string{
 		финал финала фінал фіналу будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
 
-// who says who the subject of a verb can be.
+// who is the kind of subject that a form of a verb has.
 type who string
 
 const (
@@ -169,16 +168,16 @@ const (
 	roleNoun   = "victory"
 )
 
-// verb is one way to read a word that says who won. Its role is a field of forms: win, won, beat,
-// beaten or victory.
+// verb is one way to read a word that says who won. Its role is the field of forms that it fills:
+// win, won, beat, beaten or victory.
 type verb struct {
 	language, role string
 	who            who
 	meaning        meaning
 }
 
-// verbs are the words that say who won. A word may have several readings: "won" is both past tense
-// and participle.
+// verbs maps the words that say who won to their readings. A word may have several: "won" is both
+// past tense and participle.
 var verbs = readVerbs(`
 en win anybody won: won
 en win others won: wins
@@ -284,8 +283,8 @@ var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys
 // namesToo are words of the vocabulary that are also names.
 var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
 
-// countWords say how often, so they are no names. What they mean in a report is not clear: "beat
-// @bob 3:1 twice".
+// countWords are words for how often, which are no names. Their meaning in a report is not clear:
+// "beat @bob 3:1 twice".
 var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {
@@ -307,7 +306,8 @@ func meanings[M comparable](words map[M]string) map[string]M {
 	return all
 }
 
-// readVerbs maps each word of a table to its verbs.
+// readVerbs maps each word of a table to its readings. A row has the language, the role, the
+// subject and the outcome, and the words behind a colon.
 func readVerbs(table string) map[string][]verb {
 	outcomes := map[string]meaning{"won": won, "lost": lost}
 	all := make(map[string][]verb)

@@ -1,10 +1,11 @@
-// Package mutants proves that the tests can fail. Each mutant changes one line so that elobot
-// breaks a guarantee; the ordinary tests must fail with it.
+// Package mutants proves that the tests can fail. Each mutant is a small change that makes elobot
+// break a guarantee. The ordinary tests must fail with it.
 //
 //	go test -tags mutants ./internal/mutants                       # every mutant dies
 //	go test -tags mutants ./internal/mutants -run TestMutantsApply # each applies and compiles
 //
-// The -overlay flag of the go command applies a mutant; the tree never changes. A mutant fails if
-// its line has changed or occurs twice, so the table cannot become outdated unnoticed.
-// docs/dev/guarantees.md lists which guarantee each mutant breaks, and which test proves it.
+// The -overlay flag of the go command applies a mutant, so the tree does not change. A mutant fails
+// if the code it replaces does not occur exactly once, so an outdated entry of the table is
+// noticed. docs/dev/guarantees.md lists the guarantee that each mutant breaks and the test that
+// proves it.
 package mutants

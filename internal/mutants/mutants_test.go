@@ -16,13 +16,13 @@ import (
 	"testing"
 )
 
-// mutant is a change to the code that a test must detect.
+// mutant is a change to the code that some test must detect.
 type mutant struct {
-	name          string // as in docs/dev/guarantees.md
+	name          string // the name in docs/dev/guarantees.md
 	file          string // relative to the root of the repository, with slashes
 	before, after string // before occurs exactly once in the file
-	packages      string // with tests that detect it, separated by spaces
-	tests         string // a pattern for -run: the tests that detect it
+	packages      string // the packages of the tests, separated by spaces
+	tests         string // the -run pattern of the tests that detect it
 }
 
 // root is the root of the repository, relative to this package.
@@ -80,7 +80,7 @@ func TestMutantsDie(t *testing.T) {
 	}
 }
 
-// failed finds a test that failed, or that was running when the process ended.
+// failed matches a test that failed or timed out, or a failed package.
 var failed = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: |panic: test timed out|FAIL\s+elobot/)(\S*)`)
 
 // overlay applies the mutant to a copy of its file, and returns the path of the overlay file for
