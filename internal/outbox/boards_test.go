@@ -16,8 +16,8 @@ func (m *memory) addBoard(chat ChatID) int64 {
 	return m.put(row{chat: chat, action: Ensure, purpose: notice.Notification, target: 7, known: "another"})
 }
 
-// TestBoardsGoLast: a board waits until its chat has nothing else to send, even while a message
-// waits for the limits or after a failure. It leaves half of the limits to messages.
+// TestBoardsGoLast: a board waits until its chat has no messages or pages to send, even while a
+// message waits for the limits or for a retry. Boards and pages use only half of the limit.
 func TestBoardsGoLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -89,9 +89,9 @@ func TestBoardsDelayNoMessages(t *testing.T) {
 	})
 }
 
-// TestContentMadeWhenSent: the sender's receipt for a board is persisted and counted, with its
-// fingerprint and whether anything was sent. A request that only looked at the message counts
-// against the limits.
+// TestContentMadeWhenSent: the store gets the sender's receipt for a board, including the
+// fingerprint. A skipped update counts in the statistics as skipped, but its request counts against
+// the limits.
 func TestContentMadeWhenSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestContentMadeWhenSent(t *testing.T) {
 	})
 }
 
-// TestTouched: a chat is touched by each wake and by each message sent, but not by its boards,
-// which would otherwise be updated forever. BoardBegins is called for boards only.
+// TestTouched: Touched is called for each wake and for each message sent, but not for boards, which
+// would otherwise be updated forever. BoardBegins is called for boards only.
 func TestTouched(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

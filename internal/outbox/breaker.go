@@ -10,7 +10,7 @@ import (
 // The messenger does not say whether a single chat or the whole bot has exceeded a limit. If
 // several chats are rate limited at about the same time, assume the whole bot.
 const (
-	// limitedChats rate limits in different chats, all within limitedWithin, open the circuit.
+	// limitedChats is how many chats must be rate limited within limitedWithin to open the circuit.
 	limitedChats  = 3
 	limitedWithin = 5 * time.Second
 	// maxLimitedPause caps the pause after rate limits in several chats.
@@ -31,7 +31,8 @@ type breaker struct {
 	backoff retry.Backoff // during an outage
 
 	limits []limit // recent rate limits, at most one for each chat
-	// failing are the chats in which a request failed for a transient reason since the last answer.
+	// failing holds the chats in which a request failed for a transient reason since the last
+	// answer.
 	failing map[ChatID]struct{}
 }
 
@@ -60,8 +61,9 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 	return shortest
 }
 
-// failed records that a request failed for a transient reason. If outage is set, one failure opens
-// the circuit. It returns how long the lanes pause because of that, or 0.
+// failed records that a request failed for a transient reason. If outage is set, this failure opens
+// the circuit even if only one chat has failed. It returns how long the lanes pause because of
+// that, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
 		return 0 // started before the circuit opened

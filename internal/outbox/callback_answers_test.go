@@ -10,14 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// addCallbackAnswers adds callback answers.
 func (m *memory) addCallbackAnswers(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: CallbackAnswer})
 	}
 }
 
-// callbackAnswers returns the start times of the requests for callback answers.
+// callbackAnswers returns when the requests for callback answers began, relative to since.
 func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.all() {
@@ -30,7 +29,8 @@ func (m *messenger) callbackAnswers(since time.Time) []time.Duration {
 
 func durations(at ...time.Duration) []time.Duration { return at }
 
-// TestCallbackAnswersDoNotWait: callback answers wait only for one another.
+// TestCallbackAnswersDoNotWait: a callback answer waits only for earlier callback answers of its
+// chat.
 func TestCallbackAnswersDoNotWait(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
@@ -81,7 +81,8 @@ func TestCallbackAnswersDoNotWait(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswersDelayNothingElse: failures of callback answers affect nothing else.
+// TestCallbackAnswersDelayNothingElse: callback answers, even failing ones, neither delay messages
+// nor use up limits or send slots.
 func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -123,8 +124,8 @@ func TestCallbackAnswersDelayNothingElse(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswersOfChats: callback answers of a chat are sent one at a time, in order. Chats
-// run in parallel up to the limit.
+// TestCallbackAnswersOfChats: the callback answers of a chat are sent one at a time, in order. Up
+// to Settings.Parallel chats are answered at the same time.
 func TestCallbackAnswersOfChats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +159,7 @@ func TestCallbackAnswersOfChats(t *testing.T) {
 	})
 }
 
-// TestCallbackAnswersTakeTurns: the lane that has waited longest goes first.
+// TestCallbackAnswersTakeTurns: the callback answer that has waited longest goes first.
 func TestCallbackAnswersTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ type Dispatcher struct {
 	settings Settings
 
 	mu     sync.Mutex
-	woken  map[Lane]struct{} // lanes woken since last taken; nil while not dispatching
-	signal chan struct{}     // holds a value when woken is not empty
+	woken  map[Lane]struct{} // lanes woken since the last takeWoken; nil while not dispatching
+	signal chan struct{}     // tells the running dispatcher that lanes were woken
 
 	stats statsRecorder
 }
@@ -36,10 +36,10 @@ func (d *Dispatcher) Run(ctx context.Context, lease Lease) error {
 	return newTerm(d, lease).run(ctx)
 }
 
-// Wake reports that these lanes have something to send. It never blocks. A lost wake delays a lane
-// at most until the next poll. While the dispatcher is not running, Wake keeps nothing and returns
-// false, so the caller has to notify another instance. Run finds items that were committed before
-// it started.
+// Wake tells the dispatcher that these lanes have something to send. It never blocks. A lost wake
+// delays a lane at most until the next poll. While the dispatcher is not running, Wake does nothing
+// and returns false, so the caller has to notify another instance. No wake is needed for items that
+// were committed before Run started.
 func (d *Dispatcher) Wake(lanes ...Lane) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -59,7 +59,7 @@ func (d *Dispatcher) Wake(lanes ...Lane) bool {
 // Stats returns the current measurements.
 func (d *Dispatcher) Stats() Stats { return d.stats.read() }
 
-// acceptWakes sets whether Wake keeps lanes.
+// acceptWakes sets whether Wake accepts lanes.
 func (d *Dispatcher) acceptWakes(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

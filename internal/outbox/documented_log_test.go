@@ -16,15 +16,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// logPage is what docs/logs.md says about the log lines of an attempt to send.
+// logPage holds what docs/logs.md and docs/dev/outbox.md document about the log lines of an attempt
+// to send.
 type logPage struct {
 	levels   map[logLine]string
-	fields   map[string]string // lines with the field, by field
+	fields   map[string]string // which lines have the field, in words, by field
 	actions  []string
 	outcomes map[string]bool
 }
 
-// logLine identifies a kind of line.
+// logLine identifies a kind of log line.
 type logLine struct{ Message, Result string }
 
 var codeSpan = regexp.MustCompile("`([^`]+)`")
@@ -37,7 +38,7 @@ func codes(text string) (all []string) {
 	return all
 }
 
-// table returns the cells of the first table after a text.
+// table returns the rows of the first table after the given text, without its header.
 func table(t *testing.T, page, after string) (rows [][]string) {
 	t.Helper()
 	_, page, found := strings.Cut(page, after)
@@ -80,7 +81,7 @@ func readLogPage(t *testing.T) logPage {
 	return p
 }
 
-// fieldsOf returns the fields of a line.
+// fieldsOf returns the documented fields of the lines with the given result, sorted.
 func (p logPage) fieldsOf(result string, repetition bool) []string {
 	var fields []string
 	for field, in := range p.fields {
@@ -91,7 +92,7 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 			has = true
 		case in == "all lines of a repetition":
 			has = repetition
-		case strings.HasPrefix(in, "all outcomes"): // perhaps but those named
+		case strings.HasPrefix(in, "all outcomes"): // the named results are exceptions
 			has = !named && result != "sending"
 		}
 		if has {
@@ -101,8 +102,8 @@ func (p logPage) fieldsOf(result string, repetition bool) []string {
 	return slices.Sorted(slices.Values(fields))
 }
 
-// TestDocumentedLog: each line of an attempt to send is as docs/logs.md says: its message, level,
-// result and fields, for every outcome.
+// TestDocumentedLog: for every outcome of an attempt to send, the log lines have the documented
+// message, level, result and fields. All documented lines are tried.
 func TestDocumentedLog(t *testing.T) {
 	t.Parallel()
 	page := readLogPage(t)
@@ -110,11 +111,11 @@ func TestDocumentedLog(t *testing.T) {
 	const retrying = "failed to send notice, retrying"
 	cases := map[string]struct {
 		row     row
-		unknown int // requests of unknown outcome before
-		lost    bool
+		unknown int  // earlier requests with an unknown outcome
+		lost    bool // the lease ends before the request
 		receipt Receipt
 		err     error
-		silent  bool // there is no request
+		silent  bool // no request is made
 		want    logLine
 		values  map[string]string
 	}{
@@ -215,10 +216,10 @@ func TestDocumentedLog(t *testing.T) {
 	}
 }
 
-// line returns what kind of line a record is.
 func (l logged) line() logLine { return logLine{l.message, l.attrs["result"].String()} }
 
-// values returns the values of those fields that another map has, nil if there are none.
+// values returns the record's values of the fields that are keys of the given map, nil for a nil
+// map.
 func (l logged) values(fields map[string]string) map[string]string {
 	if fields == nil {
 		return nil
@@ -230,7 +231,7 @@ func (l logged) values(fields map[string]string) map[string]string {
 	return values
 }
 
-// check compares a line with the page.
+// check compares a line with its documentation.
 func (p logPage) check(t *testing.T, l logged, repetition bool) {
 	t.Helper()
 	if level := strings.ToLower(l.level.String()); level != p.levels[l.line()] {

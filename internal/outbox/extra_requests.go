@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// requests counts and times the requests that a sender makes for one message, usually one. Each
-// request has the full timeout, which starts when the request does, not when the sender prepares it
-// or waits to begin it. Only the requests for a callback answer share one timeout.
+// requests counts and times the requests that a sender makes for one message. Each request has the
+// full timeout, which starts when the request begins, not while the sender prepares it or waits to
+// begin it. All requests for a callback answer share one timeout.
 type requests struct {
 	term    *term
 	lane    *lane
@@ -47,8 +47,8 @@ func (r *requests) begin(ctx context.Context) error {
 	return nil
 }
 
-// awaitLease waits until the lease lasts long enough for the first request. The lease was checked
-// before the sender prepared the request, which may have taken a long time.
+// awaitLease waits until the lease lasts long enough for the first request. It checks the lease
+// again because the sender may have taken a long time to prepare the request.
 func (r *requests) awaitLease(ctx context.Context) error {
 	for {
 		err := r.term.whyNot(r.timeout)
@@ -71,16 +71,16 @@ func (r *requests) count() int {
 
 // extraRequest is a request for a message after its first one. It waits for the total limit,
 // because the messenger counts it like any other. It does not wait for the limits of its chat,
-// which could take a minute in the middle of a message; the chat's next message waits for them
-// instead. Because its lane already holds a send slot, it goes before all lanes that still wait for
-// one.
+// which could take a minute in the middle of a message; the chat's next message waits longer
+// instead. It goes before all lanes that wait for a send slot, because its lane already holds one.
 type extraRequest struct {
 	lane    *lane
 	message Message
 	begin   chan error // receives nil when it may begin, errStopped if it must not
 }
 
-// awaitExtra waits until a lane may begin an extra request for its current message.
+// awaitExtra waits until a lane may begin an extra request for its current message. It fails if the
+// dispatcher stops or the context ends before that.
 func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
 	r := extraRequest{l, m, make(chan error, 1)}
 	select {
@@ -96,8 +96,8 @@ func (t *term) awaitExtra(ctx context.Context, l *lane, m Message) error {
 	}
 }
 
-// onAsked queues an extra request. The previous request for the message has ended, so it
-// is counted now.
+// onAsked queues an extra request. It counts the previous request for the message, which has just
+// ended.
 func (t *term) onAsked(r extraRequest, now time.Time) {
 	r.lane.chat.setLimits(t.settings.Limits.forChat(r.message.Private))
 	t.countRequest(r.lane, now)

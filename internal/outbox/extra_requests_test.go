@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// inForms returns a messenger that accepts only the last of several forms of the first item. Each
-// request takes a while.
+// inForms returns a messenger that makes several requests for item 1, and one for any other item.
+// Each request takes the given time.
 func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	t.Helper()
 	m := newMessenger(t, answersAfter(lasts))
@@ -23,9 +23,9 @@ func inForms(t *testing.T, forms int, lasts time.Duration) *messenger {
 	return m
 }
 
-// TestExtraRequests: every request for a message counts. An extra one waits only for the total
-// limit, ahead of other chats; the next message of the chat waits for all of them. Each of these
-// requests has the full timeout.
+// TestExtraRequests: extra requests for a message count against the limits. An extra request waits
+// only for the total limit, and goes ahead of other chats. The chat's next message waits until the
+// limits allow it after all of them. Each request has the full timeout.
 func TestExtraRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestExtraRequests(t *testing.T) {
 }
 
 // TestStopBeforeAnExtraRequest: a stopping dispatcher begins no extra request. The next dispatcher
-// sends the message.
+// sends the message again, which is not a possible duplicate.
 func TestStopBeforeAnExtraRequest(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]Limits{"in flight": {}, "waiting": {Total: []Window{{1, time.Minute}}}} {
@@ -90,8 +90,8 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 	}
 }
 
-// TestExtraRequestsWhileTheCircuitIsOpen: while the circuit is open, an extra request waits like a
-// lane, and probes when the pause is over.
+// TestExtraRequestsWhileTheCircuitIsOpen: while the circuit is open, an extra request waits. When
+// the pause is over, it is the request that probes.
 func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,10 +127,10 @@ func TestExtraRequestsWhileTheCircuitIsOpen(t *testing.T) {
 	})
 }
 
-// TestPreparationTakesNoTimeFromTheRequest: preparation before the first request, such as drawing a
-// picture, does not shorten the request's timeout. The request waits until the lease lasts long
-// enough. It does not begin if the dispatcher stops meanwhile, if the lease is not renewed, or if
-// the preparation takes longer than a request may.
+// TestPreparationTakesNoTimeFromTheRequest: the time that the sender takes before the first
+// request, for example to draw a picture, does not shorten the request's timeout. The request waits
+// until the lease lasts long enough. It does not begin if the dispatcher stops, if the lease is not
+// renewed, or if the preparation takes longer than the timeout.
 func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 	t.Parallel()
 	const s = time.Second

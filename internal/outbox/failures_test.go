@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// checkBackoff checks the pauses between requests that began at these times.
+// checkBackoff checks that the pauses between requests grow from 0.5 s to 20 s, within the jitter.
+// The requests began at the given times and took no time.
 func checkBackoff(t *testing.T, begun []time.Time) {
 	t.Helper()
 	base := 500 * time.Millisecond
@@ -19,8 +20,8 @@ func checkBackoff(t *testing.T, begun []time.Time) {
 	}
 }
 
-// TestBackoff: the pauses after failures that the item did not cause grow, and such failures never
-// make it a dead letter.
+// TestBackoff: the pauses after failures that the item did not cause grow. The item never becomes a
+// dead letter because of such failures.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{Unreachable, Unauthorized, Migrated, "of a new kind"} {
@@ -52,7 +53,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestBackoffIsForgotten: the backoff of a lane ends when the lane has nothing more to send.
+// TestBackoffIsForgotten: the backoff of a lane starts over after the lane had nothing to send.
 func TestBackoffIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +62,7 @@ func TestBackoffIsForgotten(t *testing.T) {
 			1: nil, 2: slices.Repeat([]error{failure(Unreachable)}, 100), 3: {failure(Unreachable)},
 		}))
 		p := dispatch(t, store, sender, Settings{Limits: Limits{Group: []Window{{1000, time.Hour}}}})
-		store.put(row{chat: 1}) // keeps the lane in memory for its pace
+		store.put(row{chat: 1}) // counts against the limit, which keeps the lane in memory
 		store.put(row{chat: 1, expires: time.Now().Add(5 * time.Minute)})
 		p.Wake(1)
 		advance(t, 6*time.Minute)
@@ -76,7 +77,7 @@ func TestBackoffIsForgotten(t *testing.T) {
 	})
 }
 
-// TestRateLimitedWithoutATime: the pauses after rate limits without a retry time grow, and are at
+// TestRateLimitedWithoutATime: without a RetryAfter, the pauses after rate limits grow and are at
 // least a second long.
 func TestRateLimitedWithoutATime(t *testing.T) {
 	t.Parallel()
@@ -99,8 +100,8 @@ func TestRateLimitedWithoutATime(t *testing.T) {
 	})
 }
 
-// TestFailuresEnd: requests that fail for an unknown reason are not retried forever. After the last
-// attempt, the lane continues.
+// TestFailuresEnd: after Settings.MaxFailures requests that failed for an unknown reason, an item
+// becomes a dead letter and the lane continues with the next item.
 func TestFailuresEnd(t *testing.T) {
 	t.Parallel()
 	others := []error{failure(Unreachable), rateLimited(time.Second), rateLimited(0), failure(Unauthorized)}
@@ -123,7 +124,7 @@ func TestFailuresEnd(t *testing.T) {
 			// Other failures in between do not count.
 			var errs []error
 			for n := range c.requests {
-				if n < 4 { // the fifth would be final
+				if n < 4 { // a fifth one would make the item Uncertain
 					errs = append(errs, failure(Ambiguous))
 				}
 				errs = append(append(errs, others...), c.err)

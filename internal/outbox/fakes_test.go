@@ -42,7 +42,7 @@ func (h *fakeLease) Remaining() time.Duration {
 // request is a request that the messenger received.
 type request struct {
 	ids     []int64 // of the covered items
-	extra   bool    // a further form of the message of the previous request
+	extra   bool    // not the first request for the message
 	chat    ChatID
 	message Message
 	begun   time.Time
@@ -55,12 +55,12 @@ type messenger struct {
 	t      *testing.T
 	answer func(ctx context.Context, m Message) error // answers a request; nil: immediate success
 	fits   int                                        // items that fit into one message; 0: all
-	silent func(m Message) bool                       // needs no request; nil: none
-	forms  func(m Message) int                        // requests for m; the last counts; nil: one
+	silent func(m Message) bool                       // skips begin if it returns true; nil: never
+	forms  func(m Message) int                        // number of requests for m; the last one's error counts; nil: one
 
 	mu          sync.Mutex
 	busy        map[Lane]bool
-	maxInFlight int // maximum of concurrent requests
+	maxInFlight int // maximum number of messages being sent at the same time
 	requests    []request
 }
 
@@ -69,7 +69,7 @@ func newMessenger(t *testing.T, answer func(ctx context.Context, m Message) erro
 	return &messenger{t: t, answer: answer, busy: make(map[Lane]bool)}
 }
 
-// messageID returns the messenger's id of the message for an item.
+// messageID returns the id that messenger gives to the message for an item.
 func messageID(item int64) int64 { return 1000 + item }
 
 func (m *messenger) Send(ctx context.Context, message Message, begin Begin) (_ Receipt, err error) {
@@ -114,7 +114,7 @@ func (m *messenger) setBusy(l Lane, busy bool) {
 	m.maxInFlight = max(m.maxInFlight, len(m.busy))
 }
 
-// request makes a request for the first items of a message.
+// request makes a request for the first covered items of a message.
 func (m *messenger) request(ctx context.Context, message Message, covered int, extra bool) (err error) {
 	r := request{chat: message.Lane.Chat, extra: extra, message: message, begun: time.Now()}
 	for _, item := range message.Items[:covered] {
@@ -135,7 +135,7 @@ func (m *messenger) request(ctx context.Context, message Message, covered int, e
 	return m.answer(ctx, message)
 }
 
-// to returns the requests for a chat.
+// to returns the requests to a chat.
 func (m *messenger) to(chat ChatID) []request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,14 +148,13 @@ func (m *messenger) to(chat ChatID) []request {
 	return to
 }
 
-// all returns all requests.
 func (m *messenger) all() []request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.requests)
 }
 
-// ids returns the items of the requests for a chat.
+// ids returns the ids of the items in the requests to a chat.
 func (m *messenger) ids(chat ChatID) []int64 {
 	var ids []int64
 	for _, r := range m.to(chat) {
@@ -172,8 +171,8 @@ func rateLimited(advance time.Duration) *Failure {
 	return &Failure{Kind: RateLimited, RetryAfter: advance, Err: errors.New("too many requests")}
 }
 
-// scripted answers the requests for an item with its errors in order, then with success. errPanic
-// makes the sender panic.
+// scripted answers the requests for an item, given by its id, with its errors in order, and then
+// with success. For errPanic the sender panics.
 func scripted(errs map[int64][]error) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		item := m.Row
@@ -190,7 +189,7 @@ func scripted(errs map[int64][]error) func(context.Context, Message) error {
 
 var errPanic = errors.New("sender is broken")
 
-// answersAfter succeeds after a delay, or fails like a client whose request is canceled.
+// answersAfter succeeds after a delay, or fails as Ambiguous if the context ends before that.
 func answersAfter(d time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, _ Message) error {
 		if err := sleep(ctx, d); err != nil {
@@ -212,7 +211,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// advance lets time pass, and then lets everything happen that is due.
+// advance lets time pass, and then waits until all goroutines of the bubble are blocked.
 func advance(t *testing.T, d time.Duration) {
 	t.Helper()
 	if err := sleep(context.Background(), d); err != nil {
@@ -227,7 +226,7 @@ func hang(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// ignoresCancel succeeds after a long time, ignoring its context.
+// ignoresCancel succeeds after a delay, even if its context ends before that.
 func ignoresCancel(d time.Duration) func(context.Context, Message) error {
 	return func(context.Context, Message) error { return sleep(context.Background(), d) }
 }
@@ -241,8 +240,8 @@ func inBubble(t *testing.T, name string, f func(t *testing.T)) {
 	})
 }
 
-// process is a running dispatcher. It runs until it is stopped or the test ends, and must end
-// without an error.
+// process is a running dispatcher. It is stopped when the test ends. An error that the test does
+// not receive from ended fails the test.
 type process struct {
 	*Dispatcher
 	t      *testing.T
@@ -273,7 +272,7 @@ func start(t *testing.T, d *Dispatcher, serve func(ctx context.Context) error) *
 	return p
 }
 
-// dispatch starts a dispatcher that sends each item in its own message, unless the settings differ.
+// dispatch starts a dispatcher. Unless the settings differ, it sends each item in its own message.
 func dispatch(t *testing.T, store Store, sender Sender, settings Settings) *process {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -287,14 +286,13 @@ func dispatchWith(t *testing.T, store Store, sender Sender, settings Settings, l
 	return run(t, NewDispatcher(store, sender, slog.New(slog.DiscardHandler), settings), lease)
 }
 
-// run starts a dispatcher.
 func run(t *testing.T, d *Dispatcher, lease Lease) *process {
 	t.Helper()
 	return start(t, d, func(ctx context.Context) error { return d.Run(ctx, lease) })
 }
 
-// dispatchTerm is like dispatch but also returns the term, whose fields may be read only while all
-// goroutines are blocked.
+// dispatchTerm is like dispatch but also returns the term. A test may read its fields only while
+// all other goroutines are blocked.
 func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (*process, *term) {
 	t.Helper()
 	if settings.Bounds.Merge == 0 {
@@ -305,7 +303,7 @@ func dispatchTerm(t *testing.T, store Store, sender Sender, settings Settings) (
 	return start(t, d, term.run), term
 }
 
-// checkEmpty reports everything that an idle dispatcher still keeps in memory.
+// checkEmpty reports what the dispatcher still keeps in memory, as an error of the test.
 func (t *term) checkEmpty(test *testing.T) {
 	test.Helper()
 	inMemory := map[string]int{
@@ -328,10 +326,10 @@ func (t *term) laneCount() int {
 	return n
 }
 
-// Wake wakes the lanes of the chats.
+// Wake wakes the Messages lanes of the chats.
 func (p *process) Wake(chats ...ChatID) { p.Dispatcher.Wake(lanesOf(chats)...) }
 
-// WakeCallbackAnswers wakes the lane of the callback answers of a chat.
+// WakeCallbackAnswers wakes the CallbackAnswers lane of a chat.
 func (p *process) WakeCallbackAnswers(chat ChatID) {
 	p.Dispatcher.Wake(Lane{Chat: chat, Kind: CallbackAnswers})
 }
@@ -344,7 +342,7 @@ func lanesOf(chats []ChatID) []Lane {
 	return all
 }
 
-// stop stops the dispatcher, and returns how long that took.
+// stop stops the dispatcher and returns how long stopping took.
 func (p *process) stop() time.Duration {
 	p.t.Helper()
 	begun := time.Now()
@@ -373,9 +371,9 @@ func checkBetween(t *testing.T, what string, got, low, high time.Duration) {
 	}
 }
 
-// messengerLimits returns Telegram's limits as documented in https://core.telegram.org/bots/faq:
-// about one message per second in a chat (groups tolerate short bursts), 20 per minute in a group,
-// and 30 per second in total.
+// messengerLimits returns the limits of https://core.telegram.org/bots/faq: one message per second
+// in a private chat, 20 per minute in a group, and 30 per second in total. In a group it allows
+// bursts of five messages within five seconds.
 func messengerLimits() Limits {
 	return Limits{
 		Private: []Window{{1, time.Second}},

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rateLimitedUntil rate limits each chat until its time is over, and otherwise succeeds.
+// rateLimitedUntil rate limits each chat for the given time from now, and then succeeds.
 func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) func(context.Context, Message) error {
 	begun := time.Now()
 	return func(_ context.Context, m Message) error {
@@ -20,7 +20,8 @@ func rateLimitedUntil(until map[ChatID]time.Duration, retryAfter time.Duration) 
 	}
 }
 
-// TestOneLaneProbes: if all chats are rate limited, only one lane at a time probes.
+// TestOneLaneProbes: while all chats are rate limited, only one lane at a time makes a request.
+// When a request succeeds, all other lanes follow.
 func TestOneLaneProbes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -38,8 +39,8 @@ func TestOneLaneProbes(t *testing.T) {
 		if n := store.count(rowSent); n != chats {
 			t.Errorf("%d of %d are sent", n, chats)
 		}
-		// Four at first, two more before the third answer is known, then one about every seven
-		// seconds, and all of them once the circuit closes.
+		// Four requests at first and two more before the third answer is known. Then a probe about
+		// every seven seconds, and one request for each chat after the circuit closes.
 		if n := len(sender.all()); n < chats+4+7 || n > chats+6+9 {
 			t.Errorf("%d requests for %d messages", n, chats)
 		}

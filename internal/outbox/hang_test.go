@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestHangingSender: a hanging sender is canceled, and its slot is reused even if it ignores the
-// cancellation.
+// TestHangingSender: a hanging sender is canceled at the timeout. If it ignores the cancellation,
+// its send slot is free for other lanes a second later.
 func TestHangingSender(t *testing.T) {
 	t.Parallel()
 	heeding := func(ctx context.Context) error { return &Failure{Kind: Ambiguous, Err: hang(ctx)} }
@@ -25,7 +25,7 @@ func TestHangingSender(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings   Settings
 		hang       func(context.Context) error
-		want       time.Duration // until the slot is free
+		want       time.Duration // until the send slot is free
 		duplicates int
 	}{
 		"default":                  {Settings{}, heeding, 5 * time.Second, 1},
@@ -78,12 +78,12 @@ func (f senderFunc) Send(ctx context.Context, m Message, begin Begin) (Receipt, 
 	return f(ctx, m)
 }
 
-// TestHangingStore: a hanging call of the store is canceled, so it does not block sending for long.
+// TestHangingStore: a hanging call of the store is canceled after storeTimeout and repeated.
 func TestHangingStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, nil)
-		hung := map[bool]bool{} // whether a take and the persisting of a result have hung
+		hung := map[bool]bool{} // which calls have hung: those with results, those without
 		store.onAdvance = func(ctx context.Context, results []Result, _ []Lane) error {
 			if persists := len(results) > 0; !hung[persists] {
 				hung[persists] = true

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestStoreIsUnavailable: while the database is unavailable, nothing is lost or sent twice. The log
-// reports the start and the end.
+// TestStoreIsUnavailable: if the store is unavailable for a while, nothing is lost or sent twice.
+// The log reports the start and the end.
 func TestStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	const chats, items, outage = 20, 10, 10 * time.Minute
@@ -25,7 +25,7 @@ func TestStoreIsUnavailable(t *testing.T) {
 				}
 				return failure(Rejected)
 			})
-			start := time.Now() // before anything is taken, or during a request
+			start := time.Now() // of the outage: before the first take, or during a request
 			if latency > 0 {
 				start = start.Add(10 * time.Millisecond)
 			}
@@ -85,7 +85,8 @@ func TestStoreIsUnavailable(t *testing.T) {
 	}
 }
 
-// TestPoison: an entry that can never be persisted or taken delays nothing else.
+// TestPoison: a result that can never be persisted, or a lane that can never be taken, does not
+// delay the other chats for long.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	const poisoned, chats, rounds = ChatID(0), 60, 30
@@ -137,8 +138,8 @@ func TestPoison(t *testing.T) {
 // rowIn returns the stored row of the message.
 func (m Message) rowIn(store *memory) row { return store.row(m.Row.ID) }
 
-// TestStepsAreBatched: results and takes that come up during a step are persisted together in the
-// next one.
+// TestStepsAreBatched: only one batch is written at a time. The results and takes that come up
+// meanwhile form the next batch, up to maxBatch.
 func TestStepsAreBatched(t *testing.T) {
 	t.Parallel()
 	for _, parallel := range []int{8, 32, 600} {

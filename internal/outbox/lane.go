@@ -30,22 +30,22 @@ func nextPause(b *retry.Backoff) time.Duration {
 	return pause
 }
 
-// lane is the dispatcher's state of a queue: not its items, only whether there may be any and when
-// the next may be sent. It is kept in memory from the wake or poll that adds it until it has
-// nothing to send and its pace limits nothing.
+// lane is the dispatcher's state of a queue. It does not hold the items, only whether there may be
+// any and when the next one may be sent. It stays in memory until the queue has nothing to send and
+// recent requests no longer count against the chat's limits.
 type lane struct {
 	Lane
 	state     state
 	woken     bool          // an item was added since the last take
 	summarize bool          // summarize it before the next take
-	level     int           // priority of an item that starts to wait now
+	level     int           // priority at the start of a wait
 	since     time.Time     // when it began to wait for its next turn; see rank
 	notBefore time.Time     // earliest time of the next request, apart from the pace
 	backoff   retry.Backoff // yields the pause after the next failure; nil: no recent failure
 	chat      *chatPace
-	counted   int       // requests for the current message that are already counted in the pace
+	counted   int       // requests for the current message that the pace already counts
 	repeats   bool      // the next request may repeat one of unknown outcome
-	readyAt   time.Time // when it became ready for its turn; zero: it is not
+	readyAt   time.Time // when it became ready for its turn; zero: not yet
 	refused   int64     // id of the item last refused for an unknown reason
 	refusedAt time.Time // when that item was first refused; zero: never
 
@@ -56,7 +56,7 @@ type lane struct {
 type state int
 
 const (
-	idle   state = iota // nothing to send; kept for its pace
+	idle   state = iota // nothing to send; in memory because of the chat's pace
 	paused              // may not send yet
 	ready               // may send, and waits for its turn
 	busy                // being taken, sent or persisted
@@ -99,17 +99,17 @@ func rank(since time.Time, level int) time.Time {
 	return since.Add(-time.Duration(level) * levelEvery)
 }
 
-// chatPace is the pace of a chat. All its lanes share it, except for answers to buttons.
+// chatPace is the pace of a chat. All lanes of the chat share it, except for callback answers.
 type chatPace struct {
 	pace
 	edits    pace // requests of pages and boards
 	inFlight int  // lanes that hold a send slot
 }
 
-// setLimits sets the limits of a chat. Pages and boards use at most half of them, rounded up, and
-// leave the rest to messages. They are also at least a second apart: if buttons are pressed in
-// quick succession, only the last press matters, and it must not wait because earlier presses have
-// used up the burst.
+// setLimits sets the limits of a chat. Pages and boards may use half of each limit, rounded up; the
+// rest is left to messages. They are also at least a second apart: if buttons are pressed in quick
+// succession, only the last press matters, and it must not wait because earlier presses have used
+// up the limit.
 func (c *chatPace) setLimits(windows []Window) {
 	c.windows, c.edits.windows = windows, nil
 	if len(windows) > 0 {
@@ -130,7 +130,7 @@ func (l *lane) paceAllowsAt(now time.Time) time.Time {
 	return latest(at, l.chat.edits.next(now, 0))
 }
 
-// requested records the end of a request.
+// requested counts a request that ended now against the limits of the chat.
 func (l *lane) requested(now time.Time) {
 	l.chat.add(now)
 	if l.Kind != Messages {
@@ -152,7 +152,7 @@ func (l Lane) others() []Lane {
 	}
 }
 
-// laneHeap is a heap with the lane of the earliest order first.
+// laneHeap is a heap of lanes with the earliest order first.
 type laneHeap []*lane
 
 func (h laneHeap) Len() int           { return len(h) }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// limitedLease is a Lease that lasts until a given time, unless it is renewed.
+// limitedLease is a Lease that lasts until the given time.
 type limitedLease struct {
 	mu    sync.Mutex
 	until time.Time
@@ -29,8 +29,8 @@ func (l *limitedLease) renew(d time.Duration) {
 	l.until = time.Now().Add(d)
 }
 
-// TestLeaseIsLongEnoughForRequests: a request starts only if it ends before another instance can
-// take the lease. After a renewal, requests resume soon.
+// TestLeaseIsLongEnoughForRequests: a request starts only if the lease lasts longer than its
+// timeout, with a margin. After a renewal, requests resume within leasePoll.
 func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -75,8 +75,8 @@ func TestLeaseIsLongEnoughForRequests(t *testing.T) {
 	}
 }
 
-// TestLeaseIsLost: a dispatcher that lost the lease ends at its next write, cancels its requests
-// and writes nothing more.
+// TestLeaseIsLost: a dispatcher that lost the lease notices that at its next write. It then cancels
+// its requests, returns ErrLeaseLost and writes nothing more.
 func TestLeaseIsLost(t *testing.T) {
 	t.Parallel()
 	for name, act := range map[string]func(p *process, store *memory){

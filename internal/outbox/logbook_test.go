@@ -38,7 +38,7 @@ func (b *logbook) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// add adds attributes. Like every handler, it inlines groups without a name.
+// add adds attributes. It inlines groups without a name, as slog requires of a handler.
 func (l logged) add(attrs ...slog.Attr) {
 	for _, a := range attrs {
 		if a.Key == "" && a.Value.Kind() == slog.KindGroup {
@@ -55,14 +55,13 @@ func (b *logbook) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (b *logbook) WithGroup(string) slog.Handler { return b }
 
-// all returns all records.
 func (b *logbook) all() []logged {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(*b.entries)
 }
 
-// lines returns the records with this message.
+// lines returns the records with the given message.
 func (b *logbook) lines(message string) []logged {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +74,7 @@ func (b *logbook) lines(message string) []logged {
 	return lines
 }
 
-// countFrom returns the number of records of at least this level.
+// countFrom returns the number of records at or above a level.
 func (b *logbook) countFrom(level slog.Level) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -43,7 +43,7 @@ func (m *memory) advance(
 	return turns, nil
 }
 
-// persist changes the state of a row.
+// persist changes the state of a row, and tells the model.
 func (m *memory) persist(r *row, state rowState) {
 	r.state = state
 	m.tell(func(q *queuemodel.Model) { q.Wrote(r.ID, state) })
@@ -77,7 +77,7 @@ func (m *memory) finish(r Result) {
 	if r.Message.Action == Send {
 		asked = min(asked, r.coveredItems())
 	}
-	// The first rows get this state, the others wait.
+	// The first rows, ending many, get this state. The others wait.
 	f, state, ending := r.Failure, rowPlanned, asked
 	switch {
 	case f == nil:
@@ -119,7 +119,7 @@ func (m *memory) finish(r Result) {
 	}
 }
 
-// finishChat persists what the result means for the chat.
+// finishChat freezes, parks or unparks the chat, depending on the result.
 func (m *memory) finishChat(r Result) {
 	lane, chat := r.Message.Lane, r.Message.Lane.Chat
 	if lane.Kind == CallbackAnswers {
@@ -172,26 +172,27 @@ func (m *memory) show(r Result, rows []*row) {
 	}
 }
 
-// isOver reports whether a row must not be sent any more.
+// isOver reports whether a row must no longer be sent.
 func (m *memory) isOver(r *row) bool {
 	return !r.expires.IsZero() && !r.expires.After(time.Now()) || m.isOutdated(r)
 }
 
-// isOutdated reports whether a newer page of the same message waits.
+// isOutdated reports whether the row is a page and a newer page of the same message waits.
 func (m *memory) isOutdated(r *row) bool {
 	return r.action == Page && r.object != "" && slices.ContainsFunc(m.rows[r.ID:], func(newer *row) bool {
 		return newer.object == r.object && newer.open()
 	})
 }
 
-// forgetContent forgets the content of a row's message, because it is now unknown.
+// forgetContent forgets what the message of an edit shows, because the outcome of a request for the
+// edit is unknown.
 func (m *memory) forgetContent(r *row) {
 	if t := m.shown[r.object]; t != nil && r.action != Send && r.batch != 0 {
 		t.fingerprint = ""
 	}
 }
 
-// take takes the next message of a lane.
+// take takes the next message of a lane, unless the lane has to wait.
 func (m *memory) take(l Lane, bounds Bounds) Turn {
 	turn, open := Turn{Lane: l}, m.openIn(l)
 	if len(open) == 0 || m.blocked(l) {
@@ -233,7 +234,7 @@ func (m *memory) take(l Lane, bounds Bounds) Turn {
 	return turn
 }
 
-// begin records the start of a request in a lane.
+// begin records that a request of a lane begins.
 func (m *memory) begin(l Lane) {
 	m.lastRequest[l] = &takenRequest{chat: l.Chat}
 	if l.Kind != CallbackAnswers {
@@ -241,7 +242,7 @@ func (m *memory) begin(l Lane) {
 	}
 }
 
-// merge returns how many rows a message covers.
+// merge returns how many of the open rows, counted from the first, the next message covers.
 func (m *memory) merge(open []*row, most int) int {
 	n, head := 1, open[0]
 	together := func(r *row) bool {
@@ -258,7 +259,8 @@ func (m *memory) merge(open []*row, most int) int {
 	return n
 }
 
-// message returns the message that covers the rows.
+// message returns the message that covers the rows. For an edit, its items are the content of the
+// edited message.
 func (m *memory) message(l Lane, rows []*row) *Message {
 	head := rows[0]
 	message := &Message{
@@ -281,7 +283,6 @@ func (m *memory) message(l Lane, rows []*row) *Message {
 	return message
 }
 
-// items returns the items of rows.
 func items(rows []*row) []Item {
 	items := make([]Item, len(rows))
 	for i, r := range rows {

@@ -14,36 +14,36 @@ import (
 
 var errUnavailable = errors.New("the database is unavailable")
 
-// memory is a correct Store in memory. Its hooks run first and may fail or hang.
+// memory is a correct Store in memory. Each hook on… runs before its method and may fail or block
+// it.
 type memory struct {
 	onWaiting   func(ctx context.Context) error
 	onRecent    func(ctx context.Context) error
 	onSurvey    func(ctx context.Context) error
 	onSummarize func(lanes []Lane) error
 	onAdvance   func(ctx context.Context, results []Result, lanes []Lane) error
-	// afterAdvance runs once everything is persisted. Its error means that the answer was lost.
+	// afterAdvance runs after Advance has persisted everything. Its error stands for a lost answer.
 	afterAdvance func(turns []Turn) error
 
-	model    *queuemodel.Model // is notified of all changes; nil: none
+	model    *queuemodel.Model // is notified of all changes; may be nil
 	counts   *tally
-	parksFor time.Duration // pause of a chat after a refusal
+	parksFor time.Duration // how long a chat is parked after Forbidden
 
 	mu     sync.Mutex
-	epoch  int64           // of the dispatcher that may write
-	leased time.Time       // end of the lease, zero if it was released
+	epoch  int64           // the current epoch; writes of other epochs fail
+	leased time.Time       // end of the lease; zero: it was released
 	rows   []*row          // by id
 	lanes  map[Lane][]*row // open rows, and some that have ended
 	frozen map[ChatID]chatPause
-	// parked is the end of the pause of chats that refused the last request.
+	// parked holds, for each parked chat, when the next request may be tried.
 	parked      map[ChatID]time.Time
 	private     map[ChatID]bool
 	moved       map[ChatID]int64         // new messenger ids of migrated chats
 	shown       map[string]*shownMessage // by object
-	requests    []*takenRequest          // all except callback answers
+	requests    []*takenRequest          // without callback answers
 	lastRequest map[Lane]*takenRequest
 }
 
-// chatPause is the pause of a frozen chat.
 type chatPause struct {
 	until time.Time
 	epoch int64 // of the dispatcher that persisted it
@@ -56,10 +56,11 @@ type shownMessage struct {
 	fingerprint string
 }
 
-// takenRequest is a request, from the take of its rows until its result is persisted.
+// takenRequest is a request as the store sees it: it begins with the take of its rows and ends when
+// its result is persisted.
 type takenRequest struct {
 	chat  ChatID
-	ended time.Time // zero if unknown
+	ended time.Time // zero: not ended
 }
 
 func newMemory() *memory {
@@ -78,12 +79,13 @@ func (m *memory) tell(change func(*queuemodel.Model)) {
 	}
 }
 
-// blocked reports whether a lane is blocked because its chat is parked.
+// blocked reports whether the chat's parking keeps a lane from sending.
 func (m *memory) blocked(l Lane) bool {
 	return l.Kind != CallbackAnswers && m.parked[l.Chat].After(time.Now())
 }
 
-// wait returns how long a lane must wait because of its chat or its first row.
+// wait returns how long a row at the head of its lane must wait, because of its own pause or
+// because its chat is frozen.
 func (m *memory) wait(head *row) time.Duration {
 	until := head.notBefore
 	if frozen := m.frozen[head.chat].until; head.action != CallbackAnswer && frozen.After(until) {
@@ -143,7 +145,7 @@ func (m *memory) Recent(ctx context.Context, within time.Duration) ([]Request, e
 	return requests, ctx.Err()
 }
 
-// mayWrite returns an error unless the dispatcher with this epoch may write.
+// mayWrite returns ErrLeaseLost unless the epoch is current.
 func (m *memory) mayWrite(epoch int64, call string) error {
 	if epoch != m.epoch {
 		return fmt.Errorf("%s: %w", call, ErrLeaseLost)
@@ -151,7 +153,7 @@ func (m *memory) mayWrite(epoch int64, call string) error {
 	return nil
 }
 
-// Resume puts the deferred rows back.
+// Resume implements Store.
 func (m *memory) Resume(ctx context.Context, epoch int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -168,7 +170,7 @@ func (m *memory) Resume(ctx context.Context, epoch int64) error {
 	return ctx.Err()
 }
 
-// kindSummary is the kind of a row that stands for several.
+// kindSummary is the kind of a row that summarizes several rows.
 const kindSummary = "summary"
 
 func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
@@ -200,8 +202,8 @@ func (m *memory) Survey(ctx context.Context, largest int) (Survey, error) {
 	return s, ctx.Err()
 }
 
-// Summarize ends rows that are over. If too many wait in a lane, all others that certainly did not
-// arrive are merged into the first of them, and so are older summaries.
+// Summarize implements Store. Unlike a real store, it summarizes all new messages of an overfull
+// lane that have certainly not arrived, whatever their content.
 func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (s Summarized, err error) {
 	if m.onSummarize != nil {
 		if err := m.onSummarize(lanes); err != nil {
@@ -241,7 +243,7 @@ func (m *memory) Summarize(ctx context.Context, epoch int64, lanes []Lane, bound
 	return s, ctx.Err()
 }
 
-// unite makes the first of several rows stand for all of them.
+// unite makes the first of several rows the summary of all.
 func (m *memory) unite(rows []*row) {
 	first := rows[0]
 	first.Kind, first.expires = kindSummary, time.Time{}

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// covered returns the items of each request for a chat.
+// covered returns the ids of the items in each request to a chat.
 func (m *messenger) covered(chat ChatID) [][]int64 {
 	var covered [][]int64
 	for _, r := range m.to(chat) {
@@ -17,8 +17,8 @@ func (m *messenger) covered(chat ChatID) [][]int64 {
 	return covered
 }
 
-// TestMerging: waiting items of a chat are merged into a message, as many as fit. The rest goes
-// next.
+// TestMerging: a message covers as many waiting items as Bounds.Merge allows and as fit. The others
+// follow in the next messages.
 func TestMerging(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -61,7 +61,7 @@ func TestMerging(t *testing.T) {
 	}
 }
 
-// TestPaceMerges: items that wait for the pace of their chat are merged.
+// TestPaceMerges: items that wait for the limits of their chat are merged.
 func TestPaceMerges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestPaceMerges(t *testing.T) {
 	})
 }
 
-// TestMergedMessageFails: a failure applies to the items that the request covered. After an unknown
-// outcome, the same message is repeated.
+// TestMergedMessageFails: after a refusal, only the first of several items ends, and the others are
+// sent again. After any other failure, the same message is repeated.
 func TestMergedMessageFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -118,7 +118,8 @@ func TestMergedMessageFails(t *testing.T) {
 	}
 }
 
-// TestOverfullLane: a lane over its bound is summarized once, right before its next turn.
+// TestOverfullLane: a lane with more items than Bounds.MaxWaiting is summarized right before its
+// next turn. If that fails, it is repeated.
 func TestOverfullLane(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,8 +157,8 @@ func TestOverfullLane(t *testing.T) {
 	})
 }
 
-// TestLateItem: items whose deadline has passed when their lane gets its turn are not sent. The
-// lane continues without another poll.
+// TestLateItem: items past their deadline are not sent. The lane continues with the next item
+// without waiting for a poll.
 func TestLateItem(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +182,8 @@ func TestLateItem(t *testing.T) {
 	})
 }
 
-// TestCrowdedStore: while too many items wait in all chats together, fewer may wait in each chat.
+// TestCrowdedStore: while more items than Settings.WaitingTotal wait in all chats together, a tenth
+// of Bounds.MaxWaiting may wait in each lane.
 func TestCrowdedStore(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -189,7 +191,8 @@ func TestCrowdedStore(t *testing.T) {
 		store.add(repeat(1, 30)...)
 		store.freeze(1, time.Hour)
 		dispatch(t, store, sender, Settings{WaitingTotal: 29, Bounds: Bounds{MaxWaiting: 50}})
-		// In each chat, a tenth of 50 may wait, or all 50.
+		// In the first round, 5 items may wait, so the 10 become one summary. In the second, 50
+		// may.
 		for round, want := range []int{1, 1 + 10} {
 			store.freeze(2, 2*time.Second)
 			store.add(repeat(2, 10)...)

@@ -10,12 +10,11 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// modelLane returns the lane in the form used by the model.
 func modelLane(l Lane) queuemodel.Lane {
 	return queuemodel.Lane{Chat: int64(l.Chat), Kind: queuemodel.LaneKind(l.Kind)}
 }
 
-// script adds a row for an item of a scenario.
+// script adds a row for an item of a scenario, or replaces the content of a waiting page.
 func (m *memory) script(a addition) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -46,8 +45,8 @@ func (m *memory) script(a addition) {
 	})
 }
 
-// replace puts a page in the place of an untaken one of the same message, and reports whether there
-// was one.
+// replace gives the content of a page to a waiting page of the same message that was never taken.
+// It reports whether there was one.
 func (m *memory) replace(r *row) bool {
 	for _, older := range m.openIn(r.lane()) {
 		if older.object == r.object && older.state == rowPlanned && older.Attempts == 0 {
@@ -60,7 +59,7 @@ func (m *memory) replace(r *row) bool {
 	return false
 }
 
-// editTarget returns the object of an edit, empty if the chat has none.
+// editTarget returns the object of the message to edit, empty if the chat has no message.
 func (m *memory) editTarget(a addition) string {
 	var objects []string
 	for _, r := range m.rows {
@@ -74,7 +73,7 @@ func (m *memory) editTarget(a addition) string {
 	return objects[max(0, len(objects)-1-a.editIndex)]
 }
 
-// unparkAll marks every chat as active, and returns the lanes that may be sent again.
+// unparkAll unparks all chats, and returns their lanes that may send again.
 func (m *memory) unparkAll() []Lane {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +113,7 @@ func (m *memory) fits(message Message, capacity int) int {
 
 var errLost = errors.New("the answer was lost")
 
-// connection is the store as an instance sees it.
+// connection is the store as an instance sees it: with the scripted failures and delays.
 type connection struct {
 	*instance
 }
@@ -136,7 +135,7 @@ func (c connection) Recent(ctx context.Context, within time.Duration) (requests 
 	return requests, err
 }
 
-// refused returns err. If err is ErrLeaseLost, it first records that the store refused the epoch.
+// refused returns err. It records ErrLeaseLost as a refusal of the epoch.
 func (c connection) refused(epoch int64, err error) error {
 	if errors.Is(err, ErrLeaseLost) {
 		c.w.counts.add("the lease was lost")

@@ -11,33 +11,34 @@ import (
 
 var errKilled = errors.New("the process is dead")
 
-// instance is a process: a dispatcher that dispatches while it holds the lease, and the state that
-// cuts it off when it is frozen or killed.
+// instance simulates a process with a dispatcher, which dispatches while it holds the lease. It can
+// be frozen, killed, and cut off from renewing its lease.
 type instance struct {
 	w          *world
 	dispatcher *Dispatcher
 	cancel     context.CancelFunc
 	ended      chan struct{} // closed when all goroutines have ended, except hanging senders
-	killed     chan struct{} // closed at its death: from then on, it has no effect
+	killed     chan struct{} // closed by kill: from then on, the instance has no effect
 
 	mu            sync.Mutex
 	thaw          chan struct{} // nil: not frozen
 	thawedAt      time.Time     // end of the last freeze
 	frozenCheckAt time.Time     // end of the last lease check during a freeze
-	isolatedUntil time.Time     // it cannot renew its lease until then
+	isolatedUntil time.Time     // until then, it cannot renew its lease
 	lease         *heldLease
 	term          *term // nil: not dispatching
 	traps         map[moment]*trap
 	refusedEpoch  int64 // last epoch that the store refused
 }
 
-// trap is an action at the nth moment of a kind.
+// trap is an action to run at the nth of the coming moments of a kind.
 type trap struct {
 	nth int
 	do  func()
 }
 
-// trap runs an action at the nth moment of a kind from now on.
+// trap sets the action to run at the nth moment m from now on. For atOnce, it runs the action
+// itself.
 func (i *instance) trap(m moment, nth int, do func()) {
 	if m == atOnce {
 		do()
@@ -48,7 +49,7 @@ func (i *instance) trap(m moment, nth int, do func()) {
 	i.traps[m] = &trap{nth, do}
 }
 
-// trigger runs the action of a moment.
+// trigger counts a moment, and runs its action if that is due.
 func (i *instance) trigger(m moment) {
 	i.mu.Lock()
 	t := i.traps[m]
@@ -63,7 +64,6 @@ func (i *instance) trigger(m moment) {
 	}
 }
 
-// leads reports whether the instance dispatches.
 func (i *instance) leads() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -92,7 +92,8 @@ func (r *heldLease) left() time.Duration {
 	return time.Until(r.expires)
 }
 
-// Remaining is where a freeze does the most harm, because the lease was just checked.
+// Remaining implements Lease. It reads the lease before it lets the process freeze: a freeze right
+// after the check does the most harm.
 func (r *heldLease) Remaining() time.Duration {
 	r.waitThaw()
 	left := r.left()
@@ -105,7 +106,7 @@ func (r *heldLease) Remaining() time.Duration {
 	return left
 }
 
-// start starts an instance.
+// start starts an instance, which acquires the lease and dispatches whenever the lease is free.
 func (w *world) start() *instance {
 	ctx, cancel := context.WithCancel(context.Background())
 	i := &instance{
@@ -128,7 +129,7 @@ func (w *world) start() *instance {
 	return i
 }
 
-// dispatch runs the dispatcher with a lease, which it renews until it is lost.
+// dispatch runs the dispatcher with a lease, and renews the lease meanwhile.
 func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	i.mu.Lock()
 	i.lease = lease
@@ -155,7 +156,7 @@ func (i *instance) dispatch(ctx context.Context, lease *heldLease) {
 	}
 }
 
-// run is Dispatcher.Run except that it keeps the term.
+// run is like Dispatcher.Run, but keeps the term so that tests can look into it.
 func (i *instance) run(ctx context.Context, lease Lease) error {
 	t := newTerm(i.dispatcher, lease)
 	i.mu.Lock()
@@ -169,7 +170,6 @@ func (i *instance) run(ctx context.Context, lease Lease) error {
 	return t.run(ctx)
 }
 
-// isKilled reports whether the instance is dead.
 func (i *instance) isKilled() bool {
 	select {
 	case <-i.killed:
@@ -179,7 +179,7 @@ func (i *instance) isKilled() bool {
 	}
 }
 
-// waitThaw blocks while the instance is frozen, and reports whether it was.
+// waitThaw blocks while the instance is frozen, and reports whether it was frozen.
 func (i *instance) waitThaw() bool {
 	wasFrozen := false
 	for {
@@ -198,7 +198,7 @@ func (i *instance) waitThaw() bool {
 	}
 }
 
-// freeze suspends the instance for a while.
+// freeze suspends the instance for a while. It does nothing if the instance is frozen already.
 func (i *instance) freeze(d time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -228,7 +228,7 @@ func (i *instance) isolate(d time.Duration) time.Duration {
 	return time.Until(i.lease.expires)
 }
 
-// stop stops the instance gracefully and waits until it has ended.
+// stop stops the instance gracefully, waits for it, and checks how long that takes.
 func (i *instance) stop() {
 	begun := time.Now()
 	i.cancel()
@@ -241,7 +241,7 @@ func (i *instance) stop() {
 	}
 }
 
-// kill kills the instance. Requests in flight may still arrive.
+// kill ends the instance abruptly. Its requests in flight may still arrive.
 func (i *instance) kill() {
 	if lease := i.currentLease(); lease != nil {
 		switch inFlight, arrived := i.w.model.Unwritten(lease.epoch); {
@@ -255,7 +255,8 @@ func (i *instance) kill() {
 	i.cancel()
 }
 
-// call executes a call of the store with its scripted outcome, and reports whether it took effect.
+// call makes a call of the store with its scripted outcome. It reports whether the effect took
+// place, even if the error says that the answer was lost.
 func (i *instance) call(ctx context.Context, calls *[]call, effect func() error) (bool, error) {
 	c := i.w.next(calls)
 	i.waitThaw()
@@ -271,7 +272,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 		return false, err
 	}
 	if i.waitThaw() {
-		// After a freeze, the answer is seen before the timeout.
+		// After a freeze, the instance sees the answer before it sees that ctx has ended.
 		err = i.wait(context.Background(), 0)
 	} else {
 		err = i.wait(ctx, c.slow/2)
@@ -285,7 +286,7 @@ func (i *instance) call(ctx context.Context, calls *[]call, effect func() error)
 	return true, err
 }
 
-// wait waits for the duration, the end of the context or the death of the instance.
+// wait waits for the duration, the end of the context or the end of the instance.
 func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -302,7 +303,8 @@ func (i *instance) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// leaseRefused records that the store refused the epoch, which may happen only once for each epoch.
+// leaseRefused records that the store refused an epoch. A second refusal in a row is an error: the
+// instance should have stopped.
 func (i *instance) leaseRefused(epoch int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -312,7 +314,7 @@ func (i *instance) leaseRefused(epoch int64) {
 	i.refusedEpoch = epoch
 }
 
-// moved is the hook for new ids of chats.
+// moved is Settings.ChatMigrated with its scripted outcome.
 func (i *instance) moved(ctx context.Context, from, to int64) error {
 	i.waitThaw()
 	if err := i.wait(ctx, 0); err != nil {
@@ -347,7 +349,8 @@ func (m *memory) acquire(i *instance) *heldLease {
 	return &heldLease{instance: i, epoch: m.epoch, expires: m.leased}
 }
 
-// renew renews a lease, and reports whether it is still held.
+// renew extends a lease, and reports false if the lease is lost. An isolated or killed instance
+// does not learn that and gets true.
 func (m *memory) renew(r *heldLease) bool {
 	r.waitThaw()
 	m.mu.Lock()
@@ -365,7 +368,6 @@ func (m *memory) renew(r *heldLease) bool {
 	return true
 }
 
-// release releases a lease.
 func (m *memory) release(r *heldLease) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

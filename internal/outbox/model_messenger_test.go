@@ -12,7 +12,7 @@ import (
 
 var errScripted = errors.New("scripted failure")
 
-// Send executes a request with its scripted outcome.
+// Send implements Sender. It makes a request with its scripted outcome.
 func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, error) {
 	w := i.w
 	if i.isKilled() {
@@ -36,7 +36,7 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	var once sync.Once
 	ends := func(class FailureKind) { once.Do(func() { w.model.Ends(r, queuemodel.Answer(class), f.wait) }) }
 	cut := func() { w.model.Cut(r) }
-	if f.notAttempted { // there is no request to cut off
+	if f.notAttempted { // there is no request to cancel
 		cut = func() { ends(Unreachable) }
 	}
 	defer context.AfterFunc(ctx, cut)()
@@ -75,8 +75,8 @@ func (i *instance) Send(ctx context.Context, m Message, begin Begin) (Receipt, e
 	}
 }
 
-// transmit sends a request to the messenger and returns the answer. If the request arrives at all,
-// it arrives at some moment in between.
+// transmit simulates the way of a request to the messenger and back, and returns the answer. The
+// request may arrive at any moment in between, or not at all.
 func (i *instance) transmit(ctx context.Context, lease *heldLease, r *queuemodel.Request, f fate) FailureKind {
 	w, delivers := i.w, f.class == "" || f.class == Ambiguous && f.delivered
 	if i.waitThaw() {

@@ -15,12 +15,12 @@ type fate struct {
 	class        FailureKind   // empty for success
 	lasts        time.Duration // until the answer
 	arrives      int           // time of arrival, in percent of lasts
-	delivered    bool          // for Ambiguous, and if canceled: it arrives
+	delivered    bool          // whether it arrives although it is Ambiguous or canceled
 	notAttempted bool          // it fails before it is sent
-	wait         time.Duration // with RateLimited
-	panics       bool          // with Failed, instead of an answer
-	newID        int64         // with Migrated
-	hangs        time.Duration // time for which it ignores its cancellation
+	wait         time.Duration // RetryAfter, for RateLimited
+	panics       bool          // for Failed: the sender panics
+	newID        int64         // for Migrated
+	hangs        time.Duration // how long it ignores its cancellation
 }
 
 // addition is one item to add to the queue.
@@ -30,81 +30,83 @@ type addition struct {
 	purpose   notice.Purpose
 	thread    int64
 	content   string        // for Edit, Ensure and Page
-	editIndex int           // for Edit and Page: the chat's message, counted from the last
+	editIndex int           // for Edit: which message, counted back from the last; for Page: its number
 	deadline  time.Duration // 0 for none
-	size      int           // as a part of a message
+	size      int           // counts against scenario.capacity
 	alone     bool          // cannot share a message
-	fates     []fate        // of the requests that start with it; the last one is final
+	fates     []fate        // of the requests that start with it, in order; the last one repeats
 }
 
 func (a addition) lane() Lane { return laneOf(a.chat, a.action) }
 
-// eventKind is what happens to an instance.
+// eventKind is the kind of an event. Every kind also adds the items of the event, at once unless
+// stated otherwise.
 type eventKind string
 
 const (
-	stop   eventKind = "stop"   // stops cleanly, restarts later
-	kill   eventKind = "kill"   // dies at once, restarts later
-	freeze eventKind = "freeze" // is suspended for a while and does not notice
-	// isolate: it cannot renew its lease; the items are added shortly before its end.
+	stop   eventKind = "stop"   // an instance stops cleanly, and restarts later
+	kill   eventKind = "kill"   // an instance dies, and restarts later
+	freeze eventKind = "freeze" // an instance is suspended for a while and does not notice
+	// isolate: an instance cannot renew its lease. The items are added shortly before the lease
+	// ends.
 	isolate   eventKind = "isolate"
 	outage    eventKind = "outage" // all requests fail for a while
-	add       eventKind = "add"    // the items are added only then
-	unparkAll eventKind = "unpark" // all parked chats become active again
+	add       eventKind = "add"    // the items are added at the moment of the event
+	unparkAll eventKind = "unpark" // all parked chats are unparked
 )
 
-// moment is a moment at which something happens to an instance.
+// moment is the point in an instance's work at which an event takes effect.
 type moment string
 
 const (
 	atOnce       moment = ""
-	whenStarted  moment = "started"  // loads recent requests; the current leader is stopped
-	whenChecked  moment = "checked"  // has checked its lease
-	whenTaken    moment = "taken"    // the store has committed, the answer has not arrived
-	whenBegun    moment = "begun"    // a request has started
-	whenAnswered moment = "answered" // a request was answered
+	whenStarted  moment = "started"  // before it loads recent requests; the current leader is stopped first
+	whenChecked  moment = "checked"  // after it has checked its lease
+	whenTaken    moment = "taken"    // after the store has committed, before the answer arrives
+	whenBegun    moment = "begun"    // after a request has begun
+	whenAnswered moment = "answered" // after a request was answered
 )
 
-// event is an event from outside.
+// event is one step of a scenario.
 type event struct {
 	after        time.Duration // since the previous event
 	adds         []addition
-	wake         bool
-	strayWake    bool // wake lanes without anything to send
+	wake         bool // wake the lanes of the added items
+	strayWake    bool // wake other lanes too
 	kind         eventKind
 	moment       moment
-	nth          int  // the nth moment of this kind
+	nth          int  // takes effect at the nth such moment
 	other        bool // applies to an instance that does not dispatch
 	lasts        time.Duration
-	beforeExpiry time.Duration // with isolate: time until the lease expires
-	class        FailureKind   // with outage
+	beforeExpiry time.Duration // for isolate: adds the items this long before the lease expires
+	class        FailureKind   // for outage
 }
 
 // call is the scripted outcome of one call of the store.
 type call struct {
-	fails      bool          // has no effect
-	answerLost bool          // has an effect, but the answer is lost
+	fails      bool          // the call has no effect
+	answerLost bool          // the call has its effect, but the answer is lost
 	slow       time.Duration // delay, half before and half after the effect
 }
 
-// scenario is a complete script.
+// scenario is the complete script of one run of TestModel.
 type scenario struct {
 	limits   Limits
 	settings Settings
-	capacity int // size of a message
-	ttl      time.Duration
-	hosts    int
+	capacity int           // maximum size of a message
+	ttl      time.Duration // of the lease
+	hosts    int           // number of hosts, each with one instance at a time
 	// alone means a single instance, which is woken for every item and polls only once a day.
 	alone bool
 
 	events       []event
-	faultTail    time.Duration // how long calls of the store still fail after the last event
-	advances     []call        // in order, over all instances
+	faultTail    time.Duration // how long calls of the store may still fail after the last event
+	advances     []call        // in order, shared by all instances
 	polls        []call
 	recents      []call
 	summaries    []call
-	hasMovedHook bool
-	moves        []bool // success of each call of the hook
+	hasMovedHook bool   // Settings.ChatMigrated is set
+	moves        []bool // success of each call of ChatMigrated
 }
 
 func ms(values ...int64) *rapid.Generator[time.Duration] {
@@ -129,7 +131,7 @@ func drawLimits(t *rapid.T) Limits {
 	}
 }
 
-// drawFailing draws a request that fails for a transient reason.
+// drawFailing draws a request after which its item is sent again.
 func drawFailing(t *rapid.T, callbackAnswer bool) fate {
 	classes := []FailureKind{
 		RateLimited, RateLimited, Unreachable, Ambiguous, Ambiguous, Unauthorized, Failed, Migrated, Forbidden,
@@ -231,7 +233,7 @@ func drawEvent(t *rapid.T, alone bool) event {
 		e.kind = rapid.SampledFrom([]eventKind{kill, kill, freeze, freeze, isolate, isolate, stop, outage, unparkAll}).Draw(t, "kind")
 		moments := []moment{whenBegun, whenChecked, whenTaken, whenAnswered, atOnce, whenStarted}
 		if e.kind == freeze {
-			moments = append(moments[:4:4], whenChecked, whenChecked) // where it does the most harm
+			moments = append(moments[:4:4], whenChecked, whenChecked) // the most harmful moment
 		}
 		e.moment = rapid.SampledFrom(moments).Draw(t, "moment")
 		e.nth = rapid.IntRange(1, 4).Draw(t, "nth")
@@ -306,7 +308,6 @@ func drawScenario(t *rapid.T) scenario {
 	return s
 }
 
-// rules returns the rules for the model.
 func (s scenario) rules() queuemodel.Rules {
 	windows := func(ws []Window) []queuemodel.Window {
 		var rules []queuemodel.Window

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// play executes the scenario, drains the queue, checks the result, and returns the situations that
-// occurred.
+// play runs the scenario, drains the queue and checks the result. It returns how often each
+// situation occurred.
 func (s scenario) play() (map[string]int, error) {
 	w := newWorld(s)
 	for _, e := range s.events {
@@ -30,7 +30,7 @@ func (s scenario) play() (map[string]int, error) {
 	w.mu.Unlock()
 	_ = sleep(context.Background(), time.Minute) // all instances are up again
 	w.drain()
-	// Another item is sent like the first one.
+	// Even after all that, a new item is sent.
 	w.put(event{adds: []addition{{chat: 3, action: Send, purpose: notice.Outcome, fates: []fate{{}}}}, wake: true})
 	w.drain()
 	_ = sleep(context.Background(), 2*time.Minute)
@@ -54,9 +54,8 @@ func (s scenario) play() (map[string]int, error) {
 	return w.counts.counts, err
 }
 
-// TestModel: whatever fails and whichever instance dispatches, each chat receives all its items in
-// order, twice only if the store counted a possible duplicate, and never faster than the limits
-// allow.
+// TestModel: queuemodel finds no violation, whatever fails and whichever instance dispatches. No
+// item is lost, out of order, unexpectedly duplicated, or sent faster than the limits allow.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -69,8 +68,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// TestNewestPage: a page that was tried gives way to the newest one of its message, whatever the
-// outcome.
+// TestNewestPage: a page whose first request failed is not sent again if a newer page of its
+// message waits.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, class := range []FailureKind{RateLimited, Unreachable, Ambiguous, Failed} {
@@ -95,8 +94,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestQuickPresses: after quick presses below a message, the pages of the first and the last press
-// are shown.
+// TestQuickPresses: after ten quick presses below a message, only two pages are sent, the last one
+// among them.
 func TestQuickPresses(t *testing.T) {
 	t.Parallel()
 	press := func(i int) event {
@@ -117,7 +116,7 @@ func TestQuickPresses(t *testing.T) {
 	}
 }
 
-// pressed is a scenario of one instance without any fault.
+// pressed returns a scenario with one instance and without faults. The caller adds the events.
 func pressed() scenario {
 	return scenario{
 		limits: messengerLimits(), capacity: 1, ttl: time.Minute, hosts: 1, alone: true,
@@ -128,7 +127,8 @@ func pressed() scenario {
 	}
 }
 
-// allSituations lists the situations that the scenarios must cover.
+// allSituations lists the situations that TestModelCoversAllSituations expects, by their names in
+// tally.
 var allSituations = []string{
 	"a chat could not be moved",
 	"a chat was moved",
@@ -174,8 +174,8 @@ var allSituations = []string{
 	"too much waited",
 }
 
-// TestModelCoversAllSituations: the scenarios of TestModel cover all situations that the model is
-// meant for. Some are rare, and depend on the order of two goroutines.
+// TestModelCoversAllSituations: scenarios drawn as in TestModel cover all situations. Some are rare
+// and depend on the order of two goroutines, so it plays more scenarios while any is missing.
 func TestModelCoversAllSituations(t *testing.T) {
 	t.Parallel()
 	const usual, most = 200, 2000

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/outbox/queuemodel"
 )
 
-// world is the environment of the dispatchers.
+// world is the environment in which the instances of a scenario run.
 type world struct {
 	scenario
 	model  *queuemodel.Model
@@ -20,24 +20,24 @@ type world struct {
 	counts tally
 
 	mu        sync.Mutex
-	faultFree bool // only requests still fail
-	requests  map[int64]int
+	faultFree bool             // calls of the store no longer fail, and instances keep running
+	requests  map[int64]int    // number of requests, by the id of the first item
 	addresses map[ChatID]int64 // the messenger's ids of the chats
-	outage    FailureKind      // failure of all requests
+	outage    FailureKind      // failure of all requests until the end of the outage
 	until     time.Time        // end of the outage
 	lastCall  time.Time
 	calls     int // calls of the store at lastCall
 	errs      []error
 }
 
-// host runs one instance after another.
+// host runs one instance at a time.
 type host struct {
 	instance *instance
 	down     bool
 	past     []*instance
 }
 
-// tally counts the situations in a scenario.
+// tally counts the situations that occur in a scenario.
 type tally struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -59,7 +59,7 @@ func newWorld(s scenario) *world {
 	}
 	w.db = newMemory()
 	w.db.model, w.db.counts, w.db.epoch = w.model, &w.counts, 0
-	if !s.alone { // an instance polls for what waits there
+	if !s.alone { // polls find the items of the chat when its parking is over
 		w.db.parksFor = 30 * time.Second
 	}
 	for c := range ChatID(6) {
@@ -79,7 +79,7 @@ func (w *world) fail(err error) {
 	w.errs = append(w.errs, err)
 }
 
-// next returns the outcome of the next call of the store.
+// next removes and returns the next of the scripted calls, or a successful one if there is none.
 func (w *world) next(calls *[]call) call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -102,8 +102,8 @@ func (w *world) nextMove() bool {
 	return succeeds
 }
 
-// checkCallRate fails a dispatcher that calls the store in an endless loop, which would stop the
-// fake time.
+// checkCallRate reports a dispatcher that calls the store in an endless loop. It then sleeps,
+// because such a loop would stop the fake clock.
 func (w *world) checkCallRate() {
 	const maxCalls = 500
 	w.mu.Lock()
@@ -119,7 +119,7 @@ func (w *world) checkCallRate() {
 	}
 }
 
-// fate returns the outcome of a request.
+// fate returns the scripted outcome of the next request for a message.
 func (w *world) fate(m Message) fate {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -148,7 +148,6 @@ func (w *world) fate(m Message) fate {
 	return f
 }
 
-// countOutcome counts the situations of a finished request.
 func (w *world) countOutcome(m Message, covered int, class FailureKind, f fate) {
 	w.counts.add("an answer: " + string(class))
 	for what, is := range map[string]bool{
@@ -217,7 +216,8 @@ func (w *world) put(e event) {
 	}
 }
 
-// host returns the instance that dispatches, or another one, with its host.
+// host returns the instance that dispatches, or if other is set one that does not, with its host.
+// If there is none, it returns the first instance.
 func (w *world) host(other bool) (*host, *instance) {
 	all := w.instances()
 	for n, i := range all {
@@ -228,7 +228,7 @@ func (w *world) host(other bool) (*host, *instance) {
 	return w.hosts[0], all[0]
 }
 
-// disrupt applies an event to an instance.
+// disrupt applies an event to an instance, unless the instance is gone or the faults are over.
 func (w *world) disrupt(h *host, i *instance, e event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -285,7 +285,8 @@ func (w *world) wake(lanes ...Lane) {
 	}
 }
 
-// reportNewIDs reports new ids of chats that the bot has not noticed.
+// reportNewIDs stores the new ids of chats, as another part of the bot would, unless ChatMigrated
+// does so.
 func (w *world) reportNewIDs() {
 	if !w.hasMovedHook {
 		w.mu.Lock()
@@ -297,7 +298,8 @@ func (w *world) reportNewIDs() {
 	}
 }
 
-// drain waits until nothing is left to send. Without polls, that requires unparking the chats.
+// drain waits until nothing is left to send, or until it gives up. Without polls, it unparks the
+// chats again and again.
 func (w *world) drain() {
 	const interval, rounds = 10 * time.Second, 1500
 	for range rounds {
@@ -312,7 +314,8 @@ func (w *world) drain() {
 	}
 }
 
-// checkIdle checks what the instances keep in memory while there is nothing to do.
+// checkIdle checks that exactly one instance dispatches, that it keeps nothing in memory, and that
+// its circuit is closed.
 func (w *world) checkIdle() error {
 	leads := 0
 	for _, i := range w.instances() {

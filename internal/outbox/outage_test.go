@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unavailable fails all requests until a given time, and then succeeds. Each answer takes a while.
+// unavailable fails all requests until the given time, and then succeeds. Each request takes as
+// long as lasts.
 func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(context.Context, Message) error {
 	return func(ctx context.Context, m Message) error {
 		if time.Now().Before(until) {
@@ -23,8 +24,8 @@ func unavailable(until time.Time, kind FailureKind, lasts time.Duration) func(co
 	}
 }
 
-// TestOutage: while the messenger is unreachable, one lane at a time probes, at growing intervals,
-// and the others wait.
+// TestOutage: while the messenger is unavailable, one lane at a time makes a request, at growing
+// intervals, and the others wait. After the outage, all items are sent.
 func TestOutage(t *testing.T) {
 	t.Parallel()
 	const chats, parallel, lasts = 100, 8, 10 * time.Millisecond
@@ -41,7 +42,7 @@ func TestOutage(t *testing.T) {
 			if !p.Stats().CircuitOpen {
 				t.Error("the circuit is not open")
 			}
-			// Those in flight at the third failure, and then one at a time.
+			// The requests in flight at the third failure come first, then one at a time.
 			requests, opens := sender.all(), sender.all()[0].ended
 			first := slices.IndexFunc(requests, func(r request) bool { return r.begun.After(opens) })
 			if first > parallel+2 || len(requests) < first+5 || len(requests) > first+30 {
@@ -77,7 +78,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestOutageEndsWithTheFirstAnswer: the first answer ends an outage, even if it is a refusal.
+// TestOutageEndsWithTheFirstAnswer: the first request that the messenger answers ends the outage
+// for all chats, even if the answer is a refusal.
 func TestOutageEndsWithTheFirstAnswer(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]error{
@@ -150,8 +152,8 @@ func TestBreakerInOutage(t *testing.T) {
 	}
 }
 
-// TestBreakerProbes: each failed probe makes the pause longer, earlier requests do not count, and a
-// success resets everything.
+// TestBreakerProbes: each failed probe makes the pause longer. Answers and failures before its end
+// do not count. The first answer after it resets everything.
 func TestBreakerProbes(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -1,20 +1,20 @@
-// Package outbox delivers notices: strictly in order within a chat, chats in parallel, within the
-// messenger's rate limits.
+// Package outbox delivers notices within the messenger's rate limits: strictly in order within a
+// lane, and to many chats in parallel.
 //
-// A [Store] holds the items. They are committed together with their cause. A [Dispatcher] takes
-// them from the store, passes the items at the head of a lane to a [Sender] as one [Message], and
-// persists the [Result]. It knows neither the content of the items nor the messenger's protocol:
-// the sender renders them and classifies each failure as a [Failure].
+// A [Store] holds the items. A [Dispatcher] takes the items at the head of a lane from the store,
+// passes them to a [Sender] as one [Message], and persists the [Result]. The dispatcher knows
+// neither the content of the items nor the messenger's protocol: the sender renders the items and
+// classifies each failure as a [Failure].
 //
 // What must hold, whatever fails:
 //   - The store is the only source of truth. A dispatcher may lose its memory at any moment.
 //   - An item is marked as sending before its request begins. If the outcome of a request is
 //     unknown or was not persisted, the same message is sent again as a possible duplicate. After
-//     [MaxPossibleDuplicates] it is given up on.
+//     [MaxPossibleDuplicates] such requests the dispatcher gives up, except on edits.
 //   - Unless the message itself caused the failure, its items stay first in their lane and
 //     are retried.
-//   - Only the holder of the [Lease] sends. A request begins only if it ends before another
-//     instance can take the lease, and a write of an old epoch fails with [ErrLeaseLost].
+//   - Only the holder of the [Lease] sends. A request begins only if its timeout ends before
+//     another instance can take the lease. A write of an old epoch fails with [ErrLeaseLost].
 package outbox
 
 import (
@@ -29,7 +29,7 @@ import (
 // ChatID is the store's id of a chat.
 type ChatID int64
 
-// Lane identifies a queue of a chat. Each queue is strictly first in, first out.
+// Lane identifies one of a chat's queues. Each queue is strictly first in, first out.
 type Lane struct {
 	Chat ChatID
 	Kind LaneKind
@@ -41,21 +41,20 @@ type LaneKind int16
 const (
 	Messages        LaneKind = iota // messages to the chat, and edits of them
 	CallbackAnswers                 // answers to the buttons pressed in the chat
-	Pages                           // edits of the message with a pressed button; Messages go first
+	Pages                           // edits of the message with a pressed button; they wait briefly for Messages
 	SetAside                        // items set aside as Unsupported; used only by stores
-	Boards                          // messages that exist once in a chat; all other lanes go first
+	Boards                          // messages that exist once in a chat; Messages and Pages go first
 )
 
-// Action is what a message does.
+// Action is what sending a Message does in the chat. The values are stored.
 type Action string
 
 const (
-	// Send sends a new message; it may cover several items.
+	// Send posts a new message, which may cover several items.
 	Send Action = "send"
-	// Edit replaces the text of an existing message, or does nothing if there is none.
+	// Edit replaces the text of an existing message. It does nothing if no message is known.
 	Edit Action = "edit"
-	// Ensure is for a message that exists once: it is edited if it exists, otherwise
-	// found or created.
+	// Ensure keeps a message that exists once up to date: it edits the message, or creates it.
 	Ensure Action = "ensure"
 	// CallbackAnswer answers a pressed button.
 	CallbackAnswer Action = "callback_answer"
@@ -76,13 +75,13 @@ type Item struct {
 	Addressee          string
 	ReplyTo            int64  // the message to reply to, 0 for none
 	Button             string // id of the button press being answered, empty for none
-	Attempts           int    // requests started, including the one about to start
+	Attempts           int    // times it was taken for a request, including this time
 	PossibleDuplicates int    // requests with an unknown outcome
 	Repeated           bool   // the outcome of the previous request is unknown
 	Failures           int    // requests that ended as Failed
 }
 
-// Name is a player's name at the time an item is taken.
+// Name is a player's name, read when the item is taken.
 type Name struct {
 	Name string `json:"name"`
 	Mark string `json:"mark"` // tells players with the same name apart; empty if unneeded
@@ -93,27 +92,26 @@ type Message struct {
 	Lane         Lane
 	ExternalChat int64 // the messenger's id of the chat
 	Private      bool  // a chat with one person
-	// Parked means that the last request was Forbidden and this one tries again; false for
-	// answers to buttons.
+	// Parked means that the chat was parked after a Forbidden request, and that this one tries
+	// again. It is not set for answers to buttons.
 	Parked bool
-	// Language to render the message in, as an IETF tag: the chat's, the only reader's, or for Edit
-	// the language that the message was sent in.
+	// Language is the IETF tag of the language to render in. It is the item's own language if it
+	// has one, otherwise the chat's. For Edit, it is the language of the edited message.
 	Language string
 	Tables   bool   // the chat wants tables where they help
 	Dark     bool   // the chat wants dark charts
 	TimeZone string // the IANA name of the chat's time zone
-	// WebSalt is the salt of the chat's web board, for an item that shows its link;
-	// empty if it is off.
+	// WebSalt is the salt in the link of the chat's web board. It is empty if the board is off or
+	// the item shows no link.
 	WebSalt string
 	Thread  int64 // the topic of the message, 0 for none
 	Action  Action
 	Purpose notice.Purpose // of the first item
 
-	// Items to render, oldest first. For Edit they are the complete content of the edited
-	// message, including the item that caused the edit; their ids are those of the rows that
-	// first sent them.
+	// Items are rendered in this order, oldest first. For Edit they are the complete content of the
+	// edited message, with the ids of the rows that first sent it.
 	Items []Item
-	// Row is the item that the request is logged and persisted under: the first one, or for Edit
+	// Row is the item under which the request is logged and persisted: the first one, or for Edit
 	// the one that caused the edit. Its id is the operation id in the log and survives a crash.
 	Row Item
 
@@ -124,7 +122,7 @@ type Message struct {
 	Target           int64
 	KnownFingerprint string
 
-	More bool // the lane had more to send when the message was taken
+	More bool // more items waited in the lane when the message was taken
 }
 
 // Receipt is a sender's report on a request.
@@ -137,7 +135,7 @@ type Receipt struct {
 	// sending; empty otherwise.
 	Fingerprint string
 	Skipped     bool // nothing was sent: the message already shows the content
-	Ended       bool // for Ensure: the message need not exist any more
+	Ended       bool // for Ensure: the message is no longer needed
 	Pin         Pin  // for Ensure
 }
 
@@ -150,17 +148,17 @@ const (
 	PinRefused Pin = "refused" // the bot has no right to pin
 )
 
-// Sender renders a message and sends as much of it as fits. It calls begin before each request. Its
-// errors should be of type *Failure; any other counts as Failed. The receipt of a failure states
-// how many items it concerns.
+// Sender renders a message and sends as many of its items as fit. Send calls begin before each
+// request. An error that is not a *Failure counts as Failed. The receipt is used after a failure
+// too: Covered is then the number of items that the failure concerns.
 type Sender interface {
 	Send(ctx context.Context, m Message, begin Begin) (Receipt, error)
 }
 
-// Begin is called before a request, which must not be made if Begin fails. The first request for a
-// message waits only until the lease lasts long enough: its lane has had its turn. An extra one,
-// such as a simpler form of a refused message, waits until the total limit allows it. The error is
-// a *Failure for the sender to return.
+// Begin is called before a request, which must not be made if Begin fails. For the first request
+// for a message, Begin waits only until the lease lasts long enough: its lane has had its turn. For
+// an extra one, such as a simpler form of a refused message, it waits until the total limit allows
+// the request; a callback answer does not wait. The error is a *Failure for the sender to return.
 type Begin func(ctx context.Context) error
 
 // FailureKind is the kind of a failure to send.
@@ -168,40 +166,41 @@ type FailureKind string
 
 // The kinds of failures, and what happens to the items.
 const (
-	// RateLimited: the chat is paused; the item stays first.
+	// RateLimited: the chat is paused, or for a callback answer only its lane; the item stays
+	// first.
 	RateLimited FailureKind = "rate_limited"
 	// Unreachable: not sent, for a transient reason; the item stays first.
 	Unreachable FailureKind = "unreachable"
 	// Ambiguous: the outcome is unknown; the item stays first, and the same message is sent again.
 	Ambiguous FailureKind = "ambiguous"
-	// Uncertain: there were MaxPossibleDuplicates; all items of the message are given up on.
+	// Uncertain: there were MaxPossibleDuplicates requests with an unknown outcome; all items of
+	// the message are given up.
 	Uncertain FailureKind = "uncertain"
-	// Unauthorized: the token is invalid; nothing can be sent, and everything stays.
+	// Unauthorized: the bot's token is invalid, so nothing can be sent; the item stays first.
 	Unauthorized FailureKind = "unauthorized"
 	// Migrated: the chat has a new id; the item stays first and is sent there.
 	Migrated FailureKind = "migrated"
 	// Forbidden: the bot may not write to the chat; the chat is parked for a while, and
 	// its items stay.
 	Forbidden FailureKind = "forbidden"
-	// Failed: not sent, for an unknown reason; the item stays first, and becomes a dead letter
-	// after Settings.MaxFailures such requests.
+	// Failed: not sent, for an unknown reason; the item stays first. It becomes a dead letter after
+	// Settings.MaxFailures such requests, unless the messenger has an outage.
 	Failed FailureKind = "failed"
 	// Rejected: refused for good; the first item becomes a dead letter, and the others wait
 	// for their turn.
 	Rejected FailureKind = "rejected"
 	// Obsolete: the target no longer exists; the item ends without a dead letter.
 	Obsolete FailureKind = "obsolete"
-	// Unsupported: a newer release wrote it; the covered items are set aside until
-	// that release leads.
+	// Unsupported: a newer release wrote the items; they are set aside until the next Store.Resume.
 	Unsupported FailureKind = "unsupported"
 )
 
-// Failure is why a message was not sent.
+// Failure is the reason why a message was not sent, or may not have been sent.
 type Failure struct {
 	Kind       FailureKind
 	RetryAfter time.Duration // for RateLimited: the wait that the messenger asks for
 	NewID      int64         // for Migrated: the messenger's new id of the chat
-	Refusal    string        // the messenger's own words, if it answered
+	Refusal    string        // the messenger's own words; empty if it did not answer
 	Err        error
 }
 
@@ -211,7 +210,8 @@ func (f *Failure) Error() string { return fmt.Sprintf("%s: %v", f.Kind, f.Err) }
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// LeavesLane reports whether the item leaves its lane.
+// LeavesLane reports whether a failure of this kind removes the item from its lane. It does not
+// consider Result.Dead.
 func (f *Failure) LeavesLane() bool {
 	return f.Kind == Rejected || f.Kind == Obsolete || f.Kind == Uncertain || f.Kind == Unsupported
 }
@@ -220,26 +220,27 @@ func (f *Failure) LeavesLane() bool {
 type Result struct {
 	Message Message
 	Receipt
-	Fingerprint string // of the content sent
+	Fingerprint string // identifies the covered content
 	// Failure is nil if the message was sent or already shows the content. After Ambiguous the
 	// covered items stay marked as sending, so the next request for them counts as a possible
 	// duplicate. After any other failure that does not end them, they wait to be taken again.
 	Failure *Failure
-	// Pause is how long the failure delays requests, under any leader: after RateLimited all
-	// requests to the chat, otherwise only those for this item. It is 0 if the item leaves its
-	// lane, if the chat is parked, or if nothing was tried.
+	// Pause is how long the failure delays requests, under any leader. RateLimited delays all
+	// requests to the chat except callback answers; any other failure delays only those for this
+	// item. 0 means no delay.
 	Pause time.Duration
-	// Dead reports whether the item has failed too often and becomes a dead letter.
+	// Dead means that the item has failed too often and becomes a dead letter.
 	Dead bool
 }
 
-// Turn is the store's answer for a requested lane.
+// Turn is what Store.Advance returns for one lane.
 type Turn struct {
 	Lane    Lane
 	Message *Message // nil: nothing to send now
-	// Wait is, without a Message, how long until the waiting items may be sent; 0 if none wait.
+	// Wait is set only if Message is nil: how long the waiting items must still wait. It is 0 if no
+	// items wait or the chat is parked.
 	Wait time.Duration
-	// Over reports whether the first item must not be sent any more: the lane has to be summarized.
+	// Over means that the first item must no longer be sent, so the lane has to be summarized.
 	// Wait is then short but not 0: summarizing skips an item while another transaction changes it.
 	Over bool
 }
@@ -247,21 +248,20 @@ type Turn struct {
 // Backlog is a lane with waiting items.
 type Backlog struct {
 	Lane
-	To      int64
+	To      int64 // the messenger's id of the chat
 	Private bool
 	Purpose notice.Purpose // of the first item
 	Age     time.Duration  // of the first item
-	Wait    time.Duration  // how long until it may be sent; 0: now
-	// Overfull reports whether more items wait than Bounds.MaxWaiting: the lane has
-	// to be summarized.
+	Wait    time.Duration  // until the first item may be sent; 0: now
+	// Overfull means that more items wait than Bounds.MaxWaiting, so the lane has to be summarized.
 	Overfull bool
 }
 
-// Summarized counts the items that Store.Summarize has ended.
+// Summarized counts what Store.Summarize has taken out of the lanes.
 type Summarized struct {
 	Expired int // items that must not be sent any more
-	// Dropped counts items ended because too many wait: results that are now in a summary, and
-	// unanswered questions.
+	// Dropped counts the results that are now in a summary, and the answers to questions that ended
+	// because too many items wait.
 	Dropped int
 }
 
@@ -278,30 +278,30 @@ var ErrLeaseLost = errors.New("another instance has taken over")
 // Bounds limit how much a lane sends at once, and how much may wait in it.
 type Bounds struct {
 	Merge      int // maximum number of items in a message, at least 1
-	MaxWaiting int // items that may wait in a chat; if there are more, they are summarized
+	MaxWaiting int // maximum number of items waiting in a lane; a lane with more is summarized
 }
 
 // Store holds the items. Every method may be called again after an error.
 type Store interface {
-	// Resume puts the items that were set aside as Unsupported back into their lanes, in the order
-	// of their ids. It fails with ErrLeaseLost when the epoch is over.
+	// Resume puts items that were set aside as Unsupported back into their lanes, in the order of
+	// their ids. It fails with ErrLeaseLost if the epoch is over.
 	Resume(ctx context.Context, epoch int64) error
 	// Waiting returns all lanes with waiting items, except those of parked chats.
 	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
-	// Recent returns the requests of all instances that ended within the given duration, except
-	// answers to buttons. An item marked as sending counts as a request made now.
+	// Recent returns the requests of all instances that ended within the given duration before now,
+	// except answers to buttons. An item marked as sending counts as a request made now.
 	Recent(ctx context.Context, within time.Duration) ([]Request, error)
-	// Advance persists results, then takes the next message of each lane and marks it as sending;
-	// it does both or neither. A result may have been persisted before. There is one turn for each
-	// lane, in the same order. Items already marked as sending are taken again as the same message
-	// and count as possible duplicates. Advance fails with ErrLeaseLost when the epoch is over.
-	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
-	// Summarize ends the first items of lanes that must not be sent any more: those past their
-	// deadline, and all pages of a message but the newest. If more items wait than
-	// Bounds.MaxWaiting, it also ends results and answers to questions that certainly did not
-	// arrive. One item, in the place of the first ended result, summarizes all ended results. No
-	// request for such a lane may be in flight. Summarize fails with ErrLeaseLost when the epoch is
+	// Advance persists results, then takes the next message of each lane and marks it as sending.
+	// It does both or neither. Persisting a result twice has no further effect. There is one turn
+	// for each lane, in the same order. Items already marked as sending are taken again as the same
+	// message and count as possible duplicates. Advance fails with ErrLeaseLost if the epoch is
 	// over.
+	Advance(ctx context.Context, epoch int64, results []Result, lanes []Lane, bounds Bounds) ([]Turn, error)
+	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
+	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
+	// ends answers to questions and match results, unless they may have arrived. The first ended
+	// result of each topic becomes a summary of the others. The caller must have no request in
+	// flight for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists up to largest chats with the
 	// most waiting items.
@@ -311,8 +311,8 @@ type Store interface {
 // Lease is the right to dispatch.
 type Lease interface {
 	Epoch() int64
-	// Remaining returns how long no other instance can take the lease, whatever the clocks show. At
-	// 0 or less the lease may be over.
+	// Remaining returns for how long no other instance can take the lease, even if clocks are
+	// wrong. At 0 or less the lease may be over.
 	Remaining() time.Duration
 }
 

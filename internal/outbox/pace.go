@@ -7,15 +7,15 @@ import (
 
 // pace keeps requests within sliding windows. The messenger counts a request at some moment between
 // its start and its end. So pace remembers when requests ended and measures windows from an end to
-// the next start, which is safe for any network delay. A token bucket is not enough: one that
-// allows bursts lets up to twice as many requests through in the first window.
+// the next start, which is safe for any network delay. A token bucket is not enough: if it allows
+// bursts, up to twice as many requests pass in the first window.
 type pace struct {
 	windows []Window
 	ends    []time.Time // ends of the last requests, oldest first
 }
 
-// farFuture is the wait for an event whose time is unknown: the end of another request, or the turn
-// of another lane. The event reschedules the waiting lane.
+// farFuture is the wait for an event whose time is unknown, such as the end of another request. The
+// event reschedules the waiting lane.
 const farFuture = 1000 * time.Hour
 
 // next returns the earliest moment, not before now, at which another request may start with the
@@ -51,8 +51,8 @@ func (p *pace) add(end time.Time) {
 	p.ends = slices.Insert(p.ends, at, end)
 }
 
-// clearAt returns when the remembered requests stop limiting anything; the zero time if
-// there are none.
+// clearAt returns when the last of the remembered requests stops counting against the limits. It
+// returns the zero time if there are none.
 func (p *pace) clearAt() time.Time {
 	if len(p.ends) == 0 {
 		return time.Time{}
@@ -60,7 +60,7 @@ func (p *pace) clearAt() time.Time {
 	return p.ends[len(p.ends)-1].Add(longest(p.windows))
 }
 
-// horizon returns how long a request counts against any limit.
+// horizon returns the longest time for which a request counts against a limit.
 func (l Limits) horizon() time.Duration { return longest(slices.Concat(l.Private, l.Group, l.Total)) }
 
 func longest(windows []Window) time.Duration {

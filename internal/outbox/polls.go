@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// keepCalling runs call, which uses the store, until the context ends. After each run it pauses for
-// as long as call returned. It reports only the first of several errors in a row.
+// keepCalling calls a function that uses the store again and again, until the context ends. After
+// each call it waits for the returned pause. It reports only the first of several errors in a row.
 func keepCalling(ctx context.Context, call func(context.Context) (pause time.Duration, err error), report func(error)) {
 	failing := false
 	for {
@@ -37,8 +37,8 @@ func (t *term) survey(ctx context.Context) {
 	}, func(err error) { t.log.WarnContext(ctx, "failed to count waiting notices, retrying", "error", err) })
 }
 
-// pollStore polls the store for lanes with something to send. It finds items that were committed
-// before the start, items whose wake was lost, and items whose pause is over.
+// pollStore polls the store for lanes with something to send. Polling finds items without a wake:
+// items that were committed before the start, whose wake was lost, or whose pause is over.
 func (t *term) pollStore(ctx context.Context) {
 	keepCalling(ctx, func(storeCtx context.Context) (time.Duration, error) {
 		begun := time.Now()

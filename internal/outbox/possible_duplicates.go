@@ -8,34 +8,34 @@ import (
 
 // MaxPossibleDuplicates is how many requests with an unknown outcome may be made for a message
 // before the dispatcher gives up on it. Telegram offers no way to check whether a message has
-// arrived, so readers may see up to this many copies.
+// arrived, so readers may see up to this many copies. Edits are exempt.
 const MaxPossibleDuplicates = 5
 
-// isExhausted reports whether the dispatcher gives up on m because of possible duplicates. It never
-// does for edits, because repeating them creates no duplicates.
+// isExhausted reports whether m has too many possible duplicates to be sent again. It returns false
+// for edits, because repeating an edit creates no duplicate.
 func (m Message) isExhausted() bool { return m.exhaustedAfter(m.Row.PossibleDuplicates) }
 
 func (m Message) exhaustedAfter(possibleDuplicates int) bool {
 	return m.Action != Edit && m.Action != Page && possibleDuplicates >= MaxPossibleDuplicates
 }
 
-// ambiguousPauses are the pauses after the first, second … request with an unknown outcome, for the
-// default SendTimeout. A single lost answer is usually a blip; several in a row mean a long
-// disturbance, so back off steeply.
+// ambiguousPauses holds the pauses after the first, second, … request with an unknown outcome, for
+// the default SendTimeout. A single lost answer is usually a blip. Several in a row mean a long
+// outage, so the pauses grow steeply.
 var ambiguousPauses = [...]time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute}
 
 const (
 	// defaultTimeout limits a request, unless Settings.SendTimeout is shorter.
 	defaultTimeout = 5 * time.Second
-	// LongestRequest limits a request that repeats another one: an answer that is too late for the
-	// first request is usually in time for the second.
+	// LongestRequest limits a request that repeats another one. It is longer than defaultTimeout,
+	// because the messenger may be slow.
 	LongestRequest = 8 * time.Second
 )
 
 var errTooManyPossibleDuplicates = errors.New("too many possible duplicates")
 
-// ambiguousPause returns how long m waits after a request with an unknown outcome; 0 if the
-// dispatcher gives up on m now.
+// ambiguousPause returns how long m waits after a request with an unknown outcome. It is 0 if that
+// was the last request allowed for m.
 func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	if m.exhaustedAfter(m.Row.PossibleDuplicates + 1) {
 		return 0
@@ -47,8 +47,8 @@ func (m Message) ambiguousPause(sendTimeout time.Duration) time.Duration {
 	return time.Duration(pause / defaultTimeout.Seconds() * float64(sendTimeout))
 }
 
-// timeout returns how long a request for a message may take. An answer to a button is useful only
-// for seconds, so it gets no longer timeout when it is repeated.
+// timeout returns how long a request for m may take: longer if it repeats another one. A callback
+// answer is useful only for seconds, so its timeout is always SendTimeout.
 func (m Message) timeout(s Settings) time.Duration {
 	if m.Lane.Kind == CallbackAnswers {
 		return s.SendTimeout

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// outageLimit is the longest time for which the same refusal in several chats counts as an outage.
+// outageLimit is for how long the same refusal in several chats counts as an outage.
 const outageLimit = 10 * time.Minute
 
 var digits = regexp.MustCompile(`\d+`)
 
 // refusals decides whether refusals for an unknown reason are an outage of the messenger or the
-// fault of the refused item. They count as an outage, for at most outageLimit, if the same refusal
-// comes from several chats and nothing is accepted after it.
+// fault of the refused items. They are an outage, for at most outageLimit, if outageChats chats are
+// refused in the same words and nothing is accepted meanwhile.
 type refusals struct {
 	acceptedAt time.Time // when the last accepted request began
 	// since then:
-	chats map[string]map[ChatID]bool // chats by refusal without its numbers
-	since time.Time                  // when the same refusal had come from enough chats
+	chats map[string]map[ChatID]bool // refused chats, by the words of the refusal without digits
+	since time.Time                  // when a refusal was first counted in outageChats chats; zero: not yet
 }
 
 func (r *refusals) accepted(begun time.Time) {
 	*r = refusals{acceptedAt: latest(r.acceptedAt, begun), chats: make(map[string]map[ChatID]bool)}
 }
 
-// unsettled reports whether the last refusal of a lane may be an outage, because nothing was
-// accepted after it.
+// unsettled reports whether the last refusal of a lane may be due to an outage: no request that
+// began after it was accepted.
 func (r *refusals) unsettled(l *lane) bool {
 	return !l.refusedAt.IsZero() && !r.acceptedAt.After(l.refusedAt)
 }

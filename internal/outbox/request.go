@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// longestWait caps the wait that a messenger can ask for. Telegram's own server allows no more.
+	// longestWait caps Failure.RetryAfter.
 	longestWait = 14 * 24 * time.Hour
-	// hangGrace is how long to wait for a sender that ignores the end of its timeout.
+	// hangGrace is how long to wait for a sender to return after its context was canceled.
 	hangGrace = time.Second
 )
 
@@ -30,7 +30,7 @@ var (
 	errHangs     = errors.New("the sender does not return")
 )
 
-// send makes the requests for a message, unless they are unnecessary or there is no time.
+// send makes the requests for a message, unless skipRequest decides against it.
 func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	r := result{lane: l, Result: Result{Message: m, Fingerprint: m.fingerprint(len(m.Items))}, begun: time.Now()}
 	if t.skipRequest(ctx, &r) {
@@ -49,7 +49,7 @@ func (t *term) send(ctx context.Context, l *lane, m Message) result {
 	return r
 }
 
-// attributes returns the log attributes of m, as a group without a name.
+// attributes returns the log attributes of m. They appear inline, because their group has no name.
 func attributes(m Message) slog.Attr {
 	attrs := []slog.Attr{
 		slog.Int64("chat_id", m.ExternalChat), slog.Int64("operation_id", m.Row.ID), slog.String("kind", m.Row.Kind),
@@ -62,8 +62,9 @@ func attributes(m Message) slog.Attr {
 	return slog.GroupAttrs("", attrs...)
 }
 
-// skipRequest reports whether a message needs no request or must not be sent, and sets its result:
-// the content is already shown, there are too many possible duplicates, or there is no time.
+// skipRequest reports whether to make no request for a message, and then sets its result. Either
+// the content is already shown, or there are too many possible duplicates, or the dispatcher stops
+// or loses its lease too soon.
 func (t *term) skipRequest(ctx context.Context, r *result) bool {
 	m := r.Message
 	switch {
@@ -103,7 +104,6 @@ func (r *result) setOutcome(receipt Receipt, err error) {
 	}
 }
 
-// logOutcome logs the outcome of a message, at a level that depends on what operators need to know.
 func (t *term) logOutcome(r result, now time.Time) {
 	all := slog.GroupAttrs("", attributes(r.Message), slog.String("fingerprint", r.Fingerprint),
 		slog.Int64("duration_ms", now.Sub(r.begun).Milliseconds()))
@@ -146,8 +146,8 @@ func logFailure(log *slog.Logger, r Result) {
 	}
 }
 
-// reportNewID calls Settings.ChatMigrated. If that fails, the messenger reports the new id again at
-// the next request.
+// reportNewID calls Settings.ChatMigrated and stores its error in the failure. After an error, the
+// messenger reports the new id again at the next request.
 func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	if t.settings.ChatMigrated == nil {
 		return
@@ -164,8 +164,9 @@ func (t *term) reportNewID(ctx context.Context, m Message, f *Failure) {
 	}
 }
 
-// request makes the requests for a message. Each is canceled after the timeout. A sender that
-// panics or does not return in time counts as a failure.
+// request runs the sender for a message, and cancels its context when a request takes longer than
+// the timeout. A sender that panics, or does not return within hangGrace after that, counts as a
+// failure.
 func (t *term) request(ctx context.Context, made *requests) (Receipt, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -250,9 +251,9 @@ func (t *term) onResult(r result, now time.Time) {
 	t.results = append(t.results, r)
 }
 
-// judge decides what a failure for an unknown reason means: either an outage, which counts against
-// no item, or a failure of the item, which becomes a dead letter after Settings.MaxFailures of
-// them.
+// judge decides what a failure for an unknown reason means. In an outage it becomes Unreachable and
+// does not count against the item. Otherwise it counts, and the item becomes a dead letter after
+// Settings.MaxFailures of them.
 func (t *term) judge(r *result, now time.Time) {
 	f, l, item := r.Failure, r.lane, r.Message.Row
 	if f == nil || f.Kind != Failed {
@@ -275,7 +276,8 @@ func (t *term) countRequest(l *lane, now time.Time) {
 	l.requested(now)
 }
 
-// updateBreaker opens or closes the circuit depending on the outcome of a request.
+// updateBreaker opens or closes the circuit depending on the outcome of a request, and sets the
+// pause of a failure that is part of an outage.
 func (t *term) updateBreaker(r *result, now time.Time) {
 	chat, kind := r.lane.Chat, FailureKind("")
 	if r.Failure != nil {
@@ -303,8 +305,8 @@ func (t *term) updateBreaker(r *result, now time.Time) {
 	}
 }
 
-// fingerprint identifies the content of the first covered items. It hashes what the store knows,
-// not the rendered text: a new release that changes texts must not send everything again.
+// fingerprint identifies the content of the first covered items. It hashes the stored data, not the
+// rendered text: a new release that changes texts must not edit every message again.
 func (m Message) fingerprint(covered int) string {
 	h := sha256.New()
 	var length [8]byte

@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// lane returns the state of a lane, and adds a busy one if there is none in memory.
+// lane returns the state of a lane. If there is none in memory, it adds a busy lane, which the
+// caller must schedule or make idle.
 func (t *term) lane(key Lane, now time.Time) *lane {
 	l, ok := t.lanes[key]
 	if !ok {
 		l = &lane{Lane: key, state: busy, level: t.settings.level(key, 0, false, ""), since: now, chat: new(chatPace)}
-		// all limits until the kind of chat is known
+		// the limits of both kinds of chats apply until the kind is known
 		l.chat.setLimits(slices.Concat(t.settings.Limits.Private, t.settings.Limits.Group))
 		for _, k := range key.others() {
 			if other := t.lanes[k]; other != nil {
@@ -41,7 +42,7 @@ func (t *term) onWake(now time.Time) {
 	}
 }
 
-// touch reports that the boards of a chat may have to show something else.
+// touch calls Settings.Touched for the chat of a lane, unless the lane holds boards.
 func (t *term) touch(l Lane) {
 	if t.settings.Touched != nil && l.Kind != Boards {
 		t.settings.Touched(l.Chat)
@@ -55,7 +56,7 @@ func (t *term) onPolled(backlogs []Backlog, now time.Time) {
 		l, since := t.lanes[b.Lane], now.Add(-b.Age)
 		if l == nil {
 			if b.Wait > 0 {
-				continue // nothing to keep in memory until it may send
+				continue // a later poll adds the lane when it may send
 			}
 			l = t.lane(b.Lane, now)
 		} else {
@@ -102,20 +103,20 @@ func (t *term) schedule(l *lane, now time.Time) {
 	case t.refusals.unsettled(l): // other lanes show sooner whether anything is accepted
 		t.ready.add(l, order.Add(outageLimit))
 	case l.Kind == Pages && messages != nil && messages.state != idle && !l.since.Add(pagePatience).After(now):
-		// ahead of those messages of its chat that have waited for less time
+		// same level as the chat's messages, so it goes ahead of later ones
 		t.ready.add(l, rank(l.since, messages.level))
 	default:
 		t.ready.add(l, order)
 	}
 }
 
-// pagePatience is how long a page waits for the messages of its chat. Even in a busy chat, page
+// pagePatience is how long a page lets the messages of its chat go first. Even in a busy chat,
 // buttons must respond.
 const pagePatience = 10 * time.Second
 
-// mayBeginAt returns the earliest moment, not before now, at which a lane may begin a request.
-// A board waits until the chat has nothing else to send; a page waits for messages, but at
-// most pagePatience.
+// mayBeginAt returns the earliest moment, not before now, at which the lane's chat allows it to
+// begin a request. A board waits until the chat has no messages or pages to send. A page waits for
+// messages, but not longer than pagePatience.
 func (t *term) mayBeginAt(l *lane, now time.Time) time.Time {
 	at := l.paceAllowsAt(now)
 	for _, key := range l.others() {
@@ -143,8 +144,8 @@ func (t *term) dequeue(l *lane) {
 	l.state = busy
 }
 
-// makeIdle ends the turn of a lane that has nothing to send. The lane stays in memory as long as
-// its pace limits anything.
+// makeIdle marks a busy lane as having nothing to send. The lane stays in memory as long as recent
+// requests count against the chat's limits.
 func (t *term) makeIdle(l *lane, now time.Time) {
 	l.backoff, l.repeats, l.readyAt = nil, false, time.Time{}
 	if until := l.chat.clearAt(); until.After(now) {
@@ -166,7 +167,7 @@ func (t *term) reschedule(key Lane, now time.Time) {
 	}
 }
 
-// promoteDue schedules the lanes whose wait is over, and forgets idle lanes that are due.
+// promoteDue schedules paused lanes whose wait is over, and removes idle lanes that are due.
 func (t *term) promoteDue(now time.Time) {
 	for l := t.due.first(); l != nil && !l.order.After(now); l = t.due.first() {
 		if l.state == idle {
@@ -179,7 +180,8 @@ func (t *term) promoteDue(now time.Time) {
 	}
 }
 
-// startReady gives send slots to ready lanes, highest priority first, as far as the limits allow.
+// startReady gives send slots to ready lanes, highest priority first, as far as the limits and the
+// lease allow.
 func (t *term) startReady(now time.Time) {
 	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {
 		t.dequeue(l)
@@ -205,14 +207,14 @@ func (t *term) startReady(now time.Time) {
 	t.stats.lanes(len(t.ready)+len(t.callbackAnswers), t.sending+t.answeringCallbacks, t.breaker.open)
 }
 
-// hasSlot reports whether another lane may send now, regardless of the lease.
+// hasSlot reports whether another lane may get a send slot now, regardless of the lease.
 func (t *term) hasSlot(now time.Time) bool {
 	return t.sending < t.settings.Parallel && t.breaker.allows(t.sending, now) && !t.pace.next(now, t.sending).After(now)
 }
 
 func (t *term) hasCallbackSlot() bool { return t.answeringCallbacks < t.settings.Parallel }
 
-// claim gives a send slot to a lane. Lanes of callback answers have separate slots.
+// claim gives a send slot to a lane that does not hold callback answers: those have separate slots.
 func (t *term) claim(l *lane) {
 	t.sending++
 	l.chat.inFlight++

@@ -6,42 +6,42 @@ import (
 	"time"
 )
 
-// Settings of a Dispatcher. A zero field means its default, except in Limits: a missing limit
-// does not limit.
+// Settings configures a Dispatcher. A zero field has the default stated below. A limit without
+// windows does not limit anything.
 type Settings struct {
 	Parallel  int           // requests in flight at the same time, default 32
-	PollEvery time.Duration // shortest interval between polls, default 1 s
+	PollEvery time.Duration // shortest pause between polls, default 1 s
 	// SendTimeout limits one request. It is 5 s by default and must not be longer. A request that
 	// may repeat another one may take 8/5 of it, except for a callback answer. A request starts
 	// only if the lease lasts at least SendTimeout/5 longer than the request may take.
 	SendTimeout time.Duration
 
 	Limits Limits
-	Bounds Bounds // default 64 items in a message and 1,000 waiting in a chat
+	Bounds Bounds // default 64 items in a message and 1,000 waiting in a lane
 	// WaitingTotal is how many items may wait in all chats together, default 100,000. While more
 	// wait, Bounds.MaxWaiting is reduced to a tenth.
 	WaitingTotal int
 	// MaxFailures is the number of requests for an item that end as Failed before it becomes a dead
 	// letter, default 8.
 	MaxFailures int
-	// Favoured lists the chats, by the messenger's id, that take precedence over
-	// others of their kind.
+	// Favoured lists the messenger's ids of chats whose items have a higher priority than others of
+	// their kind.
 	Favoured []int64
 
-	// ChatMigrated is called when the messenger reports a new id of a chat. The chat waits until
-	// the call succeeds. If ChatMigrated is nil, the chat waits until the new id becomes known
-	// in another way.
+	// ChatMigrated is called when the messenger reports a new id of a chat. It has to store the new
+	// id; until then, requests to the chat keep failing. It may be nil.
 	ChatMigrated func(ctx context.Context, from, to int64) error
-	// Touched is called when the boards of a chat may show something else: after an item was added
-	// or sent, except for boards. It must not block. It may be nil.
+	// Touched is called when the boards of a chat may be outdated: after a wake for the chat, and
+	// after an item was sent. Items that are boards do not count. Touched must not block. It may be
+	// nil.
 	Touched func(ChatID)
 	// BoardBegins is called when the dispatcher begins to update a board. It must not block. It may
 	// be nil.
 	BoardBegins func(ChatID)
 }
 
-// Limits are the rate limits for requests, including edits but not answers to buttons.
-// All windows apply.
+// Limits holds the rate limits for requests, including edits but not callback answers. All windows
+// of a list apply at the same time.
 type Limits struct {
 	Private []Window // in each private chat
 	Group   []Window // in each other chat

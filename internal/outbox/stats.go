@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Stats are the measurements of a dispatcher. Counters start at 0 with the process. The tags hold
-// the metric names for Prometheus, where counters end in _total, and their help texts.
+// Stats holds the measurements of a dispatcher. Counters start at 0 with the process. The metric
+// and help tags hold the name and the help text of each Prometheus metric; counters end in _total.
 type Stats struct {
 	Dispatching bool `json:"dispatching" metric:"outbox_dispatching" help:"1 if this instance sends, 0 if it is on standby."`
 
@@ -43,8 +43,8 @@ type statsRecorder struct {
 	mu    sync.Mutex
 	stats Stats
 
-	turns int    // since the start, up to keptWaits
-	ids   []idAt // the newest item's id at each survey in the last rateWindow
+	turns int    // turns in the average wait, up to keptWaits
+	ids   []idAt // the newest item's id at the surveys of the last rateWindow, at least at one
 }
 
 type idAt struct {
@@ -60,7 +60,8 @@ func (s *statsRecorder) read() Stats {
 	return stats
 }
 
-// dispatching sets whether this instance is the leader, and resets what only the leader measures.
+// dispatching sets whether this instance is the leader. It resets the gauges that only a leader
+// updates, except for the average wait.
 func (s *statsRecorder) dispatching(on bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,7 +142,8 @@ func (s *statsRecorder) finished(r result) {
 }
 
 // storedItems returns how many rows the given number of items of a message stands for. Only Send
-// has one row for each item: an edit has a single row, and repeats items that were already sent.
+// has one row for each item. Every other action has a single row: an edit may repeat several items,
+// but they were sent before.
 func (m Message) storedItems(items int) int {
 	if m.Action != Send {
 		return 1

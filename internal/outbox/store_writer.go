@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// persistRetryDelay is the pause after a failure to persist. Each failed result or take waits for
+// persistRetryDelay is the pause after a failed batch. The results and takes of that batch wait for
 // one to two such delays.
 const persistRetryDelay = 200 * time.Millisecond
 
-// summarizedAtOnce limits the lanes that are summarized before one batch. The others wait for the
-// next batch, because results of requests must not wait for long.
+// summarizedAtOnce limits the lanes that are summarized before one batch. Further lanes wait for
+// the next batch, so that summarizing does not delay the results of requests for long.
 const summarizedAtOnce = 4
 
 // storeWriter is the state of writing to the store. Only one batch is written at a time; the next
-// one covers everything that has come up meanwhile. After a failure the batches start small again,
+// one covers what has come up meanwhile, up to limit. After a failure the limit starts at 1 again,
 // so that a result that cannot be written delays nothing else.
 type storeWriter struct {
 	persisting bool
-	limit      int       // maximum size of a batch
+	limit      int       // maximum number of results and takes in a batch
 	nextAt     time.Time // earliest time of the next batch, after a failure
 	failing    bool
 }
 
-// persist starts to write the next batch.
+// persist starts to write the next batch, unless one is being written or there is nothing to write.
 func (t *term) persist(ctx context.Context, now time.Time) {
 	w := &t.writer
 	if w.persisting || now.Before(w.nextAt) {
@@ -64,8 +64,8 @@ func (t *term) persist(ctx context.Context, now time.Time) {
 	})
 }
 
-// advance calls the store for a batch. It summarizes lanes right before they are taken, when they
-// have nothing in flight.
+// advance calls the store for a batch. It summarizes lanes right before they are taken, because
+// they have no request in flight then.
 func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
@@ -79,8 +79,8 @@ func (t *term) advance(ctx context.Context, b *batch) (err error) {
 	return err
 }
 
-// bounds returns the current bounds: while too much waits in all chats together, less
-// may wait in each.
+// bounds returns the configured bounds, with a tenth of MaxWaiting while too many items wait in all
+// chats together.
 func (t *term) bounds() Bounds {
 	bounds := t.settings.Bounds
 	if t.overloaded.Load() {
@@ -89,7 +89,7 @@ func (t *term) bounds() Bounds {
 	return bounds
 }
 
-// onPersisted continues the lanes of a written batch.
+// onPersisted continues the lanes of a batch, or postpones all of it after an error.
 func (t *term) onPersisted(requestCtx context.Context, b batch, now time.Time) {
 	w := &t.writer
 	w.persisting = false
@@ -130,7 +130,8 @@ func (t *term) postpone(b batch, now time.Time) {
 	}
 }
 
-// startTurn sends the message that was taken from a lane, or makes the lane wait.
+// startTurn sends the message that was taken from a lane. Without a message, the lane waits or
+// becomes idle.
 func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now time.Time) {
 	t.stats.taken(turn)
 	switch m := turn.Message; {
@@ -152,13 +153,13 @@ func (t *term) startTurn(requestCtx context.Context, l *lane, turn Turn, now tim
 	}
 }
 
-// continueLane schedules a lane after its last result was persisted.
+// continueLane schedules a lane after its result was persisted, or makes it idle.
 func (t *term) continueLane(r result, now time.Time) {
 	l, m := r.lane, r.Message
 	l.since, l.notBefore, l.readyAt = now, now.Add(r.Pause), time.Time{}
 	switch {
 	case l.woken:
-		// also after Forbidden: the chat may have been unparked since
+		// even after Forbidden: the chat may have been unparked since
 		t.schedule(l, now)
 	case r.Failure != nil && r.Failure.Kind == Forbidden:
 		t.makeIdle(l, now)
@@ -169,8 +170,8 @@ func (t *term) continueLane(r result, now time.Time) {
 	}
 }
 
-// endedItems returns how many items of the message need no more requests. It is approximate: a
-// wrong number costs one useless take, or a wait until the next poll.
+// endedItems returns how many items of the message need no more requests. The number may be wrong,
+// which costs one useless take, or a wait until the next poll.
 func (r Result) endedItems() int {
 	switch {
 	case r.Failure == nil || r.Failure.Kind == Uncertain || r.Failure.Kind == Unsupported:
@@ -182,7 +183,8 @@ func (r Result) endedItems() int {
 	}
 }
 
-// CoveredRows returns how many rows of the store the request concerned, counted from the first.
+// CoveredRows returns how many rows of the store the request concerned, counted from the first
+// one of the message.
 func (r Result) CoveredRows() int { return r.Message.storedItems(r.coveredItems()) }
 
 func (r Result) coveredItems() int {

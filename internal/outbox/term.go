@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// storeTimeout limits a call of the store, so that a hanging connection is noticed.
+	// storeTimeout limits each use of the store, so that a hanging connection is noticed.
 	storeTimeout = 10 * time.Second
-	// finishTimeout is how long persisting the last results may take while stopping, after the
-	// longest request has ended. A stop may take 10 s in all, and still has to release the lease.
+	// finishTimeout is how long persisting the last results may take after the longest request has
+	// ended. It is short because a process has about 10 s to stop and must also release the lease.
 	finishTimeout = 500 * time.Millisecond
 	// maxBatch limits the results and lanes in one call of the store.
 	maxBatch = 256
@@ -22,12 +22,13 @@ const (
 	leasePoll = 100 * time.Millisecond
 )
 
-// term is the work of a dispatcher under one lease. The goroutine of loop owns all fields but the
-// atomic ones. Calls of the store and requests run in separate goroutines and report back.
+// term is the state of a dispatcher under one lease. Only the goroutine of loop uses the lanes and
+// the other plain fields. Requests and most calls of the store run in separate goroutines, which
+// report back through the channels.
 //
 // A lane goes through a cycle: onWake or onPolled schedules it, startReady queues it in takes,
 // persist takes its message, startTurn starts the request, onResult queues the result, persist
-// stores it, and continueLane schedules the lane again.
+// stores it, and continueLane schedules the lane again or makes it idle.
 type term struct {
 	*Dispatcher
 	lease Lease
@@ -36,14 +37,14 @@ type term struct {
 	due               laneHeap // idle and paused lanes, earliest due time first
 	ready             laneHeap // lanes that may send, highest priority first
 	callbackAnswers   laneHeap // ready lanes of answers to buttons
-	pace              pace     // shared by all lanes
+	pace              pace     // of all chats together
 	breaker           breaker
 	refusals          refusals
 	extra             []extraRequest // waiting to begin, longest wait first
 	overloaded        atomic.Bool    // too many items wait in all chats together
 	unsupportedLogged bool
 
-	stopping           atomic.Bool // no new requests are started
+	stopping           atomic.Bool // no new requests may start
 	sending            int         // lanes that hold a send slot, except for answers to buttons
 	answeringCallbacks int
 
@@ -58,22 +59,22 @@ type term struct {
 	workers   sync.WaitGroup // all other goroutines
 }
 
-// result is the outcome of a request of a lane.
+// result is the outcome of a message taken from a lane.
 type result struct {
 	lane *lane
 	Result
-	begun     time.Time // zero: there was no time to begin
+	begun     time.Time // when send began; zero if the dispatcher was stopping
 	requests  int       // requests made
 	outage    bool      // the failure is part of an outage, although the messenger answered
-	persistAt time.Time // earliest time to persist it
+	persistAt time.Time // earliest time to persist it; zero: at once
 }
 
-// batch is what one call of Store.Advance persists and takes, and its outcome.
+// batch is the input of one call of Store.Advance, and its outcome.
 type batch struct {
 	results    []result
-	outcomes   []Result // outcomes of results, for the store
+	outcomes   []Result // the Result of each of results, in the same order
 	takes      []*lane
-	lanes      []Lane // lanes of takes
+	lanes      []Lane // the Lane of each of takes, in the same order
 	summarize  []Lane // lanes to summarize before they are taken
 	turns      []Turn
 	summarized Summarized
@@ -108,9 +109,9 @@ func (t *term) run(ctx context.Context) error {
 	return t.loop(ctx)
 }
 
-// loop dispatches until the context ends, and then finishes what is in flight.
+// loop dispatches until the context ends, and then waits for requests in flight.
 func (t *term) loop(ctx context.Context) error {
-	// While stopping, requests end by their timeouts, and calls of the store are canceled later.
+	// Both outlive ctx: requests then end by their timeouts, and stop cancels storeCtx later.
 	requestCtx, cancelRequests := context.WithCancel(context.WithoutCancel(ctx))
 	storeCtx, cancelStore := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancelStore()
@@ -153,8 +154,9 @@ func (t *term) loop(ctx context.Context) error {
 	}
 }
 
-// stop prevents new requests. Those in flight keep their full timeout, so that no request is
-// canceled that would have been answered. A moment remains to persist their results.
+// stop prevents new requests. Requests in flight keep their full timeout, because canceling one
+// would make its outcome unknown. After the longest timeout, finishTimeout remains to persist the
+// results.
 func (t *term) stop(cancelStore func()) {
 	t.stopping.Store(true)
 	t.acceptWakes(false)
@@ -170,7 +172,7 @@ func (t *term) isBusy() bool {
 }
 
 // step does everything that is possible now, and returns the time until more becomes possible. It
-// acts and looks ahead with the same now, so that it misses nothing in between.
+// uses the same now for both, so that nothing that becomes possible in between is missed.
 func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	t.promoteDue(now)
 	t.beginExtra(now)
@@ -181,7 +183,7 @@ func (t *term) step(storeCtx context.Context, now time.Time) time.Duration {
 	return time.Until(t.next(now))
 }
 
-// next returns when something becomes possible that is not possible now.
+// next returns the earliest moment at which step may have more to do, at most an hour from now.
 func (t *term) next(now time.Time) time.Time {
 	next := now.Add(time.Hour)
 	sooner := func(at time.Time) {
@@ -201,7 +203,7 @@ func (t *term) next(now time.Time) time.Time {
 		sooner(t.breaker.until)
 	}
 	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
-		sooner(now.Add(leasePoll)) // only the lease prevents them
+		sooner(now.Add(leasePoll)) // only the lease prevents a request
 	}
 	if !t.writer.persisting {
 		sooner(t.writer.nextAt)
@@ -218,8 +220,8 @@ func (t *term) mayBegin(timeout time.Duration) bool {
 	return t.lease.Remaining() >= timeout+t.settings.SendTimeout/5
 }
 
-// prepare puts back what an older release has set aside, and loads the requests that still count
-// against the limits. Nothing may be sent before.
+// prepare puts back items that were set aside as Unsupported, and loads the requests that still
+// count against the limits. Nothing may be sent before that.
 func (t *term) prepare(ctx context.Context) error {
 	backoff := retry.WithCappedDuration(time.Second, retry.NewExponential(100*time.Millisecond))
 	failing := false

@@ -12,7 +12,7 @@ var (
 	pages           = queuemodel.Lane{Chat: 1, Kind: queuemodel.Pages}
 )
 
-// queue is a model with a clock, and the behavior of a correct queue.
+// queue is a model with a clock. Its methods notify the model of what a queue does.
 type queue struct {
 	*queuemodel.Model
 	now time.Time
@@ -30,33 +30,33 @@ func newQueue() *queue {
 
 func (q *queue) advance(d time.Duration) { q.now = q.now.Add(d) }
 
-// put puts items into the queue of the chat.
+// put adds messages to the chat.
 func (q *queue) put(ids ...int64) {
 	for _, id := range ids {
 		q.Put(queuemodel.Item{ID: id, Lane: chat})
 	}
 }
 
-// press puts pages of a message into the queue of the chat.
+// press adds pages of one message of the chat.
 func (q *queue) press(ids ...int64) {
 	for _, id := range ids {
 		q.Put(queuemodel.Item{ID: id, Lane: pages, Object: "message", Harmless: true})
 	}
 }
 
-// begin takes items of the chat and starts a request for them.
+// begin takes messages of the chat and starts a request for them.
 func (q *queue) begin(ids ...int64) *queuemodel.Request {
 	q.Took(1, chat, ids, false)
 	return q.Begins(1, chat, ids, false)
 }
 
-// answer delivers a request and answers it.
+// answer lets a request reach the messenger and end with an answer.
 func (q *queue) answer(r *queuemodel.Request, a queuemodel.Answer) {
 	q.Reaches(r, a == queuemodel.Delivered)
 	q.Ends(r, a, 0)
 }
 
-// send sends items of the chat.
+// send sends messages of the chat successfully.
 func (q *queue) send(ids ...int64) {
 	q.answer(q.begin(ids...), queuemodel.Delivered)
 	q.persist(queuemodel.Sent, ids...)
@@ -68,14 +68,14 @@ func (q *queue) persist(state queuemodel.State, ids ...int64) {
 	}
 }
 
-// fail makes a request for the first item with the given answer, and persists the state.
+// fail makes a request for item 1 that gets the answer, and persists the state.
 func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 	q.answer(q.begin(1), a)
 	q.persist(state, 1)
 	q.advance(time.Minute)
 }
 
-// ambiguous makes consecutive requests for the first item with an unknown outcome.
+// ambiguous makes up to five consecutive requests for item 1 whose outcome is unknown.
 func (q *queue) ambiguous(times int) {
 	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
 		q.advance(pause)

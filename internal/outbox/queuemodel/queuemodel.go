@@ -1,9 +1,9 @@
 // Package queuemodel is a model of a correct outbound queue. It checks a queue by what is visible
 // from outside: the items added, what is taken from the store and persisted there, the requests
-// made, and what arrives. It knows nothing about how a queue works, so it must not import one.
+// made, and what arrives. It must not import the queue, so that it does not share its bugs.
 //
-// A [Model] must be notified of every event in order. [Model.Verdict] returns the
-// violations that it found.
+// Tests notify a [Model] of all events in order. [Model.Verdict] returns the violations that it
+// found.
 package queuemodel
 
 import (
@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Lane is a queue of a chat.
+// Lane identifies one of a chat's queues.
 type Lane struct {
 	Chat int64
 	Kind LaneKind
@@ -23,7 +23,7 @@ type Lane struct {
 // LaneKind is the kind of items in a lane.
 type LaneKind int
 
-// The kinds of lanes. All but CallbackAnswers share the limits of their chat.
+// The kinds of lanes. Requests count against the limits, except in CallbackAnswers.
 const (
 	Messages        LaneKind = iota
 	CallbackAnswers          // answers to the buttons pressed in the chat
@@ -40,12 +40,12 @@ func (l Lane) isPaced() bool { return l.Kind != CallbackAnswers }
 type Item struct {
 	ID       int64
 	Lane     Lane
-	Private  bool      // its chat is private
-	Deadline time.Time // the item may expire unsent from then on; zero: never
+	Private  bool      // the chat is private
+	Deadline time.Time // from then on the item may expire unsent; zero: it never expires
 	// Object identifies what the item is about, and Says is its content. Several items may be about
-	// one object; the last one determines its final content.
+	// one object; the last one to arrive determines its content.
 	Object, Says string
-	// Harmless reports whether the item may be sent again without creating a duplicate.
+	// Harmless means that sending the item again creates no duplicate.
 	Harmless bool
 }
 
@@ -55,23 +55,22 @@ type Window struct {
 	Per time.Duration
 }
 
-// Rules are what a queue must comply with.
+// Rules configures the checks of a Model.
 type Rules struct {
-	// Private, Group and Total limit the requests to a private chat, to any other
-	// chat, and in total.
+	// Private limits the requests to each private chat, Group those to each other chat, and Total
+	// the requests to all chats together.
 	Private, Group, Total []Window
-	// Parallel limits the requests that one instance has in flight, and separately the
-	// answers to buttons.
+	// Parallel limits the requests that one instance has in flight. Callback answers are counted
+	// separately, against the same limit.
 	Parallel    int
-	MaxFailures int // failed requests after which an item is dead
-	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it, unless it
-	// answers a button.
+	MaxFailures int // requests with the answer Failed after which an item is dead
+	// Timeout limits one request. A request for a possible duplicate may take 8/5 of it, except for
+	// a callback answer.
 	Timeout time.Duration
 	// Grace is how long to wait for a canceled request to return. The outcome of a request that
 	// does not return by then is unknown.
 	Grace time.Duration
-	// Prompt reports whether waiting items may be delayed only by the failures that the model
-	// is notified of.
+	// Prompt makes the model check how long items wait, given the failures that it is notified of.
 	Prompt bool
 }
 
@@ -96,17 +95,17 @@ type State string
 
 const (
 	Waits   State = "waits"
-	Sending State = "sending" // being sent, or possibly sent
+	Sending State = "sending" // in a request, or in one with an unknown outcome
 	Sent    State = "sent"
 	Dead    State = "dead"
 	Expired State = "expired"
-	// Uncertain items have too many possible duplicates and are not sent again.
+	// Uncertain items were given up because of too many possible duplicates.
 	Uncertain State = "uncertain"
-	// Summarized items are reported by another item.
+	// Summarized items are part of another item, their summary.
 	Summarized State = "summarized"
 )
 
-// Model is the model of a queue.
+// Model follows a queue and records its violations. It is safe for concurrent use.
 type Model struct {
 	rules Rules
 	now   func() time.Time
@@ -119,11 +118,11 @@ type Model struct {
 	arrivals []arrival
 	inFlight []*Request
 	leader   int64
-	// overlapped reports whether a request overlapped the work of the next leader, so that objects
-	// may have any content.
+	// overlapped means that an excused request has arrived. It may have overlapped the requests of
+	// the next leader, so that objects may have any content.
 	overlapped  bool
 	limitHits   int // requests that used up a limit
-	failures    int // failed requests
+	failures    int // failed requests that may make all lanes pause
 	requests    int // ended requests
 	storeErrors int // failed calls of the store
 	history     []string
@@ -138,15 +137,16 @@ type lane struct {
 	// extraWait is how much longer the lane may wait because of possible duplicates.
 	extraWait time.Duration
 
-	readySince                      time.Time // when its first item could be sent
+	readySince                      time.Time // when its last wait began
 	failures, requests, storeErrors int       // the model's counts at that moment
 }
 
-// chat is the state that all lanes of a chat but CallbackAnswers share.
+// chat is the state that the lanes of a chat share, except for CallbackAnswers.
 type chat struct {
-	refused bool      // the last request was refused
-	parked  time.Time // no requests until then because of that refusal
-	// tried is when a request after that refusal began whose outcome is not persisted yet.
+	refused bool      // the chat was parked and not unparked since
+	parked  time.Time // no requests until then
+	// tried is when a request to the parked chat was taken. It is zero once its outcome is
+	// persisted.
 	tried    time.Time
 	unparked time.Time // when the chat was last unparked
 	frozen   time.Time // no requests until then under any leader
@@ -156,8 +156,8 @@ type chat struct {
 type hold struct {
 	until     time.Time
 	request   *Request // the failed one
-	lane      bool     // applies to the whole lane, not only to the item
-	persisted bool     // known to all instances, not only to the one that made the request
+	lane      bool     // the whole lane pauses, not only the item
+	persisted bool     // all instances must heed it, not only the one that made the request
 }
 
 func (h hold) blocks(r *Request) bool {
@@ -168,7 +168,7 @@ type item struct {
 	Item
 	put      time.Time
 	state    State
-	copies   int // copies that have arrived
+	copies   int // times that it arrived
 	repeats  int // times that it was taken again as a possible duplicate
 	failures int // persisted failures
 }
@@ -184,9 +184,10 @@ func (i *item) isExhausted() bool { return !i.Harmless && i.repeats >= maxCopies
 type take struct {
 	epoch int64 // of the instance that took it
 	items []*item
-	// mustRepeat is exactly what the request must cover; nil: any number of items from the first.
+	// mustRepeat holds the items that the request must cover. If it is nil, the request may cover
+	// any number of items, counted from the first.
 	mustRepeat     []*item
-	repeated       bool     // they are possible duplicates
+	repeated       bool     // the items are possible duplicates
 	unknownToTaker bool     // the instance did not receive the answer of the store
 	request        *Request // nil: none yet
 }
@@ -202,7 +203,7 @@ type Request struct {
 	repeats    int       // earlier requests with an unknown outcome
 	canceledAt time.Time // zero: not canceled
 
-	delivered bool // the items can be read
+	delivered bool // the items have arrived in the chat
 	returned  bool
 	answer    Answer
 }
@@ -213,15 +214,15 @@ type arrival struct {
 	at      time.Time
 }
 
-// New returns the model of an empty queue.
+// New returns the model of an empty queue. The function now returns the current time.
 func New(rules Rules, now func() time.Time) *Model {
 	return &Model{
 		rules: rules, now: now, lanes: make(map[Lane]*lane), items: make(map[int64]*item), contents: make(map[string]string),
 	}
 }
 
-// Verdict returns the violations found so far, and those that are visible only at the end. Call it
-// when the queue has had all the time that it needs.
+// Verdict returns the first few violations, nil if there are none. Items that have not ended and
+// unexplained duplicates are violations too, so call it after the queue has had enough time.
 func (m *Model) Verdict() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -279,7 +280,8 @@ func (m *Model) Put(i Item) {
 	m.order = append(m.order, added)
 }
 
-// Replaced records that a newer item took the place of an item that was not taken yet.
+// Replaced records that an item got new content and a new deadline, which is allowed only until it
+// is taken.
 func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -291,8 +293,8 @@ func (m *Model) Replaced(id int64, says string, deadline time.Time) {
 	i.Says, i.Deadline = says, deadline
 }
 
-// Summarizes records that from now on an item also reports these other items of its lane. A summary
-// never expires.
+// Summarizes records that an item becomes the summary of other items, which must be later ones of
+// its lane. A summary never expires.
 func (m *Model) Summarizes(id int64, others []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -313,7 +315,7 @@ func (m *Model) Summarizes(id int64, others []int64) {
 	summary.Deadline = time.Time{}
 }
 
-// Leads records that an instance may dispatch from now on, under a new epoch.
+// Leads records that an instance has become the leader, under a new epoch.
 func (m *Model) Leads(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,8 +331,8 @@ func (m *Model) Trouble() {
 	m.storeErrors++
 }
 
-// Parked records that a chat was persisted as parked. From then on one request may try whether it
-// is refused again.
+// Parked records that a chat was persisted as parked. When the time is over, one request at a time
+// may try whether it is refused again.
 func (m *Model) Parked(chat int64, until time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -339,7 +341,7 @@ func (m *Model) Parked(chat int64, until time.Time) {
 	c.refused, c.parked, c.tried = true, until, time.Time{}
 }
 
-// Unpark records that a parked chat may be written to like any other.
+// Unpark records that a chat is no longer parked.
 func (m *Model) Unpark(chat int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -361,7 +363,7 @@ func (l *lane) first() *item {
 	return nil
 }
 
-// markReady records that from now on nothing in the lane itself makes it wait.
+// markReady starts the measurement of how long a lane waits.
 func (m *Model) markReady(l *lane) {
 	l.readySince, l.failures, l.requests, l.storeErrors = m.now(), m.failures, m.requests, m.storeErrors
 }

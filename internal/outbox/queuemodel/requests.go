@@ -12,19 +12,19 @@ const minBackoff = 350 * time.Millisecond
 // maxCopies is how many requests with an unknown outcome may be made for an item.
 const maxCopies = 5
 
-// ambiguousPause returns the usual pause after a request with an unknown outcome, given the number
-// of earlier ones: 1, 10, 100 s and 15 minutes for a timeout of 5 s. The actual pause may be 30 %
-// shorter or longer, but never longer than 15 minutes. It is 0 if the item ends.
+// ambiguousPause returns the pause after a request with an unknown outcome, before jitter, given
+// the number of earlier ones: 1, 10, 100 s and 15 minutes for a timeout of 5 s. It is 0 if the item
+// may not be sent again.
 func ambiguousPause(i *item, before int, timeout time.Duration) time.Duration {
 	if before >= maxCopies-1 && !i.Harmless {
-		return 0 // the item ends
+		return 0
 	}
 	return timeout * []time.Duration{1, 10, 100, 900}[min(before, 3)] / 5
 }
 
-// Begins records that an instance starts a request for these items. An excused request comes from
-// a process that froze after it had checked its lease: nothing can prevent it from overlapping
-// the next leader.
+// Begins records that an instance starts a request for these items. An excused request comes from a
+// process that froze after it had checked its lease. It may overlap the next leader's requests,
+// which nothing can prevent.
 func (m *Model) Begins(epoch int64, lane Lane, ids []int64, excused bool) *Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,7 +93,8 @@ func (m *Model) checkRequest(l *lane, r *Request) {
 	}
 }
 
-// Excuse records that the process froze between the start of a request and its transmission.
+// Excuse records that the process froze after it had started a request, before the request reached
+// the messenger.
 func (m *Model) Excuse(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,8 +102,8 @@ func (m *Model) Excuse(r *Request) {
 	r.excused = true
 }
 
-// Reaches records that a request reached the messenger and counts against the limits. delivers
-// reports whether its items can be read.
+// Reaches records that a request reached the messenger and counts against the limits. The argument
+// delivers tells whether its items arrived in the chat.
 func (m *Model) Reaches(r *Request, delivers bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,7 +130,8 @@ func (m *Model) Reaches(r *Request, delivers bool) {
 	}
 }
 
-// checkOrder checks the order in which the first copy of an item arrives.
+// checkOrder checks that the first copy of an item arrives after the previous items of its lane and
+// before the next ones.
 func (m *Model) checkOrder(i *item) {
 	before := true
 	for _, other := range m.lane(i.Lane).items {
@@ -171,7 +173,7 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 	}
 }
 
-// Cut records that a request is canceled.
+// Cut records that a request is canceled, which must not be later than its timeout.
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,14 +191,14 @@ func (m *Model) allowed(r *Request) time.Duration {
 	return m.rules.Timeout * 8 / 5
 }
 
-// Full returns how many requests used up a limit.
+// Full returns how often a request used up a limit.
 func (m *Model) Full() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.limitHits
 }
 
-// Ends records the answer to a request, and the wait that the messenger asks for.
+// Ends records the answer to a request, and for RateLimited the wait that the messenger asks for.
 func (m *Model) Ends(r *Request, answer Answer, wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

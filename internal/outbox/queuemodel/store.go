@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// lostAfter is how long the model waits for the outcome of a request to a parked chat before it
-// counts the outcome as lost.
+// lostAfter is how long the outcome of a request to a parked chat may be missing before another
+// request may be made.
 const lostAfter = time.Minute
 
-// Took records that items were taken from the store for one request and marked as being sent.
-// repeated reports whether they were already marked, so that they are sent again.
+// Took records that items were taken from the store for one request and marked as sending. The
+// argument repeated tells whether they were already marked, so that they are sent again.
 func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -69,14 +69,14 @@ func (m *Model) Took(epoch int64, lane Lane, ids []int64, repeated bool) {
 		}
 	}
 	if last != nil && slices.ContainsFunc(last.items, (*item).ended) {
-		next.mustRepeat = nil // without the expired items, others may fit
+		next.mustRepeat = nil // some items have ended, so the message is another one
 	}
 }
 
-// checkYields checks that a board is taken only if nothing else waits in its chat, as far as its
-// instance must know.
+// checkYields checks that a board is not taken while messages or pages have waited in its chat for
+// so long that the instance must know about them.
 func (m *Model) checkYields(board Lane) {
-	// A slow call of the store may have begun before the item was added or the chat unparked.
+	// The instance may not know about more recent changes, because calls of the store are slow.
 	const hidden = 20 * time.Second
 	if m.now().Sub(m.lane(board).chat.unparked) <= hidden {
 		return
@@ -88,7 +88,7 @@ func (m *Model) checkYields(board Lane) {
 	}
 }
 
-// TurnLost records that an instance did not receive the store's answer to a take in a lane.
+// TurnLost records that an instance did not receive what it took from a lane.
 func (m *Model) TurnLost(epoch int64, lane Lane) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,8 @@ func (m *Model) TurnLost(epoch int64, lane Lane) {
 	}
 }
 
-// Wrote records that a new state of an item was persisted.
+// Wrote records that the state of an item was persisted after its request, or that the item
+// expired.
 func (m *Model) Wrote(id int64, state State) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -172,7 +173,7 @@ func (m *Model) expected(t *take, i *item) []State {
 	}
 }
 
-// applyAnswer applies the persisted answer to the lane and the item.
+// applyAnswer applies the persisted answer of the current leader to the lane and the item.
 func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	if t.items[0] != i || t.request == nil || t.epoch != m.leader {
 		return
@@ -189,7 +190,8 @@ func (m *Model) applyAnswer(l *lane, t *take, i *item) {
 	}
 }
 
-// knownAnswer returns the answer that the queue knows: Ambiguous for a request that was given up.
+// knownAnswer returns the answer as the queue sees it: Ambiguous for a request that has not
+// returned.
 func (m *Model) knownAnswer(r *Request) Answer {
 	if !r.returned {
 		return Ambiguous
@@ -221,8 +223,8 @@ func (m *Model) isGivenUp(r *Request) bool {
 	return !r.canceledAt.IsZero() && m.now().Sub(r.canceledAt) >= m.rules.Grace
 }
 
-// Unwritten returns how many requests of an instance are in flight, and how many were delivered
-// although the instance has not persisted their result.
+// Unwritten returns how many requests of an instance are in flight, and how many have arrived
+// without a persisted result.
 func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -241,8 +243,8 @@ func (m *Model) Unwritten(epoch int64) (inFlight, arrived int) {
 	return inFlight, arrived
 }
 
-// sinceReady returns how long a lane could have continued, and how long others may have delayed
-// it in that time.
+// sinceReady returns how long a lane has waited without a pause of its own or of its chat, and the
+// longest wait that is allowed, given the requests and failures during that time.
 func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 	from := l.readySince
 	for _, until := range []time.Time{l.chat.frozen, l.hold.until, l.chat.parked, l.chat.tried.Add(lostAfter)} {
@@ -251,11 +253,11 @@ func (m *Model) sinceReady(l *lane) (waited, allowed time.Duration) {
 		}
 	}
 	const (
-		own  = 2 * time.Minute  // its pace, and the pause after a failure
-		stop = 70 * time.Second // all lanes pause because of a failed request
-		// another request holds the send slot, or the lease is too short for a repeated one
+		own  = 2 * time.Minute  // for the limits of the chat, and the pause after a failure
+		stop = 70 * time.Second // for each failed request, which may make all lanes pause
+		// for each request, which may occupy the send slot
 		other   = 15 * time.Second
-		trouble = 15 * time.Second // a call of the store times out and is repeated
+		trouble = 15 * time.Second // for each failed call of the store, which is repeated
 	)
 	return m.now().Sub(from), own + l.extraWait + time.Duration(m.failures-l.failures)*stop +
 		time.Duration(m.requests-l.requests)*other + time.Duration(m.storeErrors-l.storeErrors)*trouble
