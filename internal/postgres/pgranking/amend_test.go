@@ -12,7 +12,7 @@ import (
 
 var errPlanned = errors.New("only planned")
 
-// planner is a store that keeps the first changes it is asked to apply, and applies nothing.
+// planner is a store that keeps the changes it is asked to apply, and applies nothing.
 type planner struct {
 	ranking.Store
 	changes *ranking.Changes
@@ -47,7 +47,7 @@ func (w *world) plan(t *testing.T, command func(*ranking.Service) error) ranking
 	return c
 }
 
-// commands amend the matches of newAmendable.
+// commands are commands for the world of newAmendable.
 var commands = map[string]func(context.Context, *ranking.Service) error{
 	"match": func(ctx context.Context, s *ranking.Service) error {
 		return s.Do(ctx, dbtest.By("k", carol), dbtest.Reported(aliceBeatsBob))

@@ -31,7 +31,7 @@ func TestApplyUndo(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "undo")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
-	// Carol loses 16, then 1500 draws against 1516, then Bob wins with 1501 against 1484.
+	// Match 1 costs Carol 16. Then 1500 draws against 1516, and Bob wins with 1501 against 1484.
 	w.mustYield(t, `
 		SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak, 'v' || version)
 		FROM group_players ORDER BY name`,
@@ -53,7 +53,8 @@ func TestApplyUndo(t *testing.T) {
 		"2 2 t", "3 2 t", "4 2 t")
 }
 
-// TestApplyRestore: after a restore, nothing remains of the undo except the history.
+// TestApplyRestore: a restore brings back the standings and the current history from before the
+// undo. Superseded entries stay.
 func TestApplyRestore(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
@@ -85,7 +86,7 @@ func TestApplyFix(t *testing.T) {
 	w, c := planned(t, "fix")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
-	// In the order of the card, the winner first.
+	// A fix takes the score in the order of the card, which shows the winner first.
 	w.Fix(t, "again", bob, 2, ladder.Score{A: 2, B: 0})
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
 	w.mustYield(t, `
@@ -95,7 +96,7 @@ func TestApplyFix(t *testing.T) {
 	w.mustYield(t, `SELECT DISTINCT reason FROM elo_history WHERE superseded_at = 'infinity' ORDER BY 1`, "fix", "match")
 }
 
-// mustYield runs a query that returns texts.
+// mustYield checks that a query returns the texts want.
 func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, sql), cmpopts.EquateEmpty()); diff != "" {
@@ -105,7 +106,7 @@ func (w *world) mustYield(t *testing.T, sql string, want ...string) {
 
 const conflict, handled = "conflict", "handled"
 
-// failsWith reports whether an error is the expected one.
+// failsWith reports whether an error is the one that want names: conflict, handled or a constraint.
 func failsWith(err error, want string) bool {
 	var pg *pgconn.PgError
 	switch want {

@@ -20,8 +20,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMeetAtOnce: two instances that look up an unknown person before either records a match of
-// that person agree: an account exists once, and an unclaimed player once in each group.
+// TestMeetAtOnce: when two instances look up an unknown person before either records a match with
+// that person, an account is added once, and an unclaimed player once in each group.
 func TestMeetAtOnce(t *testing.T) {
 	t.Parallel()
 	seen, named := command.Person{ID: 71, Username: "new", Name: "New"}, command.Person{Username: "NEW"}
@@ -70,8 +70,7 @@ func TestMeetAtOnce(t *testing.T) {
 
 var won = ladder.Score{A: 3, B: 1}
 
-// together is a store whose first Read returns only when the first Reads of all others have
-// returned.
+// together is a store whose first Read returns only after the other stores have read, too.
 type together struct {
 	ranking.Store
 	once      sync.Once
@@ -96,9 +95,9 @@ func (s *together) Apply(ctx context.Context, c ranking.Changes) error {
 	return err
 }
 
-// TestPeopleInTwoGroupsAtOnce: when two instances record matches of the same people in two groups
-// at the same moment, each in another order, with new names and new people, no player is added
-// twice, and no deadlock occurs.
+// TestPeopleInTwoGroupsAtOnce: two instances record matches of the same people in two groups at the
+// same moment, in opposite orders, with new names and new people. No player is added twice, and no
+// deadlock occurs.
 func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 	t.Parallel()
 	const rounds = 12

@@ -89,14 +89,15 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	}
 }
 
-// TestCommandInAParkedChat: a command lets the bot try again ten minutes after the last refusal,
-// and ends the parking of a chat that the bot had left.
+// TestCommandInAParkedChat: a command limits the wait of a parked chat to ten minutes. A chat that
+// the bot had left is no longer parked.
 func TestCommandInAParkedChat(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		parked, until string // how long ago, and for how much longer
 		inactive      bool
-		// Since when and for how many more seconds it is parked, and how often it refused.
+		// want lists when the chat was parked and until when, in seconds from now, and how often it
+		// has refused.
 		want string
 	}{
 		"not parked":            {"", "", false, "0"},
@@ -125,8 +126,8 @@ func TestCommandInAParkedChat(t *testing.T) {
 	}
 }
 
-// TestApplyIsAllOrNothing: when any statement of the batch fails, nothing is written, whether the
-// connection has prepared the statements before or not.
+// TestApplyIsAllOrNothing: when any statement of the batch fails, nothing is written, whether or
+// not the connection has prepared the statements before.
 func TestApplyIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	constraint := func(name string) func(error) bool {
@@ -198,8 +199,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestApplyEdit: the edit of a message takes effect unless the message did; a message that only led
-// to a question did not. The edit waits while the message is being handled.
+// TestApplyEdit: an edit takes effect unless its message has. A message that was refused, or that
+// led to a question, has not. The edit waits while the message is being handled.
 func TestApplyEdit(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -241,7 +242,7 @@ func TestApplyEdit(t *testing.T) {
 }
 
 // TestApplyWaitsForAnotherWriter: a match waits for a writer that changes a standing without
-// locking the group, and then finds its data stale.
+// locking the group, and conflicts if the writer commits.
 func TestApplyWaitsForAnotherWriter(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -317,7 +318,7 @@ func TestApplySameKeyAtOnce(t *testing.T) {
 	}
 }
 
-// forget makes all connections of the pool forget their prepared statements.
+// forget makes the idle connections of the pool forget their prepared statements.
 func forget(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	for _, conn := range pool.AcquireAllIdle(t.Context()) {

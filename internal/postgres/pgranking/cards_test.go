@@ -76,7 +76,8 @@ func TestCardThatWaits(t *testing.T) {
 	}
 }
 
-// TestCardOnItsWay: a message that may have arrived is edited, with the last of several changes.
+// TestCardOnItsWay: a card that is being sent is edited afterwards, with the last of several
+// changes.
 func TestCardOnItsWay(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -105,8 +106,8 @@ func TestCardOnItsWay(t *testing.T) {
 	}
 }
 
-// TestCardThatWasSent: one edit with the last content waits. Once it is taken, a change adds
-// another.
+// TestCardThatWasSent: changes to a sent card wait as one edit with the last content. Once that
+// edit is taken, further changes wait as another one.
 func TestCardThatWasSent(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -163,8 +164,8 @@ func TestEditsWaitForever(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherMatch: a change leaves the cards of other matches alone, and other notices about
-// the same match.
+// TestCardOfAnotherMatch: changing a card changes neither the cards of other matches nor other
+// notices about the same match.
 func TestCardOfAnotherMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -212,8 +213,8 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
-// TestTakeWaitsForTheChange: if the change begins first, the message that is taken has the changed
-// content.
+// TestTakeWaitsForTheChange: a message that is taken while its content is being changed has the
+// changed content.
 func TestTakeWaitsForTheChange(t *testing.T) {
 	t.Parallel()
 	for _, action := range []outbox.Action{outbox.Send, outbox.Edit} {
@@ -265,7 +266,8 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	}
 }
 
-// TestNoMessageOfAMatch: only cards are recorded as messages of a match.
+// TestNoMessageOfAMatch: a notice without a match, an edit without a card, and a callback answer
+// are not recorded as messages of a match.
 func TestNoMessageOfAMatch(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)
@@ -281,7 +283,8 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswer: a press is answered at its button; the chat is notified only of changes.
+// TestCallbackAnswer: a press is answered at its button, and in the chat only if it has a notice,
+// too.
 func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

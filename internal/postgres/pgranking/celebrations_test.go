@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestLeaders: players without a recent match, newcomers and players who left are passed over.
+// TestLeaders: players without a recent match, newcomers and players who have left are not among
+// the leaders.
 func TestLeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -38,7 +39,7 @@ func TestLeaders(t *testing.T) {
 	}
 }
 
-// TestLargestUpset: the largest upset of a month comes from a match that counts.
+// TestLargestUpset: only matches of the month that are not undone can be its largest upset.
 func TestLargestUpset(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestEverybody: everybody in a group means exactly the people ranked there.
+// TestEverybody: the members of a group are exactly the people ranked there.
 func TestEverybody(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"} // only mentioned
@@ -28,7 +28,8 @@ func TestEverybody(t *testing.T) {
 	w.checkPeople(t, renamed, mona, bob)
 }
 
-// TestEverybodyDuringMerge: Mona, who has just been merged into Carol, still has a standing.
+// TestEverybodyDuringMerge: a merged player who still has a standing counts as the player who
+// remains.
 func TestEverybodyDuringMerge(t *testing.T) {
 	t.Parallel()
 	mona := command.Person{Username: "mona", Name: "@mona"}

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestDeadlines: an answer to a command that is too old is skipped, and expires silently.
+// TestDeadlines: an answer to a command that is too old expires silently instead of being sent.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -92,8 +92,8 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay: a card's deadline is a day after its command. If it passes while it is
-// unknown whether the card was sent, a summary shows the result and counts as a possible duplicate.
+// TestCardsLiveForADay: a card expires a day after its command. If its delivery is uncertain by
+// then, a summary shows the result and counts as a possible duplicate.
 func TestCardsLiveForADay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -116,8 +116,7 @@ func TestCardsLiveForADay(t *testing.T) {
 	m.MustWait(t)
 }
 
-// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change, and the
-// notices behind it are sent.
+// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
 	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
@@ -138,8 +137,8 @@ func TestEditsLiveForAWeek(t *testing.T) {
 	c.MustWait(t)
 }
 
-// TestPossibleDuplicatesExpire: results that may have been sent and are too late go into a summary,
-// which counts as a possible duplicate. Edits expire silently.
+// TestPossibleDuplicatesExpire: an expired card that may have been sent goes into a summary, which
+// counts as a possible duplicate. Edits expire silently.
 func TestPossibleDuplicatesExpire(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

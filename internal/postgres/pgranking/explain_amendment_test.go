@@ -138,13 +138,12 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	})
 }
 
-// newestPrompt returns the id of the newest prompt.
 func newestPrompt(t *testing.T, pool *pgxpool.Pool) int64 {
 	t.Helper()
 	return dbtest.Value[int64](t, pool, `SELECT max(id) FROM prompts`)
 }
 
-// TestRewriteTakesFewStatements: rewriting 1,000 entries takes as many statements as rewriting one.
+// TestRewriteTakesFewStatements: rewriting 999 entries takes as many statements as rewriting one.
 func TestRewriteTakesFewStatements(t *testing.T) {
 	t.Parallel()
 	const players, matches = 50, 1_000
@@ -168,7 +167,8 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 	if len(c.Matches) != matches || len(c.Standings) != players {
 		t.Fatalf("the history has %d matches of %d players", len(c.Matches), len(c.Standings))
 	}
-	// rewrite changes n matches and standings, and returns how many statements that took.
+	// rewrite changes an entry of each match and each of the standings, and returns the number of
+	// statements that took.
 	rewrite := func(matches []ladder.Match, standings []ladder.RankedPlayer) int {
 		w := ladder.Rewrite{Reason: ladder.ByRepair}
 		for _, m := range matches {

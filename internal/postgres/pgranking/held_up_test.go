@@ -15,7 +15,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// locks are what another session may have locked.
+// locks maps what another session has locked to the statement that locks it.
 var locks = map[string]string{
 	"chats":            `SELECT FROM chats FOR UPDATE`,
 	"groups":           `SELECT FROM groups FOR UPDATE`,
@@ -67,7 +67,7 @@ func TestLockedIsNobodysFault(t *testing.T) {
 	}
 }
 
-// action is a command that a service handles, with a key.
+// action is a command for a service. Its name is its key, too.
 type action struct {
 	name        string
 	before, run func(context.Context) error

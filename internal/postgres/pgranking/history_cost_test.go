@@ -12,8 +12,8 @@ import (
 	"elobot/internal/postgres/pgranking"
 )
 
-// TestHistoryCostsItsLength: reading the last matches of a long ladder does not scan the earlier
-// ones, neither the matches nor their players.
+// TestHistoryCostsItsLength: reading the last matches of a long ladder scans neither earlier
+// matches nor their players.
 func TestHistoryCostsItsLength(t *testing.T) {
 	t.Parallel()
 	const stretch = 300
@@ -67,7 +67,7 @@ func touched(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) int {
 }
 
 // TestLargestUpsetCostsItsMonth: reading the largest upset of a month in a long ladder does not
-// scan the larger ones of other months.
+// scan larger upsets of other months.
 func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

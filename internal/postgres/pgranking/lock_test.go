@@ -149,7 +149,7 @@ func TestLockExcludesOthers(t *testing.T) {
 	}
 }
 
-// TestLockReadsAfterwards: a lock reads what its last holder has left.
+// TestLockReadsAfterwards: Lock reads what the previous holder of the lock has written.
 func TestLockReadsAfterwards(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -19,8 +19,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// lock is a lock that a command takes. Its take statement lets another session take it first, or
-// find out whether it is free.
+// lock is a lock that a command takes. With the statement take, another session takes it first, or
+// finds out whether it is free.
 type lock struct{ name, take string }
 
 func group(chat ranking.Chat) lock {
@@ -36,8 +36,8 @@ func standing(name string) lock {
 	return lock{name + "'s standing", fmt.Sprintf(`SELECT FROM group_players WHERE name = '%s' FOR NO KEY UPDATE`, name)}
 }
 
-// mustLockInOrder makes a command wait for each of its locks in turn. It must then hold all before
-// it in the order, and none after it.
+// mustLockInOrder runs a command once for each of its locks and makes it wait for that lock.
+// Meanwhile the command must hold all locks before it in the order, and none after it.
 func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...lock) {
 	t.Helper()
 	for at, step := range order {
@@ -71,7 +71,7 @@ func TestMergeLockOrder(t *testing.T) {
 		return err
 	}
 	w.mustLockInOrder(t, merge, group(club), player("al"), player("Alice"))
-	// Changes in other chats of the remaining player do not have to wait.
+	// The merge does not wait for the lock of another group of the remaining player.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, group(attic).take)
 	w.Answer(t, "m", renamed)
@@ -84,7 +84,7 @@ func TestAmendmentLockOrder(t *testing.T) {
 			t.Parallel()
 			w := newAmendable(t)
 			command := func() error { return commands[name](t.Context(), dbtest.Service(w.Store)) }
-			// In the order in which they joined the ladder.
+			// Standings are locked in the order in which the players joined the ladder.
 			w.mustLockInOrder(t, command, group(club), standing("Alice"), standing("Carol"), standing("Bob"))
 			w.Undo(t, "u", alice, 2)
 		})
@@ -110,7 +110,7 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 }
 
 // TestMergesAtOnce: when several instances merge the same two pairs of players, who have met in two
-// groups, each pair is merged once, without deadlocks.
+// groups, each pair is merged once in each group, without deadlocks.
 func TestMergesAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
@@ -197,7 +197,8 @@ func TestMergeAmongRecordings(t *testing.T) {
 		dbtest.Must(t, s.Do(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
-	// Of many at once, one may lose every time, and must be sent again.
+	// A report may lose every attempt against the others. It is then refused, and must be sent
+	// again.
 	refused := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
 		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
@@ -216,7 +217,7 @@ func TestMergeAmongRecordings(t *testing.T) {
 	}
 }
 
-// mustReplay compares the ratings of all ladders with those that a plain ladder calculates.
+// mustReplay compares the ratings of all ladders with a replay by plainladder.
 func (w *world) mustReplay(t *testing.T) {
 	t.Helper()
 	var counted []plainladder.Match // of all ladders: each player's name contains the ladder

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestMergeInTeams: a match with both on the same side is undone, and keeps both. In other matches,
-// one takes the other's place.
+// TestMergeInTeams: a match in which both merged players play on the same side is undone, and keeps
+// both. In other matches, the remaining player takes the place of the other one.
 func TestMergeInTeams(t *testing.T) {
 	t.Parallel()
 	type teams [2][]command.Person
@@ -47,7 +47,7 @@ func TestMergeWhereOneHasOnlyJoined(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("j", alice), ranking.Join{}))
-	// An earlier start_elo had this effect.
+	// as if the ladder had another start_elo when Alice joined
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1000, start_elo = 1000, best_elo = 1000`)
 	w.Record(t, "1", al, bob, 3, 1)
 	w.Answer(t, "m", renamed)

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Alice has taken the username under which others had recorded an unknown player.
+// al is an unclaimed player. renamed is Alice after she has taken al's username.
 var (
 	al      = command.Person{Username: "al"}
 	renamed = command.Person{ID: alice.ID, Username: "al", Name: "Alice"}
@@ -22,7 +22,7 @@ var (
 	attic   = ranking.Chat{ID: -300, Kind: ranking.Supergroup, Title: "Attic"}
 )
 
-// in is the origin of a command that a person sends in a chat.
+// in returns the origin of a command that a person sends in a chat.
 func in(chat ranking.Chat, key string, sender command.Person) ranking.Origin {
 	o := dbtest.By(key, sender)
 	o.Chat = chat
@@ -50,7 +50,7 @@ func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 	return w, w.ID(t, "al"), w.ID(t, "Alice")
 }
 
-// standings reads all standings, without their ids and versions.
+// standings selects all standings, without their ids and versions.
 const standings = `SELECT concat_ws(' ', title, s.name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
 	FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
 	JOIN players p ON p.id = player_id ORDER BY 1`
@@ -126,7 +126,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// mustNotMerge tries to merge two players, one of whom can no longer be merged.
+// mustNotMerge checks that two players cannot be locked for a merge.
 func (w *world) mustNotMerge(t *testing.T, from, into ladder.PlayerID) {
 	t.Helper()
 	merging, _, err := w.Store.LockPlayers(t.Context(), from, into)
@@ -237,8 +237,8 @@ func (p plannedMerge) Merge(_ context.Context, merges []ranking.LadderMerge) err
 	return errPlanned
 }
 
-// TestRecordingMeetsTheMerged: a match that was read before two players were merged, and is applied
-// afterwards, gets a conflict.
+// TestRecordingMeetsTheMerged: a report that was read before a merge of one of its players
+// conflicts when it is applied afterwards. Its retry counts for the remaining player.
 func TestRecordingMeetsTheMerged(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(w *world){
@@ -270,7 +270,8 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 	}
 }
 
-// TestNewStandingWaitsForTheMerge: the first match of a player waits for a merge of that player.
+// TestNewStandingWaitsForTheMerge: the first match of a player waits for a merge of that player,
+// and then conflicts.
 func TestNewStandingWaitsForTheMerge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

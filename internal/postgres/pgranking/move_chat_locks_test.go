@@ -43,8 +43,8 @@ func TestMoveLockOrder(t *testing.T) {
 	w.move(t)
 }
 
-// TestMoveMeetsUpsert: when a chat is upserted by an id while that id gets another meaning, the
-// later transaction waits, and inserts no chat with another chat's earlier id.
+// TestMoveMeetsUpsert: when a move and an upsert of the same chat id meet, the later one waits, and
+// no chat is stored under another chat's earlier id.
 func TestMoveMeetsUpsert(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -133,8 +133,8 @@ func (w *world) mustBeOneChat(t *testing.T) {
 }
 
 // TestMoveMeetsCommands: when a chat is joined to another between a command's read and write, the
-// command gets a conflict, and its retry takes effect in the other chat. An undo reads with the
-// group locked, so there the move comes first.
+// command gets a conflict, and its retry takes effect in the other chat. An undo locks the group
+// before it reads, so for an undo the chats are joined before the lock.
 func TestMoveMeetsCommands(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(*ranking.Service, ranking.Origin) error{
@@ -187,7 +187,7 @@ func TestMoveMeetsCommands(t *testing.T) {
 	}
 }
 
-// late is a store that runs a function before the first write.
+// late is a store that runs a function before its first write or lock.
 type late struct {
 	ranking.Store
 	done atomic.Bool
@@ -208,8 +208,8 @@ func (l *late) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *rank
 	return l.Store.Lock(ctx, q)
 }
 
-// TestLockAfterMove: a command that has waited for the group of a joined chat gets a conflict, and
-// its retry locks the group that remains.
+// TestLockAfterMove: a command that has waited for the group of a joined chat gets a conflict. Its
+// retry locks the group that remains.
 func TestLockAfterMove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

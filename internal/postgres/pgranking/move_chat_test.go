@@ -163,16 +163,16 @@ func TestMoveJoins(t *testing.T) {
 	}
 }
 
-// TestMoveJoinsLadders: of two chats with two ladders each, the ladders of the remaining group
-// stay, with their boards. The board of the other default ladder stays too, but nothing that shows
-// or refers to the other ladders. Topics of the older chat do not exist in the newer one.
+// TestMoveJoinsLadders: when two chats with two ladders each are joined, the ladders of the
+// remaining group keep their boards. The board of the other group's second ladder ends, with its
+// messages and topics. Topics of the older chat end, because they do not exist in the newer one.
 func TestMoveJoinsLadders(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		newer  int // number of matches; the older group has one
 		boards []string
 		topics []string
-		ends   string // object of what ends
+		ends   string // object of the notice that expires
 	}{
 		"the older goes on":  {1, []string{"1 1", "1 3"}, nil, "board:4"},
 		"the newer goes on":  {2, []string{"2 2", "2 4"}, []string{"2 8 4"}, "board:3"},
@@ -214,8 +214,8 @@ func TestMoveJoinsLadders(t *testing.T) {
 	}
 }
 
-// TestMoveKeepsFormerUsernames: for a person seen in both chats, all usernames but the last are
-// kept, the latest last.
+// TestMoveKeepsFormerUsernames: for a person seen in both chats, all usernames but the current one
+// are kept, the latest last.
 func TestMoveKeepsFormerUsernames(t *testing.T) {
 	t.Parallel()
 	for name, older := range map[string]int{"newer in the newer": 1, "newer in the older": 2} {

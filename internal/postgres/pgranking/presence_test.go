@@ -73,7 +73,8 @@ func TestPresence(t *testing.T) {
 	}
 }
 
-// TestGreetedConcurrently: a command that has not read the greeting of its chat changes nothing.
+// TestGreetedConcurrently: if the stored greeting is not the one that was read, a greeting
+// conflicts and changes nothing.
 func TestGreetedConcurrently(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -28,7 +28,7 @@ func TestReadNothingKnown(t *testing.T) {
 	}
 }
 
-// TestReadNewPeople: if the query asks for it, the first people who are unknown get an id each.
+// TestReadNewPeople: each of the first New people of a query gets an id if unknown.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})

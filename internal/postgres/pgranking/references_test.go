@@ -37,7 +37,7 @@ func (w *world) references(t *testing.T, tables ...string) []string {
 	return all
 }
 
-// counts returns, by column, how many rows refer to a row.
+// counts returns for each column how many rows refer to the row with this id.
 func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	t.Helper()
 	all := make(map[string]int)
@@ -49,8 +49,8 @@ func (w *world) counts(t *testing.T, columns []string, id any) map[string]int {
 	return all
 }
 
-// newReferences returns a world in which every column that refers to a chat, a group, a ladder or a
-// player refers to the newer of two chats, or to an unclaimed player there.
+// newReferences returns a world in which columns that refer to a chat or a player have a row for
+// the newer of two chats, or for an unclaimed player there.
 func newReferences(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, alice, bob)
@@ -95,8 +95,8 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 	w.mustYield(t, `SELECT concat_ws(' ', id, 'has ' || chat_id, 'had ' || former_chat_id) FROM groups ORDER BY id`, "1 has 1", "2 had 1", "3 had 1")
 }
 
-// TestMergedPlayerLeavesNothing: after an unclaimed player is claimed, every reference to the
-// player points to the account.
+// TestMergedPlayerLeavesNothing: after an unclaimed player is claimed, no column refers to the
+// player, except columns that are read by way of players.merged_into.
 func TestMergedPlayerLeavesNothing(t *testing.T) {
 	t.Parallel()
 	// Accounts only: an unclaimed player has sent no command and was never seen.
@@ -104,7 +104,7 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 		"match_fixes.fixed_by → players", "match_moves.moved_by → players", "matches.reported_by → players", "matches.undone_by → players", "players.merged_into → players",
 		"prompts.answerer_id → players", "sightings.player_id → players",
 	}
-	// Read by way of players.merged_into, like the ids in payloads.
+	// read by way of players.merged_into, like the ids in payloads
 	followed := []string{"outbox.addressee_id → players"}
 	w := newReferences(t)
 	from, columns := w.ID(t, "al"), w.references(t, "players")

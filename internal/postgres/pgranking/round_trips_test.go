@@ -20,7 +20,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRoundTrips: no command waits for more of the server's answers than it must.
+// TestRoundTrips: each command takes the expected number of round trips to the server.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	t.Run("under no lease", func(t *testing.T) {

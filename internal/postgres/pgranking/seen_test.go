@@ -20,12 +20,12 @@ func (w *world) known(t *testing.T) []string {
 		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
 }
 
-// seenIn returns what a command shows that has read the snapshot.
+// seenIn returns the Seen of a command that has read snap and changes these people.
 func seenIn(snap *ranking.Snapshot, people ...ranking.PlayerChange) ranking.Seen {
 	return ranking.Seen{Group: snap.Group, Ladder: snap.Ladder, People: people}
 }
 
-// asNew is the change that inserts a person with a new id.
+// asNew returns the change that inserts a person with a new id.
 func asNew(t *testing.T, w *world, p command.Person) ranking.PlayerChange {
 	t.Helper()
 	c := dbtest.AsNew(p)
@@ -59,8 +59,8 @@ func TestSeenChat(t *testing.T) {
 	}
 }
 
-// TestNewChat: reading an unknown chat yields what is then stored of it. A chat that only the dead
-// letters know gets a group.
+// TestNewChat: a read of a new chat returns what a read returns after the chat is stored. A stored
+// chat without a group gets one.
 func TestNewChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

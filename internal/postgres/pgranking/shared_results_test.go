@@ -17,7 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// everything reads all rows that results write, without times and order.
+// everything has a query for each kind of row that results write. It leaves out what differs from
+// run to run, such as the time of creation.
 var everything = map[string]string{
 	"groups":           `SELECT concat_ws(' ', id, last_match_number) FROM groups ORDER BY 1`,
 	"players":          `SELECT concat_ws(' ', telegram_user_id, username, display_name) FROM players ORDER BY 1`,
@@ -106,8 +107,8 @@ func TestWrittenTogether(t *testing.T) {
 	}
 }
 
-// TestTogetherOfOneGroup: of several results of one group, only one is written with those of other
-// groups. The next one finds its data stale.
+// TestTogetherOfOneGroup: of several results of one group, only one is written together with
+// results of other groups. The next one finds its data stale.
 func TestTogetherOfOneGroup(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, 2)

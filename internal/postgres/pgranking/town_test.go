@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// town is a world of many groups in which Alice and Bob have played one match each.
+// town is a world of several groups, in each of which Alice and Bob have played one match.
 type town struct {
 	*world
 	chats []ranking.Chat
@@ -38,8 +38,8 @@ func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	return dbtest.Match(snap, key)
 }
 
-// gather applies changes that have to wait, and returns their outcomes once all of them wait and
-// the writer is released.
+// gather applies changes that have to wait for a slot. Once all of them wait, it frees a slot and
+// returns the channels of their outcomes.
 func (w *town) gather(t *testing.T, store *pgranking.Store, all ...ranking.Changes) []<-chan error {
 	t.Helper()
 	resume := store.HoldResults()
@@ -66,7 +66,7 @@ func (w *town) awaitWaiting(t *testing.T, store *pgranking.Store, n int) {
 	}
 }
 
-// recorded returns the keys of all matches but the first ones, by transaction.
+// recorded returns the keys of the matches recorded after newTown, joined by transaction.
 func (w *town) recorded(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `

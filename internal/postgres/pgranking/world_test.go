@@ -22,15 +22,14 @@ func newWorld(t *testing.T, people ...command.Person) *world {
 	return &world{dbtest.NewWorld(t, people...)}
 }
 
-// aliceBeatsBob is a report that needs no one but the two.
 var aliceBeatsBob = command.Match{
 	A: []command.Person{alice}, B: []command.Person{bob}, Scores: []ladder.Score{{A: 3, B: 1}},
 }
 
-// recorded returns the new match among the changes.
+// recorded returns the first new match of the changes.
 func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(ranking.NewMatches)[0] }
 
-// refuse makes every change of that kind fail for the duration of the test.
+// refuse makes every change of the kind event fail on a table.
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 	t.Helper()
 	dbtest.Define(t, pool, "refuse", `
