@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, which
-	// are never fewer.
+	// maxText is Telegram's limit for a message in characters. The code counts UTF-16 units, of
+	// which a text never has fewer.
 	maxText = 4096
 	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
 	// in the rest.
 	maxListed = maxText - 256
-	// lineGrows is the most that a result's line grows, in any language, when the result is
-	// corrected or undone. A message reserves that room, so an edit still lists all results that it
-	// listed before.
+	// lineGrows is by how many UTF-16 units a result's line grows at most, in any language, when
+	// the result is corrected or undone. A message reserves that room, so that an edit can still
+	// list all results that it listed before.
 	lineGrows = 44
 )
 
@@ -25,14 +25,14 @@ const (
 type several struct {
 	lines      []string
 	units      int // the length of the lines in UTF-16 units, with the room to grow
-	undo       int // number of the last match that can be undone
+	undo       int // number of the last listed match that can be undone
 	unanswered int // how many questions go unanswered
 }
 
-// merge renders several items as one message, with a line for each. It returns how many items the
-// message covers: the longest run from the first on that fits and in which no item must be sent
-// alone. An edit must cover all items that the message covered before, so it lists those that fit
-// and counts the others.
+// merge renders several items as one message, with a line for each, and returns how many items the
+// message covers. A new message ends before the first item that does not fit or must be sent alone.
+// An edit must cover all items that the message covered before, so it lists those that fit and
+// counts the others.
 func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	all := len(m.Items)
 	var s several
@@ -45,7 +45,8 @@ func merge(m outbox.Message, w words) (out outgoing, covered int) {
 	return outgoing{html: s.text(all, w)}, all
 }
 
-// add adds the line of an item, and reports whether it could.
+// add adds the line of an item, and reports whether it did. It does not if the item has no line or
+// there is no room.
 func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	out, err := render(item, w)
 	if err != nil || out.line == "" {
@@ -62,8 +63,8 @@ func (s *several) add(item outbox.Item, m outbox.Message, w words) bool {
 	return s.addLine(line, undo, grows)
 }
 
-// addLine adds a line that may later grow by grows UTF-16 units. undo is the number of the match
-// that can be undone, or 0. It reports whether there was room.
+// addLine adds a line that may later grow by grows UTF-16 units, and reports whether there was
+// room. undo is the number of the match in the line if it can be undone, or 0.
 func (s *several) addLine(line string, undo, grows int) bool {
 	units := utf16Length(plain(line)) + len("\n") + grows
 	if s.units+units > maxListed {
@@ -77,7 +78,8 @@ func (s *several) addLine(line string, undo, grows int) bool {
 	return true
 }
 
-// addresseeOf returns the name of the person to whom an item is addressed, empty if there is none.
+// addresseeOf returns the name of the person to whom an item is addressed. It is empty if there is
+// none.
 func addresseeOf(item outbox.Item) string {
 	if name, ok := item.Names[item.AddresseeID]; ok {
 		return name.Name

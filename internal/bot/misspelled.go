@@ -10,13 +10,14 @@ import (
 	"elobot/internal/ranking"
 )
 
-// minMisspelled is how long an unknown command, and the similar one of this bot, must be for an
-// answer in a group, unless the command names this bot. A shorter one, such as /stop, which
-// resembles /top, may well belong to another bot in the group.
+// minMisspelled is how long an unknown command and the similar command of this bot must both be for
+// an answer in a group, unless the unknown command names this bot. A shorter one may well belong to
+// another bot in the group: /stop resembles /top.
 const minMisspelled = 4
 
-// unknownCommand answers a command that the bot does not have. In a group, it answers a command
-// that may be meant for another bot only if it resembles one of this bot.
+// unknownCommand answers a command that the bot does not have. meantForThisBot means that the
+// command names this bot or was sent in a private chat. Any other command is ignored, unless it
+// resembles a command of this bot or has an Offer.
 func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
 	typed := req.origin.Said.Name
 	name := nearest(typed)
@@ -33,20 +34,21 @@ func unknownCommand(req request, meantForThisBot bool, self string) ranking.Oper
 	}
 }
 
-// nameRename is a command that people try without having another bot in mind.
+// nameRename is a command that people try and moderation bots do not have, so the bot always
+// answers it.
 const nameRename = "rename"
 
-// offeredInstead are other commands that people try. Moderation bots have them too, so the bot
-// answers them only if they are meant for it.
+// offeredInstead lists other commands that people try. Moderation bots have them too, so the bot
+// answers them only if they name it or reply to it.
 var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
 
-// repliesTo reports whether a message replies to a message of a bot.
+// repliesTo reports whether a message replies to a message of the bot with this username.
 func (m *message) repliesTo(bot string) bool {
 	to := m.replied()
 	return to != nil && to.From != nil && strings.EqualFold(to.From.Username, bot)
 }
 
-// Offer says what the bot offers in place of a command that it does not have.
+// Offer says what the bot offers instead of a command that it does not have.
 type Offer struct {
 	Command string `json:"command"`
 }
@@ -57,7 +59,7 @@ var _ = shows(view[Offer]{text: words.offer, line: words.offer})
 
 func (w words) offer(n Offer) string { return w.Text("offers."+n.Command, nil) }
 
-// corrected returns the command of a message with another name. It drops the arguments if they do
+// corrected returns the command of a message under another name. It drops the arguments if they do
 // not fit into one short line, or contain mentions that copying would lose.
 func (m *message) corrected(name string) string {
 	arguments := m.Text[headLength(m.Text):]
@@ -69,9 +71,9 @@ func (m *message) corrected(name string) string {
 	return whole
 }
 
-// nearest returns the name or alias of a command that a misspelled name resembles: preferably one
-// of which it is a prefix, so that /stat is /stats rather than /start, and otherwise the first. It
-// is empty if there is none.
+// nearest returns the name or alias of a command that a misspelled name resembles, or an empty
+// string if there is none. It prefers a name that begins with the misspelled one, so that /stat
+// means /stats rather than /start.
 func nearest(misspelled string) (nearest string) {
 	for _, name := range commandNames() {
 		if isSlip(misspelled, name) && (nearest == "" || strings.HasPrefix(name, misspelled)) {
@@ -95,9 +97,10 @@ func isSlip(a, b string) bool {
 	return !isReplaced || len(letters) > minMisspelled
 }
 
-// UnknownCommand says that there is no such command.
+// UnknownCommand says that the bot has no such command.
 type UnknownCommand struct {
-	// the command that was probably meant, without the slash, possibly with its arguments
+	// Meant is the command that was probably meant, without the slash, possibly with its arguments.
+	// It is empty if no command is similar.
 	Meant string `json:"meant,omitempty"`
 }
 

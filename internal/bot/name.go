@@ -25,12 +25,14 @@ const (
 	joiner     = "\u2060" // invisible, and ends a link, a mention and a command
 )
 
-// displayName returns a person's name in its stored form.
+// displayName returns the name to store for u: the full name, or else the username, or else
+// ranking.Nameless.
 func displayName(u user) string {
 	return cmp.Or(cleanName(u.FirstName+" "+u.LastName), cleanName(u.Username), ranking.Nameless)
 }
 
-// nameNameless replaces the placeholder name everywhere in the value behind pointer.
+// nameNameless replaces ranking.Nameless in all names of the value behind pointer by a name in the
+// language of w.
 func (w words) nameNameless(pointer any) {
 	ranking.EachName(pointer, func(name *ranking.Name) { name.Name = w.called(name.Name) })
 }
@@ -44,8 +46,8 @@ func (w words) called(name string) string {
 }
 
 // cleanName removes from a name what would disturb the text around it, or could make two names look
-// the same: control characters, direction marks, extra white space. The result is empty if nothing
-// visible remains.
+// the same: control characters, direction marks, extra white space. It also cuts long names. The
+// result is empty if nothing visible remains.
 func cleanName(name string) string {
 	visible := false
 	cleaned := strings.Map(func(r rune) rune {
@@ -77,8 +79,8 @@ func isPartOfCharacter(r rune) bool {
 	return r == '\u200c' || r == '\u200d' || r >= 0xE0020 && r <= 0xE007F
 }
 
-// cut shortens a text to at most maxCharacters characters and fewer than maxUnits UTF-16 units,
-// without splitting a character.
+// cut shortens a text to at most maxCharacters characters and fewer than maxUnits UTF-16 units. It
+// splits a character only if the first one alone is too long.
 func cut(text string, maxCharacters, maxUnits int) string {
 	if utf16Length(text) <= min(maxCharacters, maxUnits-1) {
 		return text // every character has at least one unit, so segmentation is not needed
@@ -123,15 +125,15 @@ var linkEnders = strings.NewReplacer(
 // copied.
 func codeText(text string) string { return html.EscapeString(cleanName(text)) }
 
-// showText renders a text that people chose. Such texts must not get into a message in any other
-// way, because showText cleans them, breaks their links, escapes them for HTML, and isolates their
-// writing direction.
+// showText renders a text that people chose: it cleans the text, breaks its links, escapes it for
+// HTML, and isolates its writing direction. Outside <code>, such texts must not get into a message
+// in any other way.
 func showText(text string) string {
 	return isolate + html.EscapeString(linkEnders.Replace(cleanName(text))) + endIsolate
 }
 
-// showWord is showText for a word that could not be read. It shows invisible characters as code
-// points, such as U+202E; otherwise the word would look correct or empty.
+// showWord is showText for a word that the bot did not understand. It shows invisible characters as
+// code points, such as U+202E; otherwise the word would look correct or empty.
 func showWord(word string) string {
 	invisible := cleanName(word) == ""
 	var b strings.Builder

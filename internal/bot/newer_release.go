@@ -8,12 +8,13 @@ import (
 	"elobot/internal/outbox"
 )
 
-// isUnknown reports whether this release does not know a kind of notice. Then a newer release wrote
-// the notice.
+// isUnknown reports whether this release has no view for a kind of notice, because a newer release
+// introduced the kind.
 func isUnknown(kind string) bool { return views[notice.Type(kind)] == nil }
 
 // needsNewerRelease reports whether a message cannot be rendered because this release does not know
-// the kind of an item. A new message may end before such an item, unless it is repeated.
+// the kind of an item. A new message may end before such an item, unless an earlier request for the
+// whole message may have succeeded.
 func needsNewerRelease(m outbox.Message) bool {
 	if m.Action == outbox.Send && !m.Row.Repeated {
 		return isUnknown(m.Items[0].Kind)
@@ -21,8 +22,8 @@ func needsNewerRelease(m outbox.Message) bool {
 	return isUnknown(m.Row.Kind) || slices.ContainsFunc(m.Items, func(i outbox.Item) bool { return isUnknown(i.Kind) })
 }
 
-// setAside returns the outcome of a message that waits for a newer release, either all of it or
-// only its first item.
+// setAside returns the outcome of a message that waits for a newer release. If an earlier request
+// for it may have succeeded, the whole message waits, otherwise only its first item.
 func setAside(m outbox.Message) (outbox.Receipt, error) {
 	var receipt outbox.Receipt
 	if !m.Row.Repeated {

@@ -15,8 +15,8 @@ import (
 )
 
 // teamButtons returns the buttons for other teams, and the one to report the result. The players do
-// not fit into the data. They are read again from the /teams that the message replies to, in the
-// same order.
+// not fit into the data, so a press reads them again, in the same order, from the /teams that the
+// message replies to.
 func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	var turn []button
 	if n.Number > 1 {
@@ -29,8 +29,9 @@ func teamButtons(n stats.Teams, _ outbox.Item, w words) [][]button {
 	return [][]button{turn, report}
 }
 
-// someTeams identifies the teams of a button: the number of a division, and the choices made for
-// the unclear names of the command.
+// someTeams identifies the teams of a button: the number of a division, and the players picked for
+// the unclear names of the command. The number is a Teams.Number, or a Teams.Split if the button
+// reports a result.
 type someTeams struct {
 	number int
 	picked []ladder.PlayerID
@@ -53,20 +54,20 @@ func parseTeams(args string) (t someTeams, ok bool) {
 	return t, isNumber && teamsData(teamsCode, t.number, t.picked) == callbackData(teamsCode, args)
 }
 
-// turnTeams handles the buttons for other teams. Ratings may have changed since, so it divides the
-// teams again.
+// turnTeams handles the buttons for other teams. It divides the players again, because ratings may
+// have changed.
 func turnTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.Ask{Question: stats.Typed{Form: stats.TeamsCommand{K: t.number}}})
 }
 
-// reportTeams handles the button that reports a result of teams. The person who presses it is asked
-// for the score.
+// reportTeams handles the button to report a result of the teams. The bot then asks the presser for
+// the score.
 func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow makes op an operation about the /teams that the message with the pressed button
-// replies to. It returns nil if that is gone.
+// teamsBelow returns op, and gives the press the origin of the /teams that its message replies to.
+// It returns nil if that command is gone.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {
@@ -113,8 +114,8 @@ func (w words) odds(n stats.Odds) string {
 	return strings.Join(lines, "\n")
 }
 
-// oddsSide returns a side with its rating and the changes: one for all members, or one for each
-// group with the same changes.
+// oddsSide returns a side with its rating and the possible rating changes. Players with the same
+// changes are listed together.
 func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) string {
 	sum := 0
 	names := make([]ranking.Name, len(side))
@@ -146,7 +147,7 @@ func (w words) oddsSide(side []stats.OddsPlayer, expected int, draws bool) strin
 	return strings.Join(lines, "\n")
 }
 
-// changes says how a match would change a rating.
+// changes says how a win, a loss and, if draws is set, a draw would change a rating.
 func (w words) changes(p stats.OddsPlayer, draws bool) string {
 	with := args{"Win": signed(p.Win), "Lose": signed(p.Lose)}
 	if !draws {

@@ -32,8 +32,8 @@ func (w words) whoMeant(n stats.WhoMeant) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)})
 }
 
-// whoMeantButtons returns a button for each candidate. The question does not fit into the data. It
-// is read again from the message that the bot's message replies to.
+// whoMeantButtons returns a button for each candidate. The question does not fit into the data, so
+// a press reads it again from the command that the message replies to.
 func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button) {
 	for _, name := range n.People {
 		data := callbackData(pickCode, showIDs(append(slices.Clone(n.Picked), name.Player)))
@@ -42,8 +42,8 @@ func whoMeantButtons(n stats.WhoMeant, _ outbox.Item, w words) (rows [][]button)
 	return rows
 }
 
-// pick handles the buttons that settle an unclear name in a question. It answers the question, or
-// asks about the next unclear name.
+// pick handles the buttons that settle an unclear name in a question. The bot then answers the
+// question, or asks about the next unclear name.
 func pick(r *Router, p *press, picked []ladder.PlayerID) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Topic != aboutStatistics { // the message may have been edited since

@@ -33,8 +33,8 @@ func parsePlayer(args string) (player ladder.PlayerID, ok bool) {
 	return player, ok && player > 0
 }
 
-// playerButtons returns the buttons below a player's page, none for a player who has never played
-// in the ladder.
+// playerButtons returns the buttons below a player's page. There are none for a player who has
+// never played in the ladder.
 func playerButtons(n stats.PlayerStanding, _ outbox.Item, w words) [][]button {
 	if n.Played() == 0 && !playedBefore(n) || n.Name.Player == 0 {
 		return nil
@@ -111,7 +111,7 @@ func (w words) player(n stats.PlayerStanding) string {
 	return paragraphs(facts, w.lastLines("me.last", n.Last), w.factLines(w.othersFacts(n)))
 }
 
-// whereStands gives a player's place, or says why there is none.
+// whereStands says which place a player has, or why there is none.
 func (w words) whereStands(n stats.PlayerStanding) string {
 	id, with := "me.standing", args{
 		"Name": showName(n.Name), "Place": n.Position, "Total": n.Total, "Rating": n.Elo,
@@ -138,7 +138,7 @@ func (w words) whereStands(n stats.PlayerStanding) string {
 	return w.Text(id, with)
 }
 
-// playerFacts are the facts about a player alone.
+// playerFacts returns the facts about a player that involve no other players.
 func (w words) playerFacts(n stats.PlayerStanding) []fact {
 	if n.Played() == 0 {
 		return nil
@@ -164,7 +164,7 @@ func (w words) playerFacts(n stats.PlayerStanding) []fact {
 	return facts
 }
 
-// form returns the last results as letters.
+// form returns the last results as letters of the language.
 func (w words) form(form string) string {
 	ids := map[rune]string{'w': "me.letter.won", 'd': "me.letter.drawn", 'l': "me.letter.lost"}
 	var letters []string
@@ -176,7 +176,7 @@ func (w words) form(form string) string {
 	return strings.Join(letters, " ")
 }
 
-// othersFacts are the facts about a player and others.
+// othersFacts returns the facts about a player that involve opponents or partners.
 func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 	if n.Most != nil {
 		matches := w.Plural("facts.matches", n.Most.Played, nil)
@@ -197,7 +197,8 @@ func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 	return facts
 }
 
-// playerTable is player as a table, for active players who have played.
+// playerTable renders player as a table. It is empty for players who have left, are inactive or
+// have not played.
 func (w words) playerTable(n stats.PlayerStanding) string {
 	if n.Left || n.Inactive || n.Played() == 0 {
 		return ""

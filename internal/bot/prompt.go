@@ -13,8 +13,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// promptData returns the data of a button that answers a prompt. Without a tag, the button is
-// invalid.
+// promptData returns the data of a button that answers a prompt. promptOf rejects the data if ref
+// has no tag.
 func promptData(ref ranking.PromptRef, option ranking.PromptOption) string {
 	args := strconv.FormatInt(int64(ref.ID), 10) + ":"
 	if ref.Tag != "" {
@@ -81,8 +81,8 @@ func AnswersPrompt(data string) bool {
 	return ok
 }
 
-// promptRef returns the reference to a prompt. A prompt without an id has the id of its message's
-// first item.
+// promptRef returns the reference to a prompt. If the id is 0, the prompt has the id of its
+// message's first item.
 func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.PromptRef {
 	return ranking.PromptRef{ID: cmp.Or(id, ranking.PromptID(item)), Tag: tag}
 }
@@ -94,9 +94,9 @@ const (
 	maxPairLabel = 13 // one of two in a row
 )
 
-// reportPromptButtons returns the buttons below the question about the meaning of a report: one row
-// per person, ladder or short result, or one row with the numbers of the readings that the question
-// lists. Some questions have a single option, which stands beside the button to cancel.
+// reportPromptButtons returns the buttons below the question of what a report means. Each person,
+// ladder or short result has a row. Longer results are listed in the text, and one row has their
+// numbers. In some questions, the only option shares a row with the button to cancel.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button
@@ -146,8 +146,8 @@ func (w words) personLabel(n ranking.Name, isNew bool) string {
 	return cut(drawnName(n), maxLabel, maxNameUnits)
 }
 
-// pressPrompt handles the buttons below a prompt. Like page buttons, it edits only messages that
-// have such buttons.
+// pressPrompt handles the buttons below a prompt. Forged data must not replace another message, so
+// the message must have the pressed button.
 func pressPrompt(r *Router, p *press) ranking.Operation {
 	ref, option, ok := promptOf(p.query.Data)
 	if !ok || !slices.Contains(r.buttonsBelow(p.query.Message), p.query.Data) {
@@ -158,8 +158,8 @@ func pressPrompt(r *Router, p *press) ranking.Operation {
 
 var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: reportPromptButtons, ofLadder: true})
 
-// reportPrompt asks which reading of a report is meant. The text lists the readings if the buttons
-// show only their numbers.
+// reportPrompt asks which of several results a report means. The text lists the results if the
+// buttons show only their numbers.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
 	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
@@ -174,13 +174,13 @@ func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	return strings.Join(lines, "\n")
 }
 
-// differByPerson reports whether a person identifies each option of a question.
+// differByPerson reports whether each option of a question stands for a person.
 func differByPerson(n ranking.ReportPrompt) bool {
 	return !slices.ContainsFunc(n.Options, func(o ranking.ReportOption) bool { return o.Who == nil })
 }
 
-// resultLabels returns the results of the readings as button labels, nil if one of them does not
-// fit.
+// resultLabels returns the results of each option as a button label. It returns nil if one of them
+// does not fit.
 func (w words) resultLabels(n ranking.ReportPrompt) (labels []string) {
 	for _, o := range n.Options {
 		label := plain(w.namedResults(o.Results, "; ", maxListed))
@@ -214,7 +214,7 @@ func (w words) question(n ranking.ReportPrompt) string {
 	}
 }
 
-// repeated says that a result was reported before, and which one if several are reported.
+// repeated says that a result was reported before. If e has the result, it says which one.
 func (w words) repeated(id string, e ranking.EarlierReport) string {
 	with := args{"Number": e.Number}
 	question := w.textBy(id+"_by", e.By, with)
@@ -227,7 +227,8 @@ func (w words) repeated(id string, e ranking.EarlierReport) string {
 	return question
 }
 
-// namedResults joins as many results as fit into room UTF-16 units.
+// namedResults joins as many results as fit into room UTF-16 units, and replaces the others by an
+// ellipsis.
 func (w words) namedResults(all []ranking.NamedResult, separator string, room int) string {
 	lines := make([]string, len(all))
 	for i, r := range all {

@@ -13,8 +13,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// turnButtons returns the buttons for the previous and the next page, and for the web board. A
-// notice without a page number is from a release without such buttons.
+// turnButtons returns the buttons for the previous and the next page, and for the web board.
+// Notices of older releases have no page number, and get no buttons to turn the page.
 func turnButtons(n stats.RankingPage, _ outbox.Item, w words) [][]button {
 	var before, after string
 	first, last := n.Bounds()
@@ -123,7 +123,7 @@ var medals = [...]string{"🥇", "🥈", "🥉"}
 // newMark replaces the place of newcomers.
 const newMark = "?"
 
-// medal returns a player's place, as a medal for the first three, or a symbol for players without a
+// medal returns a player's place, as a medal for the first three, or a symbol if the player has no
 // place.
 func medal(n stats.RankingPage, r stats.Row) string {
 	switch {
@@ -152,11 +152,11 @@ func (w words) inactive(n stats.RankingPage) string {
 	return w.Text("ranking.inactive", args{"Days": hideDays(n)})
 }
 
-// hideDays returns how many days without a match hide a player. Notices from before this rule
-// existed get the default.
+// hideDays returns after how many days without a match a player is hidden. Notices of older
+// releases lack the number, and get the default.
 func hideDays(n stats.RankingPage) int { return cmp.Or(n.HideDays, ranking.DefaultRules().HideDays) }
 
-// rankingNotes returns the remarks that best explain the rows of a page: at most two, or one if
+// rankingNotes returns the most important remarks about the rows of a page: at most two, or one if
 // hiddenPlayers adds another.
 func (w words) rankingNotes(n stats.RankingPage) []string {
 	if len(n.Rows) == 0 {
@@ -240,7 +240,7 @@ func (w words) rankingTable(n stats.RankingPage) string {
 	return t.end(strings.Join(notes, " · "))
 }
 
-// tableCells returns the cells of a player, including the column of moves.
+// tableCells returns the cells of a player's row, always with the column of moves.
 func (w words) tableCells(n stats.RankingPage, r stats.Row) []string {
 	place, name, rating := medal(n, r), "<b>"+showName(r.Name)+"</b>", strconv.Itoa(r.Elo)
 	if r.Mine {

@@ -8,7 +8,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// parsePeriod reads the period of records. ok is false for any other argument.
+// parsePeriod parses the argument of a button below the records. ok is false for any other
+// argument.
 func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 	q.Span = command.Span(args)
 	return q, q.Span == command.Month || q.Span == command.All
@@ -36,7 +37,7 @@ func (w words) records(n stats.Records) string {
 	return paragraphs([]string{title}, w.factLines(facts))
 }
 
-// recordsTitle names the group and the period of records, separated by between.
+// recordsTitle returns the title of the records and their period, separated by between.
 func (w words) recordsTitle(n stats.Records, between string) string {
 	period := w.Text("records.all_time", nil)
 	if !n.Month.IsZero() {

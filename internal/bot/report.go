@@ -25,8 +25,8 @@ func (w words) notRecorded(n ranking.NotRecorded) string {
 	return strings.Join(append(lines, "", w.Plural("not_recorded.again", n.Limit, nil)), "\n")
 }
 
-// rejectedResult returns a line about what was not carried out: the report of a match, or a command
-// that amends one.
+// rejectedResult returns a line about a report of a match, or a command that amends one, that was
+// not carried out.
 func (w words) rejectedResult(d ranking.RejectedResult) string {
 	if len(d.Sides[0]) > 0 && !hasPoints(d.Score) {
 		return w.namedResult(d.NamedResult)

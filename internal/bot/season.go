@@ -28,7 +28,8 @@ func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operatio
 	return start
 }
 
-// parseStart reads the arguments of the button that starts a season. ok is false for any others.
+// parseStart parses the arguments of the button that starts a season. ok is false if there is no
+// tag.
 func parseStart(args string) (start ranking.StartSeason, ok bool) {
 	tag, name, ok := strings.Cut(args, ":")
 	return ranking.StartSeason{Tag: ranking.MatchTag(tag), Name: name}, ok && tag != ""
@@ -75,7 +76,7 @@ var _ = shows(view[stats.SeasonTable]{text: words.seasonTable})
 
 var seasonEndView = shows(view[stats.SeasonEnd]{text: words.seasonEnd})
 
-// seasonEnd shows how a season ended, or a short correction with only the podium.
+// seasonEnd shows how a season ended. A correction shows only the podium.
 func (w words) seasonEnd(n stats.SeasonEnd) string {
 	if !n.Corrected {
 		return w.seasonTable(n.SeasonTable)
@@ -93,7 +94,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 		id = "season.is_over"
 	}
 	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
-	// a season that ends at midnight does not include the day that begins then
+	// an end at midnight does not belong to the season's last day
 	last := n.Until.Add(-time.Second)
 	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
 	case from && to:
@@ -103,7 +104,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 	case to:
 		head = append(head, w.Text("season.until", args{"Date": w.Date(last)}))
 	}
-	if len(n.Rows) == 0 && n.Over { // its matches no longer count
+	if len(n.Rows) == 0 && n.Over { // all its matches are undone
 		return paragraphs(head)
 	}
 	if len(n.Rows) == 0 {
@@ -176,8 +177,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 	return paragraphs(title, lines)
 }
 
-// tellSeason sends the message about the end of a season, or updates it. If the message can no
-// longer be edited, and something has changed, it sends another one.
+// tellSeason sends the message about the end of a season, or updates it. If something has changed,
+// but the message can no longer be edited, it sends another one.
 func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	n, err := readView(ctx, func(ctx context.Context) (stats.SeasonEnd, error) {
 		return s.views.SeasonEnd(ctx, m.Object)
@@ -185,7 +186,7 @@ func (s *Sender) tellSeason(ctx context.Context, m outbox.Message) (outbox.Recei
 	if err != nil {
 		return outbox.Receipt{}, err
 	}
-	if m.Target == 0 { // the first message about it may be lost
+	if m.Target == 0 { // not sent yet, or the id is unknown; the notice may be a correction
 		if err := json.Unmarshal(m.Items[0].Payload, &n); err != nil {
 			return outbox.Receipt{}, telegram.Rejected(fmt.Errorf("read notice of kind %q: %w", m.Row.Kind, err))
 		}

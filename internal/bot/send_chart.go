@@ -12,8 +12,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// maxDrawings is how many charts are drawn concurrently. Each takes a core, and memory for its
-// ratings and its pixels.
+// maxDrawings is how many charts are drawn concurrently. Each occupies a CPU core, and memory for
+// its ratings and pixels.
 const maxDrawings = 2
 
 // sendChart sends a chart, or replaces the one in the message with the pressed button. The picture
@@ -41,8 +41,8 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	return receipt, err
 }
 
-// drawChart draws a chart as PNG, and sets the title and the period that it shows. A failed read
-// does not count as an attempt to send.
+// drawChart draws a chart as PNG, and sets the title and the period of n to those of the picture. A
+// failed read does not count as an attempt to send.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
 		// a panic while drawing would recur and block the chat's lane

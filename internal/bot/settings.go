@@ -16,8 +16,8 @@ func typedSettings(*Router, request) ranking.Operation {
 	return ranking.TypedSettings{Languages: languages()}
 }
 
-// languages maps the names of the bot's languages, in each of them, and the tags themselves to
-// language tags.
+// languages maps words that an admin may type to language tags: the names of each language, and the
+// tags in lower case.
 func languages() map[string]string {
 	all := make(map[string]string)
 	for _, l := range catalog.All() {
@@ -35,8 +35,8 @@ func languages() map[string]string {
 const allGroups = "all"
 
 // pressSetting handles the buttons below the settings: 1c:k:24 chooses a value, and 1c:k,
-// 1c:rating, 1c:zone_europe and 1c:all open a list of choices. Like page buttons, it edits only
-// messages that have such buttons.
+// 1c:rating, 1c:zone_europe and 1c:all open a list of choices. Forged data must not replace another
+// message, so the message must have the pressed button.
 func pressSetting(r *Router, p *press) ranking.Operation {
 	name, value, chooses := strings.Cut(p.args, ":")
 	s, isSetting := ranking.FindSetting(name)
@@ -59,7 +59,7 @@ func pressSetting(r *Router, p *press) ranking.Operation {
 	}
 }
 
-// settingsOf returns the settings of a group, none if there is no such group.
+// settingsOf returns the settings of a group, or nil if there is no such group.
 func settingsOf(group string) (all []ranking.Setting) {
 	for _, s := range ranking.AllSettings() {
 		if string(s.Group) == group {
@@ -69,8 +69,8 @@ func settingsOf(group string) (all []ranking.Setting) {
 	return all
 }
 
-// offered returns the values that buttons offer, row by row. A row has as many as are readable on a
-// phone in all languages.
+// offered returns the values for which there are buttons, row by row. A row has as many as are
+// readable on a phone in all languages.
 func offered(s ranking.Setting) [][]string {
 	switch s.Name {
 	case ranking.SettingLanguage:
@@ -90,8 +90,8 @@ func offered(s ranking.Setting) [][]string {
 	}
 }
 
-// valueOf returns the value of a setting, whether or not buttons offer it. For a language that the
-// bot does not speak, it returns the one used instead.
+// valueOf returns the current value of a setting, whether or not there is a button for it. For a
+// language that the bot does not speak, it returns the language used instead.
 func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 	if s.Name == ranking.SettingLanguage {
 		return catalog.For(g.Display.Language).Tag()
@@ -101,9 +101,9 @@ func valueOf(s ranking.Setting, g ranking.GroupSettings) string {
 
 var _ = shows(view[ranking.SettingsPage]{text: words.settingsPage, buttons: settingButtons})
 
-// settingButtons returns the buttons below the settings, at most eight. They open the groups or the
-// settings of a group, or choose one of the values of a setting or the time zones of a region. In a
-// group, a setting with two values shows them directly, and so does the group's only setting.
+// settingButtons returns the buttons below the settings. They open a group, a setting or a region
+// of time zones, choose a value, or lead back. In a group, the values of a setting are shown
+// directly if there are only two, or if the group has no other setting.
 func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]button) {
 	if r, ok := findZoneRegion(n.Open); ok {
 		zone, _ := ranking.FindSetting(ranking.SettingZone)
@@ -182,7 +182,7 @@ func (w words) settingButton(s ranking.Setting, value string) string {
 }
 
 // ofSetting returns the text in a section of the catalog for a setting and its value, or else for
-// the setting. ok is false if there is neither.
+// the setting alone. ok is false if there is neither.
 func (w words) ofSetting(section, name, value string) (text string, ok bool) {
 	id := section + "." + name
 	for _, id := range []string{id + "_" + value, id} {
@@ -214,14 +214,15 @@ func (w words) settingValue(name, value string) string {
 	}
 }
 
-// provisional reads a value of the provisional K-factor.
+// provisional splits a value of the setting for the provisional K-factor into the K-factor and the
+// number of matches.
 func provisional(value string) (k string, matches int) {
 	k, count, _ := strings.Cut(value, ":")
 	matches, _ = strconv.Atoi(count) // an invalid value has no matches
 	return k, matches
 }
 
-// languageName returns a language's own name for itself.
+// languageName returns the name of a language in that language.
 func languageName(tag string) string { return catalog.For(tag).Text("language.name", nil) }
 
 func (w words) settingGroup(g ranking.SettingGroup) string {
@@ -266,8 +267,7 @@ func capitalized(text string) string {
 
 var _ = shows(view[ranking.SettingChanged]{text: words.settingChanged, line: words.settingChanged})
 
-// settingChanged says what an admin has changed, with the text for the setting and perhaps the
-// value, or a general one. Newer releases may have settings unknown to this one.
+// settingChanged says what an admin has changed. It names the ladder if the setting belongs to one.
 func (w words) settingChanged(n ranking.SettingChanged) string {
 	text := w.changed(n)
 	if s, ok := ranking.FindSetting(n.Name); ok && s.Table() == ranking.OfLadder {

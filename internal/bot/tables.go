@@ -14,7 +14,7 @@ import (
 const (
 	// refusalKept is how long a chat gets text after Telegram refused a table there.
 	refusalKept = 24 * time.Hour
-	// everyChat stands for all chats, if the Bot API server does not support tables.
+	// everyChat stands for all chats. It is used if the Bot API server does not support tables.
 	everyChat = 0
 )
 
@@ -50,7 +50,7 @@ func header(cell string) string {
 	return strings.ReplaceAll(strings.Replace(cell, "<td", "<th", 1), "</td>", "</th>")
 }
 
-// isTable reports whether a message is to be sent as a table.
+// isTable reports whether to send a message as a table.
 func (s *Sender) isTable(m outbox.Message, out outgoing) bool {
 	return out.table != "" && !s.refusals.Has(m.ExternalChat) && !s.refusals.Has(everyChat)
 }
@@ -62,7 +62,7 @@ func refusesTable(err error) bool {
 	return errors.As(err, &api) && (api.Status == http.StatusNotFound || telegram.RefusesContent(err))
 }
 
-// rememberRefusal remembers for a day that Telegram refused a table but accepted the text.
+// rememberRefusal stops tables for refusalKept, after Telegram refused one but accepted the text.
 func (s *Sender) rememberRefusal(ctx context.Context, d *draft) {
 	chat := d.Chat
 	var api *telegram.APIError

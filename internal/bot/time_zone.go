@@ -6,8 +6,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// zoneRegion is a part of the world, with as many well-known cities as fit below the settings. All
-// other zones can be typed.
+// zoneRegion is a part of the world, with as many of its time zones as fit below the settings.
+// Admins can type all others.
 type zoneRegion struct {
 	name  string // its name in button data, and the id of its label
 	zones []string
@@ -47,7 +47,7 @@ func findZoneRegion(name string) (r zoneRegion, ok bool) {
 	return r, false
 }
 
-// offeredZones returns the time zones of regions as rows of buttons.
+// offeredZones returns the time zones of regions as rows of two buttons.
 func offeredZones(regions ...zoneRegion) (rows [][]string) {
 	for _, r := range regions {
 		rows = append(rows, slices.Collect(slices.Chunk(r.zones, 2))...)
@@ -55,7 +55,7 @@ func offeredZones(regions ...zoneRegion) (rows [][]string) {
 	return rows
 }
 
-// zoneButtons returns the buttons that open a region, and the one that chooses UTC.
+// zoneButtons returns the buttons that open a region, and the button that chooses UTC.
 func (w words) zoneButtons(current string) [][]button {
 	var all []button
 	for _, r := range zoneRegions() {

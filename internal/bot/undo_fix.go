@@ -40,13 +40,13 @@ func fixOrMove(r *Router, req request) ranking.Operation {
 
 func fix(r *Router, req request, f command.Fix) ranking.Operation {
 	fix := ranking.FixMatch{Amendment: r.amendment(req, f.Number), Scores: f.Scores}
-	fix.Sure = len(f.Scores) > maxAskedScores // many sets do not fit on the button of a question
+	fix.Sure = len(f.Scores) > maxAskedScores // too many scores for the button of a WinnerOffer
 	return fix
 }
 
-// amendment identifies the match that a command means: by its number, or else by the card or /match
-// that the command replies to. With neither, the service takes the sender's last match, or the last
-// one that the sender undid.
+// amendment identifies the match that a command means: by its number, or else by the card or the
+// /match that the command replies to. The zero MatchRef stands for the sender's last match, or the
+// last one that the sender undid.
 func (r *Router) amendment(req request, number int) ranking.Amendment {
 	t := ranking.Amendment{Match: ranking.MatchRef{Number: number}}
 	if to := req.message.replied(); number == 0 && to != nil {
@@ -58,9 +58,9 @@ func (r *Router) amendment(req request, number int) ranking.Amendment {
 	return t
 }
 
-// cardOf returns the button below a card, if this bot sent the message. If a possible duplicate of
-// a card was sent, the bot knows only the second by its message id, but the button identifies both.
-// A button without a tag does not identify the match reliably.
+// cardOf returns the data of the button below a card, if this bot sent the message. If the card was
+// sent twice, the bot knows only the second message by its id, but the button identifies the match
+// in both. A button without a tag does not identify the match reliably.
 func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	for _, data := range r.buttonsBelow(m) {
 		if card, ok := parseCardData(data); ok && card.tag != "" {
@@ -70,7 +70,7 @@ func (r *Router) cardOf(m *message) (card cardButton, ok bool) {
 	return cardButton{}, false
 }
 
-// pressingCard returns the handler of a card's button that amends the match.
+// pressingCard returns the handler of a button below a card that amends the card's match.
 func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler {
 	return func(_ *Router, p *press) ranking.Operation {
 		card, ok := parseCardArgs(p.args)
@@ -82,8 +82,8 @@ func pressingCard(amend func(ranking.Amendment) ranking.Operation) PressHandler 
 	}
 }
 
-// pressFix handles the button of an offer to fix a match. Like page buttons, it edits only messages
-// that have such a button.
+// pressFix handles the button of an offer to fix a match. Forged data must not replace another
+// message, so the message must have the pressed button.
 func pressFix(r *Router, p *press) ranking.Operation {
 	head, list, _ := strings.Cut(p.args, ",")
 	card, ok := parseCardArgs(head)
@@ -95,7 +95,8 @@ func pressFix(r *Router, p *press) ranking.Operation {
 	return ranking.AcceptFix{Amendment: ranking.Amendment{Match: card.match(), Changes: &card.changes}, Scores: scores}
 }
 
-// cardButton is the data of a button below a match's card: the match, and how often it had changed.
+// cardButton is the data of a button below a match's card: the match, and how often it had changed
+// when the card was sent.
 type cardButton struct {
 	number, changes int
 	tag             ranking.MatchTag
@@ -131,13 +132,13 @@ func parseCardData(data string) (b cardButton, ok bool) {
 	return parseCardArgs(args)
 }
 
-// maxAskedScores is the maximum number of scores in a WinnerOffer, so that they fit on its button:
-// seven sets such as 11:13.
+// maxAskedScores is the maximum number of scores in a WinnerOffer, so that they fit into the data
+// of its button. Seven sets such as 11:13 fit.
 const maxAskedScores = 7
 
 // fixData returns the data of the button that accepts an offer: the card, and the scores in the
-// card's order. It is empty if it does not fit on a button. exchanged reports whether the offer has
-// the scores in the other order.
+// card's order. It is empty if it would be too long. exchanged means that the offer has the scores
+// in the other order.
 func fixData(card cardButton, score [2]int, sets []ranking.SetScore, exchanged bool) string {
 	if exchanged {
 		slices.Reverse(score[:])
@@ -189,7 +190,7 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correction says what was fixed, where only the new score is shown.
+// correction says what was corrected, for a text that has the new score already.
 func (w words) correction(was, score [2]int) string {
 	switch {
 	case was == score:
@@ -218,7 +219,7 @@ func (w words) restoredLine(n ranking.MatchRestored) string {
 	return w.amendedLine("restored", ranking.MatchUndone(n))
 }
 
-// amended says who undid or restored a match, and how the ratings have changed.
+// amended says which match was undone or restored, by whom, and how the ratings have changed.
 func (w words) amended(what string, n ranking.MatchUndone) string {
 	return w.Text(what+".card", args{"Number": n.Number, "Result": w.result(n.Sides, n.Sets)}) + "\n" +
 		w.movements(n.Moved) + "\n" + notes(w.textBy("note."+what+"_by", n.By, nil))
@@ -238,7 +239,7 @@ func (w words) undoPrompt(n ranking.UndoPrompt) string {
 		id = "prompt.undo_named"
 		with["Name"] = showName(*n.Asked.Name)
 	}
-	if n.Undone != 0 { // anonymous admins have no last match
+	if n.Undone != 0 { // never for anonymous admins, because they have no last match
 		id = "prompt.undo_before"
 		with["Undone"] = n.Undone
 	}
@@ -273,8 +274,8 @@ func (w words) matchFixed(n ranking.MatchFixed) string {
 	return w.textBy("fixed.card_by", n.By, with) + "\n" + w.movements(n.Moved)
 }
 
-// was says what was corrected, usually by the earlier score. If only the sets have changed, it
-// returns the text sets.
+// was says what was corrected, usually with the earlier score. If only the sets have changed, it
+// returns sets.
 func (w words) was(n ranking.MatchFixed, sets string) string {
 	switch score := scoreOf(n.Sides); {
 	case n.Before != nil:
@@ -294,14 +295,14 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question of whether to undo a match.
+// undoPromptButtons returns the buttons below the question whether to undo a match.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
-// whichPromptButtons returns the buttons below the question of which match to undo, four numbers in
-// a row.
+// whichPromptButtons returns the buttons below the question which match to undo, four numbers in a
+// row.
 func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var all []button
@@ -351,8 +352,8 @@ func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 
 var _ = shows(view[ranking.FixPrompt]{text: words.fixPrompt, buttons: fixPromptButtons})
 
-// fixPromptButtons returns the button that undoes the match. It also identifies the match that a
-// reply corrects.
+// fixPromptButtons returns the button that undoes the match. Its data also identifies the match to
+// correct for a member who replies to the message.
 func fixPromptButtons(n ranking.FixPrompt, _ outbox.Item, w words) [][]button {
 	card := cardButton{n.Number, n.Changes, n.Tag}
 	return [][]button{{{text: w.Text("button.undo", nil), data: card.data(askedCode)}}}

@@ -8,20 +8,22 @@ import (
 	"elobot/internal/ranking"
 )
 
-// webLinks makes the links to web boards. A link is made when a message is sent, and never stored.
+// webLinks makes the links to web boards. A link is made when a message is sent, and is never
+// stored.
 type webLinks struct {
-	link    func(ranking.WebBoard) string // nil if the host has no address for them
+	link    func(ranking.WebBoard) string // nil if no address is configured
 	buttons bool                          // Telegram accepts the links in buttons
 }
 
 // WithWeb sets the function that makes the links of web boards, and whether Telegram accepts them
-// in buttons. It must be called before the first message is sent.
+// in buttons. It returns s, and must be called before the first message is sent.
 func (s *Sender) WithWeb(link func(ranking.WebBoard) string, buttons bool) *Sender {
 	s.web = webLinks{link, buttons && link != nil}
 	return s
 }
 
-// webLink returns the link of a web board, empty if it is off or the host has no address for it.
+// webLink returns the link of a web board. It is empty if the board is off or no address is
+// configured.
 func (w words) webLink(board *ranking.WebBoard) string {
 	if board == nil || w.web == nil {
 		return ""
@@ -33,13 +35,14 @@ func (w words) webLink(board *ranking.WebBoard) string {
 	return w.web(ranking.WebBoard{Group: board.Group, Salt: salt})
 }
 
-// webButton returns a row with the button that opens a web board, if there is one.
+// webButton returns a row with the button that opens a web board. A button without a link is
+// dropped later.
 func (w words) webButton(board *ranking.WebBoard) []button {
 	return []button{{text: w.Text("button.web", nil), web: w.webLink(board)}}
 }
 
-// webLink returns the link of the web board that a button of the message opens, empty if there is
-// none.
+// webLink returns the link of the web board that a button of the message opens. It is empty if
+// there is no such button.
 func (o outgoing) webLink() string {
 	for _, b := range slices.Concat(o.buttons...) {
 		if b.web != "" {

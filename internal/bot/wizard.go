@@ -29,7 +29,8 @@ func (w words) scorePrompt(n ranking.ScorePrompt) string {
 	return w.Text("wizard.score", args{"Name": showName(n.Opponent)})
 }
 
-// opponentButtons returns the buttons of the opponents, two in a row, and those that turn the page.
+// opponentButtons returns the buttons for the opponents, two in a row, and those that turn the
+// page.
 func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var all []button
@@ -48,8 +49,8 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 	return append(slices.Collect(slices.Chunk(all, 2)), append(last, w.cancels(ref)))
 }
 
-// nameButtons returns the buttons of the people a name may mean, one per row, and if there are
-// other opponents, the button back to all of them.
+// nameButtons returns a button for each person whom a name may mean, one per row. If there are more
+// opponents, it adds a button back to all of them.
 func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
@@ -63,8 +64,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, w.cancels(ref)))
 }
 
-// scoreButtons returns the buttons of the scores, three in a row, and those for results without a
-// score, for other scores and for canceling, two in a row.
+// scoreButtons returns the buttons for scores, three in a row. Below them are the buttons for
+// results without a score, for another score and to cancel, two in a row.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button
@@ -81,7 +82,7 @@ func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	return slices.AppendSeq(slices.Collect(slices.Chunk(scores, 3)), slices.Chunk(without, 2))
 }
 
-// scoreLabel returns the label of a button for a score or a winner.
+// scoreLabel returns the label of a button for a score, for an outcome or for another score.
 func (w words) scoreLabel(n ranking.ScorePrompt, score [2]int) string {
 	outcome := outcomeOf(score)
 	switch {

@@ -12,17 +12,17 @@ import (
 )
 
 // words renders notices in one language. Its methods return Telegram's HTML, except for button
-// labels, which are plain text. Every text that people chose must go through showText or showName.
-// A method whose name ends in Line returns an item's text in a merged message: one line without
+// labels, which are plain text. Texts that people chose must go through showText, showName or
+// codeText. A method whose name ends in Line returns an item's text in a merged message, without
 // line breaks.
 type words struct {
 	catalog.Language
 	single bool                          // the message has one item, so its line is not used
-	tables bool                          // the chat wants tables where they help
+	tables bool                          // the chat wants tables
 	zone   *time.Location                // the chat's time zone; nil for UTC
-	web    func(ranking.WebBoard) string // the link of a web board; nil if the host has none
-	salt   string                        // the salt of the web board's link, for a stored notice
-	ladder string                        // the name of its ladder, empty if the group has only one
+	web    func(ranking.WebBoard) string // the link of a web board; nil if no address is configured
+	salt   string                        // the salt for a web board that has none
+	ladder string                        // the notice's ladder; empty if the group has only one
 }
 
 func (s *Sender) words(m outbox.Message) words {
@@ -42,7 +42,7 @@ func (w words) Date(at time.Time) string { return w.Language.Date(w.local(at)) }
 type args = catalog.Args
 
 // textBy returns a text that names a person in the argument Name. A reporter without a name is an
-// admin who writes as the group, for whom the texts have the suffix _admin.
+// admin who writes as the group; the id of the text then ends in _admin.
 func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	if r.Name == nil {
 		return w.Text(id+"_admin", with)
@@ -54,8 +54,8 @@ func (w words) textBy(id string, r ranking.Reporter, with args) string {
 	return w.Text(id, with)
 }
 
-// titleOf returns the title of a view of a ladder. The group may have no title, or the same title
-// as the ladder.
+// titleOf returns the title of a view, with the names of the group and of the ladder. It omits an
+// empty name, and a ladder's name that is the same as the group's.
 func (w words) titleOf(id, group string) string {
 	names := slices.DeleteFunc([]string{group, w.ladder}, func(name string) bool { return name == "" })
 	names = slices.CompactFunc(names, strings.EqualFold)
@@ -73,8 +73,8 @@ func (w words) inLadder(text string) string {
 	return showText(w.ladder) + " · " + text
 }
 
-// ladderWords returns the ladder's name for use behind a command in <code>, with a trailing space;
-// empty if there is none.
+// ladderWords returns the ladder's name for use after a command in <code>, with a trailing space.
+// It is empty if the ladder has no name.
 func (w words) ladderWords() string {
 	if w.ladder == "" {
 		return ""

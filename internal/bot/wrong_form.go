@@ -14,8 +14,8 @@ func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
-// wrongForm says what is wrong with the form of a command, and shows a correct one to copy. Inside
-// <code>, nothing becomes a link or a mention.
+// wrongForm says what is wrong with the form of a command, and shows a correct one to copy.
+// Telegram makes no links or mentions inside <code>.
 func (w words) wrongForm(n ranking.WrongForm) string {
 	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {
@@ -48,11 +48,11 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	case n.Command == command.NameOdds, n.Command == command.NameTeams:
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
-	case !isAmendment(n.Command): // there, "@bobby" is unexpected like any other word
+	case !isAmendment(n.Command): // a question rejects "@bobby" like any other unexpected word
 	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
 	}
-	if !w.Has(id) { // newer releases may know more reasons
+	if !w.Has(id) { // a newer release may have more reasons
 		id = "form.unknown"
 	}
 	return w.Text(id, args{
@@ -65,8 +65,8 @@ func isAmendment(name string) bool {
 	return name == command.NameUndo || name == command.NameRestore || name == command.NameFix
 }
 
-// lineupForm returns the id of the text about a malformed /odds or /teams. Texts about the words in
-// it are shared by all commands.
+// lineupForm returns the id of the text about a malformed /odds or /teams. Texts about a single
+// word are shared with other commands.
 func lineupForm(n ranking.WrongForm) string {
 	switch n.Reason {
 	case command.ReasonSamePerson, command.ReasonBot, command.ReasonUnknownMention, command.ReasonUnexpectedWord:

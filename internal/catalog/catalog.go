@@ -23,7 +23,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// tags are the languages that have a file. English comes first, because it is the fallback for
+// tags lists the languages that have a file. English comes first, because it is the fallback for
 // chats in other languages. To add a language, add its tag here and its file to this directory.
 var tags = []language.Tag{
 	language.English,
@@ -37,7 +37,7 @@ var tags = []language.Tag{
 //go:embed *.toml
 var files embed.FS
 
-// Args are the arguments of a text, by placeholder.
+// Args maps the placeholders of a text to their values.
 type Args map[string]any
 
 // Language has the texts of one language. They are loaded on first use.
@@ -46,7 +46,7 @@ type Language struct {
 	localizer func() *i18n.Localizer
 }
 
-// languages are all languages in the order of tags. matcher finds the one closest to a given tag.
+// languages has all languages in the order of tags. matcher finds the one closest to a given tag.
 var (
 	languages = func() (all []Language) {
 		for _, tag := range tags {
@@ -57,8 +57,7 @@ var (
 	matcher = language.NewMatcher(tags)
 )
 
-// mustLoad loads an embedded file. It panics if the file is malformed, which is a fault in the
-// program.
+// mustLoad loads an embedded file. It panics if the file is malformed, which is a bug.
 func mustLoad(tag language.Tag) *i18n.Localizer {
 	bundle := i18n.NewBundle(tag)
 	bundle.RegisterUnmarshalFunc("toml", toml.Unmarshal)
@@ -69,7 +68,7 @@ func mustLoad(tag language.Tag) *i18n.Localizer {
 }
 
 // For returns the language for an IETF tag such as "en" or "pt-BR", or the closest one. It returns
-// English if the tag is empty, malformed or of a language that the bot does not speak.
+// English if the tag is empty or malformed, or if no language is close.
 func For(tag string) Language {
 	if i := slices.IndexFunc(languages, func(l Language) bool { return l.Tag() == tag }); i >= 0 {
 		return languages[i]
@@ -85,19 +84,19 @@ func For(tag string) Language {
 	return languages[i]
 }
 
-// All returns all languages, English first.
+// All returns all languages, English first. Callers must not modify the slice.
 func All() []Language { return languages }
 
 // Tag returns the IETF tag of the language.
 func (l Language) Tag() string { return l.tag.String() }
 
-// Text returns a text. It panics if there is no such text, or if a placeholder has no argument. The
-// tests rule this out by rendering every text.
+// Text returns a text. It panics if there is no such text, or if a placeholder has no argument.
 func (l Language) Text(id string, args Args) string {
 	return l.must(&i18n.LocalizeConfig{MessageID: id, TemplateData: args})
 }
 
-// Plural returns the form of a text for a count, which is also the argument Count.
+// Plural returns the form of a text for a count, which is also the argument Count unless args has
+// one.
 func (l Language) Plural(id string, count int, args Args) string {
 	with := Args{"Count": l.Number(count)}
 	maps.Copy(with, args)
@@ -123,7 +122,7 @@ func (l Language) Has(id string) bool {
 	return !errors.As(err, &none)
 }
 
-// Number formats a non-negative integer.
+// Number formats a non-negative integer with the language's digit grouping.
 func (l Language) Number(n int) string {
 	switch {
 	case n < 1_000:

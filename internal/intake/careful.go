@@ -22,7 +22,7 @@ const (
 	endTimeout = time.Second
 )
 
-// errCrashes is the reason of a dead letter whose attempts crashed the process too often.
+// errCrashes is the reason for a dead letter whose attempts crashed the process too often.
 var errCrashes = errors.New("the process ended during each attempt")
 
 // Attempts records durably which attempts at updates have not returned, so that they
@@ -36,7 +36,7 @@ type Attempts interface {
 	// End records that an attempt has returned, so that the update does not crash the process. It
 	// deletes all records of the update.
 	End(ctx context.Context, update int64) error
-	// Open reports whether an attempt at any update began lately and did not return.
+	// Open reports whether an attempt at any update began recently and did not return.
 	Open(ctx context.Context) (bool, error)
 }
 
@@ -55,7 +55,7 @@ func (w *Worker) BeCareful(reason string) {
 }
 
 // endIfOver ends the mode if its time is over and no attempt is open. The caller must hold the
-// turn, so that none is running.
+// turn, so that no attempt is running.
 func (w *Worker) endIfOver(ctx context.Context) error {
 	if until := w.careful.until.Load(); until == nil || time.Now().Before(*until) {
 		return nil

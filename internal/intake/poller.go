@@ -153,8 +153,8 @@ func (p *Poller) accept(ctx context.Context, updates []Update) {
 	}
 }
 
-// awaitPersisted marks updates as done while they are persisted, until enough returns true, the
-// time is up, or the context ends.
+// awaitPersisted marks updates as done as they are persisted, until enough returns true, the time
+// is up, or the context ends.
 func (p *Poller) awaitPersisted(ctx context.Context, until time.Time, enough func() bool) {
 	late := time.After(time.Until(until))
 	for !enough() {

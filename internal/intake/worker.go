@@ -40,8 +40,8 @@ type Worker struct {
 	careful careful
 	now     func() time.Time
 	log     *slog.Logger
-	// recent are the updates that were persisted lately. A messenger that missed the confirmation
-	// redelivers them; they need not reach the database again.
+	// recent has the updates that were persisted lately. A messenger that missed the confirmation
+	// redelivers them, but they need not reach the database again.
 	recent *recent.Set[int64]
 }
 
@@ -306,7 +306,7 @@ func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	}
 }
 
-// awaitTurn waits for the turn. It reports false if the context ends first.
+// awaitTurn waits for the turn. It returns false if the context ends before.
 func awaitTurn(ctx context.Context, turn <-chan struct{}) bool {
 	select {
 	case <-turn:

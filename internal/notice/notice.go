@@ -1,5 +1,5 @@
-// Package notice registers the kinds of notices. A notice is a fact of which the bot notifies a
-// chat, before the fact is put into words.
+// Package notice registers the kinds of notices. A notice is something that the bot tells a chat.
+// It is stored as data, and put into words when it is sent.
 package notice
 
 import (
@@ -36,16 +36,16 @@ func (p Purpose) Lifetime() time.Duration {
 // Kind describes all notices of a type.
 type Kind struct {
 	Name    string  // as stored with the notice
-	Purpose Purpose // Answer instead for a notice that is Fleeting
-	// Alone reports whether the notice is always sent as a separate message, because it has buttons
-	// or needs more than one line. All other notices are merged with those that wait in the same
-	// chat.
+	Purpose Purpose // KindOf returns Answer instead for a notice that is Fleeting
+	// Alone means that the notice is always sent as a separate message, because it has buttons or
+	// needs more than one line. Other notices that wait in the same chat may be merged into one
+	// message.
 	Alone   bool
 	Refuses bool // the notice says why a command did nothing
 }
 
-// Fleeting is implemented by notices that may be worth no more than the answer to a question,
-// whatever the Purpose of their kind.
+// Fleeting is implemented by types of notices of which some expire as fast as an Answer, whatever
+// the Purpose of their kind. The method reports whether a notice does.
 type Fleeting interface{ Fleeting() bool }
 
 var (
@@ -53,8 +53,8 @@ var (
 	types = map[string]reflect.Type{} // by Kind.Name
 )
 
-// Register registers N as a type of notice. It is called while packages are initialized. It panics
-// if the type or the name is registered already.
+// Register registers N as a type of notice of the kind k, and returns k. It must be called during
+// package initialization. It panics if the type or the name is already registered.
 func Register[N any](k Kind) Kind {
 	t := reflect.TypeFor[N]()
 	if registered, ok := kinds[t]; ok {
@@ -80,7 +80,7 @@ func KindOf(n Notice) Kind {
 	return k
 }
 
-// Type returns the type of notice that is registered under the name kind, nil if there is none.
+// Type returns the type of notice registered under the name kind, or nil if there is none.
 func Type(kind string) reflect.Type { return types[kind] }
 
 // Names returns the names of all registered kinds, in no particular order.

@@ -17,19 +17,19 @@ import (
 const (
 	// adminsKept is how long a list of admins stays in the cache.
 	adminsKept = 5 * time.Minute
-	// adminsFresh is the maximum age of a list that may deny that a person is an admin.
+	// adminsFresh is the maximum age of a list from which IsAdmin may return false.
 	adminsFresh = 10 * time.Second
 	// maxAdminLists is how many lists are cached. A new one evicts the least recently used one.
 	maxAdminLists = 10_000
 )
 
-// AdminSource returns the list of all admins of a chat.
+// AdminSource requests the list of all admins of a chat.
 type AdminSource interface {
 	Admins(ctx context.Context, chat ranking.ExternalChatID) ([]ladder.UserID, error)
 }
 
-// AdminCache caches the admins of each chat. A cached list may miss a new admin, so IsAdmin returns
-// false only if the list is younger than adminsFresh.
+// AdminCache caches the admins of each chat. A cached list may lack a new admin, so IsAdmin returns
+// false only from a list younger than adminsFresh.
 type AdminCache struct {
 	source  AdminSource
 	now     func() time.Time
@@ -37,8 +37,8 @@ type AdminCache struct {
 	lists   *lru.Cache[ranking.ExternalChatID, adminList]
 
 	mu sync.Mutex
-	// era increases with each Forget, because a lookup that began earlier may have an outdated
-	// answer.
+	// era increases with each Forget and ForgetAll. The answer to a lookup that began in an earlier
+	// era may be outdated.
 	era int
 }
 
@@ -78,8 +78,8 @@ func (c *AdminCache) IsAdmin(ctx context.Context, chat ranking.ExternalChatID, u
 	}
 }
 
-// Forget drops the cached list of a chat. The results of lookups in progress are not cached, and
-// later calls do not wait for them.
+// Forget drops the cached list of a chat. Later calls of IsAdmin do not wait for lookups in
+// progress, whose results are not cached.
 func (c *AdminCache) Forget(chat ranking.ExternalChatID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,8 @@ func (c *AdminCache) ForgetAll() {
 	c.era++
 }
 
-// ask looks up the admins of a chat. It caches them unless a list was forgotten since era.
+// ask looks up the admins of a chat. It caches them unless Forget or ForgetAll was called since the
+// era began.
 func (c *AdminCache) ask(ctx context.Context, chat ranking.ExternalChatID, era int) ([]ladder.UserID, error) {
 	begun := c.now()
 	admins, err := c.source.Admins(ctx, chat)

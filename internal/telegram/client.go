@@ -35,15 +35,15 @@ type Client struct {
 	secret string                      // the secret part of the token
 	server string                      // the server's URL without the path, which may be a secret
 	base   string                      // URL of a method without its name
-	begin  func(context.Context) error // called before each Call; nil: none
+	begin  func(context.Context) error // called before each request of Call; may be nil
 }
 
 // Self is the bot's own account.
 type Self struct {
 	ID       int64
 	Username string
-	// JoinsGroups is false if the bot cannot be added to groups. ReadsAll is true if
-	// privacy mode is off.
+	// JoinsGroups is false if the bot cannot be added to groups. ReadsAll is true if privacy mode
+	// is off.
 	JoinsGroups, ReadsAll bool
 }
 
@@ -161,8 +161,8 @@ var ErrOddResult = errors.New("odd result")
 // Call calls a method and decodes its result, unless result is nil. The result should declare only
 // the fields that the caller needs, and must not implement json.Unmarshaler: many of the library's
 // types reject all of a result that contains something new, although the method has succeeded. Call
-// cannot send parameters that the library encodes in its own way. Once the request is made, it
-// returns ErrOddResult or an error of ask.
+// cannot send parameters that the library encodes in its own way. Once the request is made, the
+// error is ErrOddResult, *APIError or *ConnectionError.
 func (c *Client) Call(ctx context.Context, method string, params, result any, files ...File) error {
 	body, contentType, err := encode(params, files)
 	if err != nil {
@@ -193,7 +193,7 @@ var (
 type APIError struct {
 	Method      string
 	Status      int    // HTTP status
-	Description string // empty when the answer is not the Bot API's own
+	Description string // empty if the answer is not the Bot API's own
 	RetryAfter  time.Duration
 	MigrateTo   int64 // new id of a group that has become a supergroup, or 0
 }
@@ -206,7 +206,7 @@ func (e *APIError) Error() string {
 	return fmt.Sprintf("%s: %d %s", e.Method, e.Status, e.Description)
 }
 
-// ConnectionError means that a request got no answer.
+// ConnectionError means that a request got no complete answer.
 type ConnectionError struct {
 	Method    string
 	Connected bool // there was a connection, so the request may have arrived
@@ -231,7 +231,7 @@ type answer struct {
 }
 
 // ask makes a request and decodes the result of a successful answer. Errors other than ErrOddResult
-// are of type *APIError or *ConnectionError: they tell the status and whether the request may have
+// are of type *APIError or *ConnectionError. They tell the status, or whether the request may have
 // arrived, and never contain the URL.
 func (c *Client) ask(req *http.Request, result any) error {
 	method := path.Base(req.URL.Path)
@@ -271,8 +271,8 @@ func (c *Client) ask(req *http.Request, result any) error {
 	return nil
 }
 
-// withoutSecret removes the token from an error. A server or a proxy may echo the request, and
-// errors quote what they cannot parse.
+// withoutSecret removes the secret part of the token from an error. A server or a proxy may echo
+// the request, and errors quote what they cannot parse.
 func (c *Client) withoutSecret(err error) error {
 	if text := err.Error(); c.masked(text) != text {
 		return errors.New(c.masked(text))

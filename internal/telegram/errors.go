@@ -37,7 +37,7 @@ func (c *Client) explain(err error) error {
 	}
 }
 
-// ErrWebhookRefused means that the webhook cannot be set as it is configured. Its text tells the
+// ErrWebhookRefused means that Telegram does not accept the configured webhook. Its text tells the
 // operator what to do.
 var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_URL must be the bot's public address, at port 443, 80, " +
 	"88 or 8443, with a certificate that others trust")
@@ -55,11 +55,12 @@ func webhookError(err error) error {
 	}
 }
 
-// ErrWebhookSet explains why polling is impossible, and what to do.
+// ErrWebhookSet means that the bot cannot poll, because it has a webhook. Its text tells the
+// operator what to do.
 var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: remove it with `elobot webhook delete`, " +
 	"or set WEBHOOK_URL to receive updates by webhook")
 
-// pollError converts an error of getUpdates for the intake.
+// pollError converts an error of getUpdates for intake.
 func pollError(err error) error {
 	api, isAnswer := errors.AsType[*APIError](err)
 	if !isAnswer {
@@ -79,7 +80,8 @@ func pollError(err error) error {
 	return e
 }
 
-// Failure converts the error of a request for the outbox.
+// Failure converts the error of a request for the outbox. If err already wraps an outbox.Failure,
+// it returns that.
 func Failure(err error) *outbox.Failure {
 	if own, ok := errors.AsType[*outbox.Failure](err); ok {
 		return own
@@ -96,15 +98,16 @@ func Failure(err error) *outbox.Failure {
 	return f
 }
 
-// RefusesContent reports whether Telegram refused a request for its content, as far as one can
-// tell: it may accept a simpler form.
+// RefusesContent reports whether Telegram seems to have refused a request for its content, so that
+// it may accept a simpler form.
 func RefusesContent(err error) bool {
 	api, isAnswer := errors.AsType[*APIError](err)
 	kind := Failure(err).Kind
 	return kind == outbox.Rejected || kind == outbox.Failed && isAnswer && api.Status == http.StatusBadRequest
 }
 
-// Rejected returns the failure of a message that is itself at fault, and was not sent to Telegram.
+// Rejected returns the failure of a message that cannot be sent because of an error in the message
+// itself. No request was made.
 func Rejected(err error) *outbox.Failure {
 	return &outbox.Failure{Kind: outbox.Rejected, Err: err}
 }
@@ -141,8 +144,8 @@ func (e *APIError) kind() outbox.FailureKind {
 	}
 }
 
-// contentFaults are Telegram's descriptions of requests that it can never accept, whatever the
-// state of the chat and of Telegram.
+// contentFaults lists parts of Telegram's descriptions of requests that it can never accept,
+// whatever the state of the chat and of Telegram.
 var contentFaults = []string{
 	"message is too long", "caption is too long", "MESSAGE_TOO_LONG", "MEDIA_CAPTION_TOO_LONG",
 	"text is empty", "text must be non-empty", "MESSAGE_EMPTY", "encoded in UTF-8",
@@ -154,8 +157,7 @@ var contentFaults = []string{
 	"there is no text in the message to edit",
 }
 
-// loggedOut reports whether this server has ended its session of the bot, which then moves to
-// another server.
+// loggedOut reports whether the bot is logged out of this server, as in a move to another server.
 func (e *APIError) loggedOut() bool {
 	return strings.Contains(strings.ToLower(e.Description), "logged out")
 }

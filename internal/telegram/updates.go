@@ -44,7 +44,7 @@ var allowedUpdates = []string{"message", "edited_message", "callback_query", "my
 // pollMargin is how long a poll waits for its answer beyond the time that Telegram may wait.
 const pollMargin = 10 * time.Second
 
-// Updates polls like an intake.Source, and decodes the updates with read.
+// Updates polls as specified by intake.Source, and decodes the updates with read.
 func (c *Client) Updates(
 	ctx context.Context, offset int64, wait time.Duration, read intake.Reader,
 ) ([]intake.Update, error) {
@@ -58,7 +58,7 @@ func (c *Client) Updates(
 	return readUpdates(raws, read)
 }
 
-// Confirm confirms updates like an intake.Source.
+// Confirm confirms updates as specified by intake.Source.
 func (c *Client) Confirm(ctx context.Context, offset int64) error {
 	var ignored []json.RawMessage // these updates stay unconfirmed and are delivered again
 	return c.getUpdates(ctx, pollParams{Offset: offset, Limit: 1, Allowed: allowedUpdates}, &ignored)

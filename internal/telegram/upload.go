@@ -10,13 +10,13 @@ import (
 
 // File is a file to upload.
 type File struct {
-	Field   string // the parameter whose value it is, or its name in attach://
+	Field   string // the parameter that contains the file, or its name in attach://
 	Name    string
 	Content []byte
 }
 
-// encode encodes parameters: as JSON, or together with files as a form. In a form, texts are fields
-// as they are, and everything else is JSON.
+// encode encodes params as JSON or, if there are files, as a multipart form. In a form, the values
+// of strings are written without quotes, and all other values as JSON.
 func encode(params any, files []File) (body []byte, contentType string, err error) {
 	encoded, err := json.Marshal(params)
 	if err != nil || len(files) == 0 {
