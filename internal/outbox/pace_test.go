@@ -12,8 +12,8 @@ import (
 // span is the time of a request. The messenger may count the request at any moment within it.
 type span struct{ begun, ended time.Time }
 
-// countAt returns how many requests the messenger may count in a window that ends just after a
-// moment.
+// countAt returns the largest number of requests that the messenger may count in a window that ends
+// just after the given moment.
 func countAt(spans []span, at time.Time, per time.Duration) int {
 	until := at.Add(1) // exclusive
 	from := until.Add(-per)
@@ -26,8 +26,9 @@ func countAt(spans []span, at time.Time, per time.Duration) int {
 	return n
 }
 
-// maxCount returns the worst-case number of requests that the messenger may count in a window.
-// Windows that end just after a start suffice, because in between the number can only be smaller.
+// maxCount returns the largest number of requests that the messenger may count in any window. It
+// tries only windows that end just after a request has begun, because other windows cannot contain
+// more.
 func maxCount(spans []span, per time.Duration) int {
 	maxCount := 0
 	for _, last := range spans {
@@ -36,7 +37,7 @@ func maxCount(spans []span, per time.Duration) int {
 	return maxCount
 }
 
-// exceeded returns an error if the requests exceed a window.
+// exceeded returns an error if the messenger may count more requests than a window allows.
 func exceeded(spans []span, windows []Window) error {
 	for _, w := range windows {
 		if n := maxCount(spans, w.Per); n > w.N {
@@ -69,8 +70,8 @@ func drawOffers(maxCount int) *rapid.Generator[[]offer] {
 	}), 1, maxCount)
 }
 
-// run makes the requests one by one as the pace allows, and returns when each was ready and when it
-// was made.
+// run makes the requests in order, each as soon as the pace allows. It returns when each was ready,
+// and its span.
 func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span) {
 	now := time.Unix(0, 0)
 	wanted := now
@@ -107,7 +108,7 @@ func (p *pace) run(t *rapid.T, offers []offer) (ready []time.Time, spans []span)
 	return ready, spans
 }
 
-// TestPaceKeepsWindows: for all windows, loads and delays, no window is exceeded, and no request
+// TestPaceKeepsWindows: for random windows and requests, no window is exceeded, and no request
 // waits longer than necessary.
 func TestPaceKeepsWindows(t *testing.T) {
 	t.Parallel()
@@ -126,7 +127,8 @@ func TestPaceKeepsWindows(t *testing.T) {
 	})
 }
 
-// TestPaceForgets: the limits bound the memory of a pace, in whatever order requests are added.
+// TestPaceForgets: a pace keeps at most twice as many requests as its largest window allows, in
+// order, in whatever order they are added. It never loses the latest ones.
 func TestPaceForgets(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -148,7 +150,7 @@ func TestPaceForgets(t *testing.T) {
 		if !slices.IsSortedFunc(p.ends, time.Time.Compare) {
 			t.Fatalf("not in order: %v", p.ends)
 		}
-		// The requests that count are kept.
+		// The latest requests, which may still count, are kept.
 		slices.SortFunc(ends, time.Time.Compare)
 		if n := min(maxCount, len(ends)); !slices.Equal(ends[len(ends)-n:], p.ends[len(p.ends)-n:]) {
 			t.Fatalf("of %v, %v are kept", ends, p.ends)
@@ -165,8 +167,8 @@ func TestPaceForgets(t *testing.T) {
 	})
 }
 
-// TestPaceIsTakenUpInFlight: if all allowed requests are in flight, only the end of one of them
-// makes room.
+// TestPaceIsTakenUpInFlight: requests in flight count. If they use up a window, the next request
+// waits until one of them ends.
 func TestPaceIsTakenUpInFlight(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(0, 0)

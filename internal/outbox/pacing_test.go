@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spans returns the spans of the matching requests, without callback answers.
+// spans returns the spans of the requests for which of returns true, without callback answers.
 func (m *messenger) spans(of func(request) bool) []span {
 	var spans []span
 	for _, r := range m.all() {
@@ -24,8 +24,8 @@ func (m *messenger) spans(of func(request) bool) []span {
 	return spans
 }
 
-// exceeded returns an error if the requests exceed a limit. An extra request of a message need not
-// wait for the limits of its chat, but the chat's next message must.
+// exceeded returns an error if the requests exceed a limit. An extra request for a message may
+// exceed the limits of its chat, but counts against them.
 func (m *messenger) exceeded(limits Limits) error {
 	before := make(map[ChatID][]span)
 	for _, r := range m.all() {
@@ -43,7 +43,7 @@ func (m *messenger) exceeded(limits Limits) error {
 	return nil
 }
 
-// begun returns the start times of the requests for a chat.
+// begun returns when the requests to a chat began, relative to since.
 func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	var begun []time.Duration
 	for _, r := range m.to(chat) {
@@ -52,8 +52,8 @@ func (m *messenger) begun(chat ChatID, since time.Time) []time.Duration {
 	return begun
 }
 
-// TestPaceOfLanes: a window is measured from the end of a request, so the request's duration adds
-// to it.
+// TestPaceOfLanes: requests begin as soon as the limits allow. A window is measured from the end of
+// a request, so slow requests make the next ones later.
 func TestPaceOfLanes(t *testing.T) {
 	t.Parallel()
 	const ms = time.Millisecond
@@ -101,8 +101,8 @@ func TestPaceOfLanes(t *testing.T) {
 	}
 }
 
-// TestPaceCountsEveryRequest: edits count like new messages, failures like successes, and skipped
-// edits not at all. Boards go last.
+// TestPaceCountsEveryRequest: edits count against the limits like new messages, and failures like
+// successes. Skipped edits do not count. Boards go last.
 func TestPaceCountsEveryRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestPaceCountsEveryRequest(t *testing.T) {
 	})
 }
 
-// load is a random sequence of items, with either restarts or extra requests, because a restarted
-// dispatcher remembers one request per message.
+// load is a random sequence of items, with either restarts or extra requests. It never has both,
+// because a restarted dispatcher counts only one request per message.
 type load struct {
 	limits   Limits
 	parallel int
@@ -179,8 +179,8 @@ func drawLoad(t *rapid.T) load {
 	}
 }
 
-// play executes the load and checks the requests. Without restarts, it also checks that nothing
-// waits unnecessarily.
+// play sends the items and checks the requests against the limits. Without restarts, it also checks
+// that no request waits unnecessarily.
 func (l load) play(t *testing.T) error {
 	store := newMemory()
 	for c := ChatID(1); c <= 6; c += 2 {
@@ -255,8 +255,8 @@ func (l load) unneededWait(store *memory, sender *messenger) error {
 	return nil
 }
 
-// TestPaceOfRandomLoad: for all limits, loads, delays, refused forms and restarts, no limit is
-// exceeded, and everything is sent as soon as possible.
+// TestPaceOfRandomLoad: for random limits and loads, everything is sent and no limit is exceeded.
+// Without restarts, no request waits longer than necessary.
 func TestPaceOfRandomLoad(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

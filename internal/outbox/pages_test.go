@@ -12,14 +12,14 @@ import (
 	"elobot/internal/notice"
 )
 
-// addPages adds pages of different messages.
+// addPages adds pages. None of them replaces another.
 func (m *memory) addPages(chat ChatID, n int) {
 	for range n {
 		m.put(row{chat: chat, action: Page, purpose: notice.Answer, target: 7})
 	}
 }
 
-// actions returns the actions and the start times of the requests for a chat.
+// actions returns the actions of the requests to a chat, and when they began, relative to since.
 func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, begun []time.Duration) {
 	for _, r := range m.to(chat) {
 		actions, begun = append(actions, r.message.Action), append(begun, r.begun.Sub(since))
@@ -27,9 +27,8 @@ func (m *messenger) actions(chat ChatID, since time.Time) (actions []Action, beg
 	return actions, begun
 }
 
-// TestPagesShareThePace: pages and messages share the limits of their chat. If both wait, the
-// message goes first, but after ten seconds the longest waiter does. Pages leave half of the limits
-// to messages.
+// TestPagesShareThePace: pages and messages share the limits of their chat, and pages use only half
+// of them. If both wait, messages go first, but only for pagePatience.
 func TestPagesShareThePace(t *testing.T) {
 	t.Parallel()
 	for name, fromStore := range map[string]bool{"of a known chat": true, "of a new chat": false} {
@@ -66,8 +65,8 @@ func TestPagesShareThePace(t *testing.T) {
 	}
 }
 
-// TestPagesDelayNoMessages: a page in flight delays no message as far as the limits allow both. A
-// page waits while messages wait, but not forever.
+// TestPagesDelayNoMessages: a page in flight does not delay a message that the limits allow. A page
+// waits for messages, but not longer than pagePatience.
 func TestPagesDelayNoMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -123,8 +122,8 @@ func TestPagesDelayNoMessages(t *testing.T) {
 	})
 }
 
-// TestPageInABusyChat: even in a busy chat, a page is shown soon after ten seconds, although a
-// result is always ready to go.
+// TestPageInABusyChat: even if messages always wait in a chat, a page is sent soon after
+// pagePatience.
 func TestPageInABusyChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -149,7 +148,7 @@ func TestPageInABusyChat(t *testing.T) {
 }
 
 // TestPagesWaitForTheRequestInFlight: while a request uses up the limit of the chat, the chat's
-// other lane waits for its end, whichever it is.
+// other lane waits for its end. It continues whatever the outcome of that request is.
 func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []FailureKind{"", Unreachable, Ambiguous, Rejected, Obsolete} {
@@ -181,8 +180,8 @@ func TestPagesWaitForTheRequestInFlight(t *testing.T) {
 	}
 }
 
-// TestPagesAreNotUncertain: a page with an unknown outcome is repeated as often as necessary,
-// because that creates no duplicate. It ends at its deadline.
+// TestPagesAreNotUncertain: a page is not given up after many unknown outcomes, because repeating
+// it creates no duplicate. It ends at its deadline.
 func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 // rounding is the tolerance for pauses that are computed in floating point.
 const rounding = time.Microsecond
 
-// TestRateLimitHoldsOneChat: a paused chat does not delay others.
+// TestRateLimitHoldsOneChat: a rate limit pauses its chat for RetryAfter, at least a second and
+// with a jitter of up to 10 %. It does not delay other chats.
 func TestRateLimitHoldsOneChat(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ retryAfter, least time.Duration }{
@@ -58,7 +59,7 @@ func TestRateLimitHoldsOneChat(t *testing.T) {
 	}
 }
 
-// TestRateLimitSpreads: chats paused together resume at different times.
+// TestRateLimitSpreads: chats that were rate limited at the same time resume at different times.
 func TestRateLimitSpreads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,13 +86,13 @@ func TestRateLimitSpreads(t *testing.T) {
 			checkBetween(t, "pause", pause, retryAfter, retryAfter+retryAfter/10+rounding)
 			moments[pause] = true
 		}
-		if len(moments) < 10 { // chats with a pause shorter than that of all lanes resume together
+		if len(moments) < 10 { // chats whose pause ends while the circuit is open resume together
 			t.Errorf("%d chats resume at %d different times", chats, len(moments))
 		}
 	})
 }
 
-// TestPausedChatIsLeftAlone: the store is not called for a paused chat.
+// TestPausedChatIsLeftAlone: a wake does not make the dispatcher ask the store about a paused chat.
 func TestPausedChatIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,15 +111,15 @@ func TestPausedChatIsLeftAlone(t *testing.T) {
 			p.Wake(1)
 		}
 		synctest.Wait()
-		// Four wakes found nothing to send.
+		// Three takes made requests. Four wakes came after the item was sent and found nothing.
 		if sent, n := store.count(rowSent), taken.Load(); sent != 1 || n != 3+4 {
 			t.Errorf("%d items are sent, %d lanes were taken, want 1 and 7", sent, n)
 		}
 	})
 }
 
-// TestPauseEndedByAnotherInstance: if another instance ends a pause, that lane alone resumes at the
-// next poll.
+// TestPauseEndedByAnotherInstance: if another instance ends the pause of a chat, the chat resumes
+// at the next poll. If another instance starts one, the chat pauses.
 func TestPauseEndedByAnotherInstance(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -133,7 +134,7 @@ func TestPauseEndedByAnotherInstance(t *testing.T) {
 		if diff := cmp.Diff([][]int64{{1, 1}, {2}}, [][]int64{sender.ids(1), sender.ids(2)}); diff != "" {
 			t.Errorf("requests (-want +got):\n%s", diff)
 		}
-		store.freeze(3, time.Hour) // another instance may also start one
+		store.freeze(3, time.Hour) // another instance starts a pause
 		store.add(3)
 		p.Wake(3)
 		advance(t, time.Minute)
@@ -184,7 +185,7 @@ func TestForbiddenParksChat(t *testing.T) {
 }
 
 // TestFinalFailuresDoNotDelay: after a dead letter or an obsolete item, the lane continues at once,
-// even if they were merged.
+// with and without merging.
 func TestFinalFailuresDoNotDelay(t *testing.T) {
 	t.Parallel()
 	for kind, end := range map[FailureKind]rowState{Rejected: rowDead, Obsolete: rowExpired} {
@@ -212,8 +213,8 @@ func TestFinalFailuresDoNotDelay(t *testing.T) {
 	}
 }
 
-// TestFrozenChatsAreNotKept: chats with a long pause at the start of the dispatcher are not kept in
-// memory. They are polled when the pause is over.
+// TestFrozenChatsAreNotKept: chats that are frozen when the dispatcher starts are not kept in
+// memory. A poll finds them when the pause is over.
 func TestFrozenChatsAreNotKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

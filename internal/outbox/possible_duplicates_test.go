@@ -27,7 +27,7 @@ func stat(t *testing.T, p *process, name string) any {
 	return f[name]
 }
 
-// keptLease is a lease that its holder renews every 3 s.
+// keptLease returns a lease of 10 s that is renewed every 3 s until the test ends.
 func keptLease(t *testing.T) Lease {
 	t.Helper()
 	const lasts, renewed = 10 * time.Second, 3 * time.Second
@@ -49,8 +49,8 @@ func keptLease(t *testing.T) Lease {
 	return lease
 }
 
-// TestLateAnswersCauseFewDuplicates: if the messenger answers too late for a while, it gets each
-// message at most twice.
+// TestLateAnswersCauseFewDuplicates: while the messenger answers after the timeout of a first
+// request, but within the longer one of a repeated request, each message is sent at most twice.
 func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -81,8 +81,8 @@ func TestLateAnswersCauseFewDuplicates(t *testing.T) {
 	}
 }
 
-// TestSwallowedMessagesAreDelivered: if the messenger swallows everything for a minute, everything
-// is delivered afterwards, and no message is given up on.
+// TestSwallowedMessagesAreDelivered: if the messenger answers no request for a minute, all messages
+// are delivered within the next three minutes.
 func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	t.Parallel()
 	for _, chats := range []int{1, 2, 40} {
@@ -113,8 +113,9 @@ func TestSwallowedMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreLimited: after five possible duplicates, the dispatcher gives up on a
-// message and the lane continues. The pauses in between grow to a quarter of an hour.
+// TestPossibleDuplicatesAreLimited: after five requests with an unknown outcome, the dispatcher
+// gives up on a message, and the lane continues. The pauses in between grow to a quarter of an
+// hour.
 func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	t.Parallel()
 	for _, merge := range []int{1, 64} {
@@ -126,7 +127,7 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 			settings := Settings{Bounds: Bounds{Merge: merge}}
 			p := run(t, NewDispatcher(store, sender, slog.New(book), settings), newLease(1))
 			advance(t, time.Minute)
-			store.add(1) // in its own message, even with merging
+			store.add(1) // not merged into the message that is being repeated
 			advance(t, time.Hour)
 			to := sender.to(1)
 			if len(to) < maxCopies+1 {
@@ -163,8 +164,8 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 	}
 }
 
-// addOrphan adds a row with the given number of requests of unknown outcome, the last one from a
-// process that died.
+// addOrphan adds a row with the given number of requests whose outcome is unknown. The row is still
+// marked as sending, as after the death of a process.
 func (m *memory) addOrphan(chat ChatID, copies int) {
 	m.add(chat)
 	m.mu.Lock()
@@ -176,8 +177,8 @@ func (m *memory) addOrphan(chat ChatID, copies int) {
 	}
 }
 
-// TestRepeatedRequestFitsTheLease: a repeated request may take longer. It begins only if it ends
-// before another instance can take the lease; other lanes need not wait for that.
+// TestRepeatedRequestFitsTheLease: a repeated request has a longer timeout, so it begins only if
+// the lease lasts longer. Other lanes need not wait for that.
 func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,8 +211,8 @@ func TestRepeatedRequestFitsTheLease(t *testing.T) {
 	})
 }
 
-// TestStopWaitsForRepeatedRequest: a stop waits for a repeated request in flight, so that it causes
-// no further copy.
+// TestStopWaitsForRepeatedRequest: a stop waits for the longer timeout of a repeated request, so
+// that the request need not be repeated again.
 func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -226,8 +227,8 @@ func TestStopWaitsForRepeatedRequest(t *testing.T) {
 	})
 }
 
-// TestCallbackAnswersRetrySoon: a callback answer is useful only for seconds, so it is retried
-// soon, with the usual timeout.
+// TestCallbackAnswersRetrySoon: a callback answer is useful only for seconds. After an unknown
+// outcome it is retried soon, with the usual timeout.
 func TestCallbackAnswersRetrySoon(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -251,8 +252,8 @@ func TestCallbackAnswersRetrySoon(t *testing.T) {
 	})
 }
 
-// TestEditsAreRepeatedUntilTheyArrive: repeated edits create no duplicates, so they are retried
-// until one succeeds, with the longest pause and the longer timeout.
+// TestEditsAreRepeatedUntilTheyArrive: an edit is repeated until a request succeeds, because
+// repeating it creates no duplicate. Pause and timeout are the longest ones.
 func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

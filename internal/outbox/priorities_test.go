@@ -11,7 +11,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestPriorities: if not all lanes can send, their order depends on kind and waiting time.
+// TestPriorities: if not all lanes can send, their order depends on the purpose of the first item,
+// on the chat and on the waiting time.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
 	const private, favoured = true, -8
@@ -94,8 +95,8 @@ func TestPriorities(t *testing.T) {
 	}
 }
 
-// TestBacklogGivesNoPriority: the age of a backlog gives no priority to chats that have had their
-// turn, so a person who asks a question does not wait until the backlog of all groups is sent.
+// TestBacklogGivesNoPriority: after a lane's turn, the age of its other items gives it no priority.
+// A new message in a private chat need not wait until the backlog of all groups is sent.
 func TestBacklogGivesNoPriority(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestBacklogGivesNoPriority(t *testing.T) {
 		if len(sender.to(person)) != 1 {
 			t.Fatal("no answer within a minute")
 		}
-		// Until the next poll tells its level, the lane counts as a group.
+		// Until the next poll tells that the chat is private, the lane has the level of a group.
 		checkBetween(t, "the person waits", sender.to(person)[0].begun.Sub(asked), 0, 2*time.Second)
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRecentRequestsAreForgotten: the requests of a chat are forgotten when its windows are over.
+// TestRecentRequestsAreForgotten: a new dispatcher keeps the lanes with recent requests in memory
+// until those requests no longer count against the limits.
 func TestRecentRequestsAreForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +40,8 @@ func TestRecentRequestsAreForgotten(t *testing.T) {
 	})
 }
 
-// TestLoadingRecentRequestsFails: nothing is sent until the recent requests are known.
+// TestLoadingRecentRequestsFails: until the recent requests are loaded, nothing is sent. Loading is
+// retried, and the failure is logged once.
 func TestLoadingRecentRequestsFails(t *testing.T) {
 	t.Parallel()
 	for name, failCall := range map[string]func(context.Context) error{
@@ -86,7 +88,7 @@ func TestLoadingRecentRequestsFails(t *testing.T) {
 	}
 }
 
-// TestNoLimitsNeedNoRecentRequests: without limits the recent requests are not needed.
+// TestNoLimitsNeedNoRecentRequests: without limits, the dispatcher does not load recent requests.
 func TestNoLimitsNeedNoRecentRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// unknown returns a failure with a refusal that the sender does not know. The refusal contains the
-// id of m's chat, so the chats' refusals differ only in a number.
+// unknown returns a refusal that the sender cannot classify. It contains the id of m's chat, so the
+// refusals of different chats differ only in a number.
 func unknown(m Message) *Failure {
 	words := fmt.Sprintf("PEER %d_FLOOD", m.ExternalChat)
 	return &Failure{Kind: Failed, Refusal: words, Err: errors.New(words)}
 }
 
-// refusing refuses the selected messages.
+// refusing refuses the messages for which refused returns true, and accepts all others.
 func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	return func(_ context.Context, m Message) error {
 		if refused(m) {
@@ -28,8 +28,8 @@ func refusing(refused func(Message) bool) func(context.Context, Message) error {
 	}
 }
 
-// checkDeath checks that an item became a dead letter, after the given number of requests, and
-// between low and high after the first one.
+// checkDeath checks that an item became a dead letter after the given number of requests, 0 for any
+// number. The last request must have begun between low and high after the first one.
 func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, requests int, low, high time.Duration) {
 	t.Helper()
 	var begun []time.Time
@@ -44,8 +44,8 @@ func checkDeath(t *testing.T, store *memory, sender *messenger, id int64, reques
 	checkBetween(t, fmt.Sprintf("life of item %d", id), begun[len(begun)-1].Sub(begun[0]), low, high)
 }
 
-// TestRefusedInOneChat: an unknown refusal in one chat is retried for about a minute. Then the item
-// is dead, and its lane continues.
+// TestRefusedInOneChat: after an unknown refusal in only one chat, the item is retried for about a
+// minute. Then it becomes a dead letter, and its lane continues.
 func TestRefusedInOneChat(t *testing.T) {
 	t.Parallel()
 	for name, action := range map[string]Action{"message": Send, "page": Page, "board": Ensure} {
@@ -67,8 +67,8 @@ func TestRefusedInOneChat(t *testing.T) {
 	}
 }
 
-// TestRefusedAmongOthers: the same refusal in three chats among many others is the fault of those
-// items: the other chats get their messages promptly, and the three items become dead letters about
+// TestRefusedAmongOthers: if three chats among many get the same refusal, it counts against their
+// items. The other chats get their messages promptly, and the three items become dead letters about
 // a minute later.
 func TestRefusedAmongOthers(t *testing.T) {
 	t.Parallel()
@@ -102,8 +102,9 @@ func TestRefusedAmongOthers(t *testing.T) {
 	}
 }
 
-// TestNewItemAmongRefusedOnes: while only refused items wait, a new item need not wait until all of
-// them have been tried.
+// TestNewItemAmongRefusedOnes: while refused items wait for the end of an outage, a new item is the
+// next to be tried. If it is accepted, there is no outage, and the refused items become dead
+// letters.
 func TestNewItemAmongRefusedOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -124,17 +125,17 @@ func TestNewItemAmongRefusedOnes(t *testing.T) {
 		if state := store.row(poisoned + 1).state; state != rowSent {
 			t.Errorf("the new item is %s", state)
 		}
-		advance(t, 2*time.Minute) // by now the fault is clear
+		advance(t, 2*time.Minute) // the accepted item shows that there is no outage
 		if n := store.count(rowDead); n != poisoned || p.Stats().CircuitOpen {
 			t.Errorf("%d of %d refused items are dead; the circuit is open: %t", n, poisoned, p.Stats().CircuitOpen)
 		}
 	})
 }
 
-// TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes:
-// one lane probes at a time, nothing dies, and everything is sent soon after the end. After ten
-// minutes, refusals count against their items, and no item blocks its lane for more than twelve
-// minutes.
+// TestRefusedEverywhere: the same refusal in all chats counts as an outage for up to ten minutes.
+// Few requests are made, no item becomes a dead letter, and everything is sent soon after the end.
+// After ten minutes, refusals count against their items, and no item blocks its lane for more than
+// twelve minutes.
 func TestRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	const chats = 50
@@ -170,7 +171,7 @@ func TestRefusedEverywhere(t *testing.T) {
 			}
 			advance(t, 2*time.Minute+2*time.Second)
 			for id := range int64(chats) {
-				// Boards begin later than messages.
+				// The first request for a board begins later than those for messages.
 				checkDeath(t, store, sender, id+1, 0, 5*time.Minute, 12*time.Minute)
 			}
 			if n := len(book.lines("notice failed too often, moved to dead letters")); n != chats {
@@ -180,8 +181,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatDiffer: different refusals are no outage, and neither are refusals that the
-// messenger did not make.
+// TestRefusalsThatDiffer: refusals in different words are not an outage, and neither are failures
+// without words of the messenger.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

@@ -23,8 +23,8 @@ const (
 
 type row struct {
 	Item
-	script    addition // of a scenario
-	object    string   // subject of the item; if empty, target and known tell it
+	script    addition // in a scenario: what the row was made from
+	object    string   // key in memory.shown; if empty, target and known are used instead
 	chat      ChatID
 	action    Action
 	purpose   notice.Purpose
@@ -32,11 +32,11 @@ type row struct {
 	target    int64
 	known     string
 	created   time.Time
-	expires   time.Time // zero for never
+	expires   time.Time // zero: never
 	notBefore time.Time
 
 	state     rowState
-	batch     int64 // first row of the message that covers it, 0 while it waits
+	batch     int64 // id of the first row of the message that covers it; 0 while it waits
 	messageID int64
 	lastError string
 }
@@ -47,7 +47,7 @@ func (r *row) lane() Lane { return laneOf(r.chat, r.action) }
 
 func byID(a, b *row) int { return cmp.Compare(a.ID, b.ID) }
 
-// laneOf returns the lane of the rows with this action.
+// laneOf returns the lane of a chat that holds rows with the given action.
 func laneOf(chat ChatID, action Action) Lane {
 	kinds := map[Action]LaneKind{CallbackAnswer: CallbackAnswers, Page: Pages, Ensure: Boards}
 	return Lane{chat, kinds[action]}
@@ -101,14 +101,13 @@ func (m *memory) freeze(chat ChatID, pause time.Duration) {
 	m.frozen[chat] = chatPause{until: time.Now().Add(pause)}
 }
 
-// thaw ends the pause of a chat.
 func (m *memory) thaw(chat ChatID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.frozen, chat)
 }
 
-// move gives a chat a new id of the messenger.
+// move sets the messenger's id of a chat.
 func (m *memory) move(chat ChatID, to int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,14 +117,13 @@ func (m *memory) move(chat ChatID, to int64) {
 // to returns the messenger's id of a chat.
 func (m *memory) to(chat ChatID) int64 { return cmp.Or(m.moved[chat], -int64(chat)) }
 
-// handOver lets only the dispatcher with this epoch write.
+// handOver makes the epoch current, so that writes of other epochs fail.
 func (m *memory) handOver(epoch int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.epoch = epoch
 }
 
-// row returns a copy of a row.
 func (m *memory) row(id int64) row {
 	m.mu.Lock()
 	defer m.mu.Unlock()

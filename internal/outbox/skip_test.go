@@ -15,7 +15,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// TestUnnecessaryEditsAreSkipped: an edit is skipped if the message already shows its content.
+// TestUnnecessaryEditsAreSkipped: an edit or an update of a board is skipped if the message is
+// known and already shows its content.
 func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	t.Parallel()
 	same := Message{Items: []Item{{Kind: "test"}}}
@@ -52,7 +53,7 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 				want, message = []int64{2}, c.row.target
 			}
 			if c.row.action == Ensure && !c.skip {
-				want = []int64{2, 1} // everything else goes first
+				want = []int64{2, 1} // boards go last
 			}
 			if diff := cmp.Diff(want, sender.ids(1)); diff != "" {
 				t.Errorf("requests (-want +got):\n%s", diff)
@@ -70,7 +71,8 @@ func TestUnnecessaryEditsAreSkipped(t *testing.T) {
 	}
 }
 
-// TestFingerprint: the fingerprint depends on everything that a message shows, and on nothing else.
+// TestFingerprint: the fingerprint differs if the message shows something else. It does not depend
+// on ids, attempts or other fields that the message does not show.
 func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	message := func() Message {
@@ -118,8 +120,8 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestNotAttempted: a message that the sender rejects without a request counts against no limit,
-// and is no evidence that the messenger answers.
+// TestNotAttempted: a message that the sender rejects without a request does not count against the
+// limits, but becomes a dead letter.
 func TestNotAttempted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -174,8 +176,8 @@ func TestNotAttemptedDoesNotCloseCircuit(t *testing.T) {
 	})
 }
 
-// TestMigrated: after a migration, requests go to the chat's new id. The chat waits until
-// Settings.ChatMigrated succeeds.
+// TestMigrated: after a migration, requests go to the chat's new id. While Settings.ChatMigrated
+// fails, the chat waits and the call is repeated.
 func TestMigrated(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]int{"at once": 0, "the store is unavailable": 3, "moving panics": 3} {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestGauges: gauges of the store and of the memory are set only while dispatching.
+// TestGauges: the gauges show the store and the lanes while the dispatcher runs, and are 0 after
+// its end. The counters keep their values.
 func TestGauges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +92,7 @@ func TestEnqueueRate(t *testing.T) {
 		synctest.Wait()
 		got := []float64{p.Stats().EnqueueRate, rate(10, 20*time.Second), rate(40, 90*time.Second), rate(0, 90*time.Second)}
 		if diff := cmp.Diff([]float64{0, 10, 40, 0}, got, cmp.Comparer(func(a, b float64) bool {
-			return a-b < 1 && b-a < 1 // a second at the new rate may be included
+			return a-b < 1 && b-a < 1 // the last survey may have seen a second of another rate
 		})); diff != "" {
 			t.Errorf("items per second (-want +got):\n%s", diff)
 		}
@@ -128,7 +129,7 @@ func TestAverageWait(t *testing.T) {
 	}
 }
 
-// TestCounters: each event counts once, in its counter.
+// TestCounters: each event increases only the counters that it belongs to.
 func TestCounters(t *testing.T) {
 	t.Parallel()
 	message := func(action Action, items int) Message { return Message{Action: action, Items: make([]Item, items)} }
@@ -185,7 +186,7 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// TestStatsAreCopies: later changes do not affect Stats that were returned before.
+// TestStatsAreCopies: changing the returned Stats does not change the dispatcher's measurements.
 func TestStatsAreCopies(t *testing.T) {
 	t.Parallel()
 	var m statsRecorder
@@ -197,8 +198,7 @@ func TestStatsAreCopies(t *testing.T) {
 	}
 }
 
-// TestPausesDoNotCountAsWaits: the pause of a lane that may not send yet does not count as a wait
-// for its turn.
+// TestPausesDoNotCountAsWaits: while a lane pauses and may not send, it does not wait for its turn.
 func TestPausesDoNotCountAsWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStopLeavesWaitingItems: a stop leaves paused items to the next dispatcher.
+// TestStopLeavesWaitingItems: a stop does not wait for the pause after a failure. The next
+// dispatcher sends the items.
 func TestStopLeavesWaitingItems(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -136,8 +137,8 @@ func TestStopWhilePersistingFails(t *testing.T) {
 	})
 }
 
-// TestStopPersistsLastResult: the result of a request that succeeds just when it is canceled is
-// persisted.
+// TestStopPersistsLastResult: if a request succeeds just when it is canceled at its timeout, its
+// result is persisted before the dispatcher stops.
 func TestStopPersistsLastResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -157,8 +158,8 @@ func TestStopPersistsLastResult(t *testing.T) {
 	})
 }
 
-// TestStopLetsRequestsFinish: a request in flight at the stop keeps its full timeout, because
-// canceling it could make the message arrive twice.
+// TestStopLetsRequestsFinish: a request in flight keeps its full timeout when the dispatcher stops,
+// because a canceled request would be repeated and its message might arrive twice.
 func TestStopLetsRequestsFinish(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -197,7 +198,7 @@ func TestStopStartsNothing(t *testing.T) {
 		advance(t, 50*time.Millisecond)
 		store.add(3)
 		p.Wake(3)
-		synctest.Wait() // it is being marked
+		synctest.Wait() // the store is marking the item as sending
 		store.add(4)
 		p.Wake(4) // together with the stop
 		p.cancel()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// renewedLease is a Lease that is renewed right after each check.
+// renewedLease is a Lease that has expired at the first check and lasts long at all later ones.
 type renewedLease struct{ calls int }
 
 func (l *renewedLease) Epoch() int64 { return 1 }
@@ -16,8 +16,8 @@ func (l *renewedLease) Remaining() time.Duration {
 	return time.Duration(l.calls-1) * time.Hour
 }
 
-// TestNoWakeUpIsMissed: if a lane becomes due during a step, the dispatcher notices at the end of
-// the step.
+// TestNoWakeUpIsMissed: if something becomes possible during a step, the dispatcher runs the next
+// step at once. If the lease is renewed during a step, it does so within leasePoll.
 func TestNoWakeUpIsMissed(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Total: []Window{{1, time.Minute}}}

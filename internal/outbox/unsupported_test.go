@@ -11,8 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestUnsupportedItemsAreSetAside: an older leader sets unknown kinds aside, logs that once per
-// term, and sends everything else in order. A newer leader sends what was set aside.
+// TestUnsupportedItemsAreSetAside: a leader of an older release sets items of unknown kinds aside,
+// logs that once per term, and sends all other items in order. A leader that knows the kinds sends
+// them.
 func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +73,7 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 	})
 }
 
-// TestLeaseLostBeforeTheTerm: a leader that lost its lease before its term begins ends at once.
+// TestLeaseLostBeforeTheTerm: if the lease is lost before Run begins, Run returns an error at once.
 func TestLeaseLostBeforeTheTerm(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

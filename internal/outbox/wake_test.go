@@ -11,11 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// noPolls disables polling, so only wakes find items.
+// noPolls disables polling after the first poll, so that only wakes find new items.
 var noPolls = Settings{PollEvery: 24 * time.Hour}
 
-// TestWakeWhileLaneRuns: an item added while its lane is busy is sent without a poll, at moments
-// that the model does not draw.
+// TestWakeWhileLaneRuns: an item that is added and woken while its lane is busy is sent without a
+// poll.
 func TestWakeWhileLaneRuns(t *testing.T) {
 	t.Parallel()
 	const chat = ChatID(1)
@@ -117,8 +117,8 @@ func TestPollFindsItems(t *testing.T) {
 	}
 }
 
-// TestPollFails: after a failed poll, the next one follows at the usual interval, however long the
-// failure took. The log reports it once.
+// TestPollFails: failed polls and surveys are repeated until they succeed. The log reports only the
+// first failure of each.
 func TestPollFails(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]func(context.Context) error{
@@ -152,7 +152,7 @@ func TestPollFails(t *testing.T) {
 	}
 }
 
-// TestSlowPollsAreRare: slow polls must not keep the store busy all the time.
+// TestSlowPollsAreRare: after a slow poll, the pause is ten times as long as the poll took.
 func TestSlowPollsAreRare(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,8 @@ func TestSlowPollsAreRare(t *testing.T) {
 	})
 }
 
-// TestWakeNeverBlocks: Wake never blocks, which would deadlock the bubble. While the dispatcher
-// does not run, Wake keeps nothing and returns false.
+// TestWakeNeverBlocks: Wake never blocks, however often it is called. While the dispatcher does not
+// run, Wake keeps nothing and returns false.
 func TestWakeNeverBlocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestWakeNeverBlocks(t *testing.T) {
 	})
 }
 
-// hookedStore is a store with a hook that runs right after a poll.
+// hookedStore is a memory with a hook that runs right after each poll.
 type hookedStore struct {
 	*memory
 	afterWaiting func()
@@ -221,8 +221,8 @@ func (l hookedStore) Waiting(ctx context.Context, bounds Bounds) ([]Backlog, err
 	return backlogs, err
 }
 
-// TestWakeAtFirstPoll: an item added just before or after the first poll is sent at once, without
-// another poll.
+// TestWakeAtFirstPoll: an item that is added and woken just before or after the first poll is sent
+// without another poll.
 func TestWakeAtFirstPoll(t *testing.T) {
 	t.Parallel()
 	for _, moment := range []string{"before", "after"} {
