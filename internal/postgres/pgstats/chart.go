@@ -27,8 +27,8 @@ func (s *Store) HavePlayed(ctx context.Context, in ladder.ID, players []ladder.P
 	return played, s.send(ctx, &batch)
 }
 
-// Ratings implements stats.Store. It finds the matches by their time, so that it does not read
-// those before the period.
+// Ratings implements stats.Store. It selects the matches by their time, so that it reads no matches
+// before the period.
 func (s *Store) Ratings(
 	ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time,
 ) (stats.Ratings, error) {
@@ -89,8 +89,9 @@ func (s *Store) Ratings(
 	return r, nil
 }
 
-// collectRatings adds the ratings after matches to the series of their players. It returns the
-// seasons that begin among them.
+// collectRatings adds the ratings after matches to the series of their players. A series, and each
+// season in it, begins with the rating before its first match. collectRatings returns the starts of
+// the seasons after the first one.
 func collectRatings(
 	rows pgx.Rows, seasons map[ladder.SeasonID]stats.SeasonStart, series map[ladder.PlayerID][]stats.Rating,
 ) (begun []stats.SeasonStart, err error) {

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestRatings: a chart shows the ratings of matches that count, as they are now. Each series begins
+// TestRatings: a chart shows the ratings after the matches that are not undone. Each series begins
 // with the rating before its first match.
 func TestRatings(t *testing.T) {
 	t.Parallel()

@@ -11,10 +11,10 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueCounted reads the counted matches of thisLadder among some matches, in the order of their
-// numbers, each with what a [ladder.Summary] needs. ids is a query for their ids as match_id, and
-// season is a condition for the matches m. It leaves out a match that is not complete, which elobot
-// verify reports. The subqueries are fenced, so that no plan reads a whole table.
+// queueCounted reads matches of thisLadder that count, in the order of their numbers, with what a
+// [ladder.Summary] needs. ids is a query that selects the ids of the matches as match_id, and
+// season is a further condition for the matches m. An incomplete match, which elobot verify
+// reports, is left out. OFFSET 0 and LIMIT 1 keep the planner from reading whole tables.
 func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string, args ...any) {
 	sql := `
 		SELECT m.number, m.played_at, ` + postgres.Score + `, coalesce(m.upset, 0) AS upset, p.player_id AS player, p.side,
@@ -33,7 +33,7 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 		ScoreA, ScoreB, Upset int
 		Player                ladder.PlayerID
 		Side                  int
-		ladder.Entry          // has no id if there is none
+		ladder.Entry          // its ID is 0 if there is no entry
 	}
 	batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 		parts, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[partRow])
@@ -62,21 +62,21 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 // ofAnySeason is the condition for matches of all seasons.
 const ofAnySeason = `true`
 
-// ofPlayer are the matches of the player thisOne.
+// ofPlayer selects the matches of the player thisOne.
 const ofPlayer = `
 		    SELECT match_id FROM match_players WHERE player_id = ` + thisOne
 
-// ofPair are the matches of thisOne in which otherOne was an opponent.
+// ofPair selects the matches of thisOne in which otherOne was an opponent.
 const ofPair = `
 		    SELECT one.match_id FROM match_players one
 		    WHERE one.player_id = ` + thisOne + `
 		      AND (SELECT true FROM match_players o WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
 
-// ofTime are the matches of thisLadder from $2 until before $3.
+// ofTime selects the matches of thisLadder played at $2 or later, and before $3.
 const ofTime = `
 		    SELECT id AS match_id FROM matches
 		    WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3`
 
-// latest are the last $2 matches of thisLadder.
+// latest selects the last $2 matches of thisLadder.
 const latest = `
 		    SELECT id AS match_id FROM matches WHERE ladder_id = ` + thisLadder + ` ORDER BY number DESC LIMIT $2`

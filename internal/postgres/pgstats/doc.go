@@ -1,3 +1,3 @@
-// Package pgstats reads the data for the questions of internal/stats. It never writes, so that it
-// can use sessions that cannot.
+// Package pgstats reads the data for the questions of package stats. It never writes, so its
+// sessions may be read-only.
 package pgstats

@@ -47,9 +47,9 @@ const tenYears = `
 
 const viewedLadder = ladder.ID(150)
 
-// TestViewsOfManyMatches checks all views of this package; views of players are checked for the
-// busiest player, an ordinary one, and one without matches. No view scans a table, and only
-// all-time records and charts read more of a ladder's matches than a month's or a player's.
+// TestViewsOfManyMatches: no view of this package scans a table. Only records of all time and
+// charts read more matches of a ladder than those of a month or a player. Views of players are
+// checked for the busiest player, an ordinary one, and one without matches.
 func TestViewsOfManyMatches(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -61,7 +61,7 @@ func TestViewsOfManyMatches(t *testing.T) {
 		SELECT player_id FROM match_players mp JOIN matches m ON m.id = match_id WHERE m.ladder_id = 150
 		GROUP BY player_id ORDER BY count(*) DESC, player_id`)
 	idle := dbtest.Value[ladder.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
-	const ofMonth, ofAll = 2 * 850, 100_000 // an id that was found is read as a match
+	const ofMonth, ofAll = 2 * 850, 100_000 // a match is read twice, once to find its id
 	views := viewsOfGroup(t, store, ofMonth, ofAll)
 	for name, p := range map[string]ladder.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {
 		const own = `SELECT match_id FROM match_players JOIN matches m ON m.id = match_id WHERE player_id = $1 AND ladder_id = 150`
@@ -220,7 +220,8 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	return all
 }
 
-// viewsOfPlayer returns the views about a player and another one. match is one of the player's.
+// viewsOfPlayer returns the views about the player p, alone and compared with other. match is the
+// key at which pages of the history are turned.
 func viewsOfPlayer(
 	t *testing.T, store *pgstats.Store, p, other ladder.PlayerID, match int64, hasPlayed bool, own, ofAll int,
 ) (all []view) {

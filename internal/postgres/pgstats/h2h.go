@@ -10,7 +10,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// otherOne is the player with the id $3, or the player that it was merged into.
+// otherOne is the id of the player $3, or of the player into whom $3 was merged.
 const otherOne = `coalesce((SELECT merged_into FROM players WHERE id = $3), $3::bigint)`
 
 // HeadToHead implements stats.Store.

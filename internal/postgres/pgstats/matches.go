@@ -30,7 +30,7 @@ func (s *Store) Matches(
 	}
 	if !at.Since.IsZero() {
 		if player == 0 {
-			// found by their time, so that no others are read
+			// selected by their time, so that no other matches are read
 			matches = `
 			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
 			    WHERE true`
@@ -74,16 +74,17 @@ const maxPage = 1000
 // noPlayer stands for no player, so that no rating changes are read.
 const noPlayer = `NULL::bigint`
 
-// page returns the rows of a page, and whether there are newer and older matches. first are the
-// rows of the first page, and turned those of the requested one.
+// page returns the rows to show, and whether there are newer and older matches. first has the rows
+// of the first page, and turned the rows of the requested page. The first page is shown if turned
+// is empty, or is not a full page of newer matches.
 func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRow, newer, older bool) {
 	hasMore := func(rows []stats.MatchRow) bool { return len(rows) > stats.PageRows }
 	switch {
 	case at.Newer && hasMore(turned):
-		return turned[1:], true, true // the key is older
+		return turned[1:], true, true // the match of the key is older
 	case !at.Newer && len(turned) > 0:
-		return turned[:min(len(turned), stats.PageRows)], true, hasMore(turned) // the key is newer
-	default: // there is no full page before the key
+		return turned[:min(len(turned), stats.PageRows)], true, hasMore(turned) // the match of the key is newer
+	default:
 		return first[:min(len(first), stats.PageRows)], false, hasMore(first)
 	}
 }

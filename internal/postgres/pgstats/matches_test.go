@@ -76,8 +76,8 @@ func TestMatchPages(t *testing.T) {
 	}
 }
 
-// TestPaging: paging forth and back shows every match once, in order. The first page is always
-// full.
+// TestPaging: paging forth and back shows every match once, in order. Instead of a page with too
+// few newer matches, or of an empty page, the first page is shown.
 func TestPaging(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)

@@ -19,8 +19,8 @@ import (
 // played is when the matches of the world were played.
 var played = time.Unix(1_700_000_000, 0).UTC()
 
-// crowd is a world in which Alice has beaten Bob in matches 1 to 3 and Carol in match 4. Match 2 is
-// undone.
+// crowd returns a world in which Alice has beaten Bob in matches 1 to 3 and Carol in match 4. Match
+// 2 is undone.
 func crowd(t *testing.T) (w *dbtest.World, store *pgstats.Store, alice, bob, carol ladder.PlayerID) {
 	t.Helper()
 	w = dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob, dbtest.Carol, dbtest.Zoe)
@@ -67,8 +67,8 @@ func TestPlayer(t *testing.T) {
 	}
 }
 
-// TestPlaces: newcomers, players who left and people who do not play have no place; equal ratings
-// share one. No player has one until three do.
+// TestPlaces: newcomers, players who have left, and inactive players have no place. Equal ratings
+// share a place. No player has a place unless three do.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	w, store, alice, _, _ := crowd(t)

@@ -34,8 +34,9 @@ type plainMatch struct {
 	streak, expected, surprise int
 }
 
-// readPlain reads what each player has played in a ladder, in the order of the matches' numbers,
-// with the streaks after the matches.
+// readPlain reads the matches of a ladder that count, once for each player, in the order of their
+// numbers. It calculates the streaks after the matches, and how expected and surprising the results
+// were.
 func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), `
@@ -71,7 +72,7 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 		own, others := mean(m.OwnRatings), mean(m.OthersRatings)
 		a, _ := own.Float64()
 		b, _ := others.Float64()
-		if m.expected == 2 { // the side, until here
+		if m.expected == 2 { // the query returns the side here
 			m.expected = 10_000 - int(math.Round(10_000/(1+math.Pow(10, (a-b)/400))))
 		} else {
 			m.expected = int(math.Round(10_000 / (1 + math.Pow(10, (b-a)/400))))
@@ -95,13 +96,13 @@ func mean(ratings []int) *big.Rat {
 // plainLadder is the data from which the views of a ladder are calculated.
 type plainLadder struct {
 	members []plainMember // in the order in which they joined
-	matches []*plainMatch // those that count, per player
+	matches []*plainMatch // matches that count, once for each player
 	since   time.Time     // players without a match since then have no place
 	noDraws bool
 	needed  int // number of matches that give a place
 }
 
-// plainMember is what a ladder knows of a player apart from matches.
+// plainMember is a player of a ladder, without the matches.
 type plainMember struct {
 	Player   int64
 	User     int64 // 0 for an unclaimed player
@@ -109,8 +110,8 @@ type plainMember struct {
 	Left     bool
 }
 
-// compare compares the ranking, the views of two players and of their meetings, and the records
-// with a plain calculation.
+// compare compares the ranking, the view of a player, a player's meetings with another one, the
+// records and the gains of a month with a plain calculation.
 func (c *club) compare() {
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
 	in := dbtest.Ladder(c.t, c.pool, chat)
@@ -142,7 +143,7 @@ func (c *club) compare() {
 	}
 }
 
-// month returns the players who have gained most since then.
+// month returns how much the players have gained since a time, the highest gain first.
 func (l *plainLadder) month(since time.Time) (rows []stats.GainRow) {
 	all := make(map[int64]stats.GainRow)
 	for _, m := range l.matches {
@@ -226,8 +227,8 @@ func (l *plainLadder) of(player int64) (own []*plainMatch) {
 	return own
 }
 
-// rating returns a member's rating, and whether they would have a place if at least three players
-// did.
+// rating returns a member's rating, and whether the member has a place, provided that at least
+// three players have one.
 func (l *plainLadder) rating(m plainMember) (elo int, placed bool) {
 	own := l.of(m.Player)
 	elo, active := m.StartElo, false
@@ -370,7 +371,7 @@ type plainPair struct {
 	own, other, gained, surplus int
 }
 
-// pairs sums up the matches of a player with each other one, as partners or opponents.
+// pairs sums up a player's matches with each of the players whom others returns.
 func pairs(own []*plainMatch, others func(*plainMatch) []int64) map[int64]*plainPair {
 	all := make(map[int64]*plainPair)
 	for _, m := range own {
@@ -501,8 +502,8 @@ func atLeast(limit, value int) int {
 	return value
 }
 
-// precedes reports whether a match of one player has the record rather than a match of another one
-// with a smaller id.
+// precedes reports whether the match m takes the record from other, a match of a player with a
+// smaller id, or nil.
 func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	if other == nil {
 		return true
@@ -510,8 +511,8 @@ func precedes(m, other *plainMatch, value func(*plainMatch) int) bool {
 	return cmp.Or(cmp.Compare(value(other), value(m)), cmp.Compare(m.Number, other.Number)) < 0
 }
 
-// rivalsPrecede reports whether a pair has played more than the closest rivals so far, who have no
-// greater id.
+// rivalsPrecede reports whether player's pair p takes the record from rivals, a pair whose first
+// player has no greater id, or nil.
 func rivalsPrecede(player int64, p *plainPair, until *stats.RivalryOf, rivals *plainPair) bool {
 	return rivals == nil || p.Played > rivals.Played ||
 		p.Played == rivals.Played && until.Name.Player == ladder.PlayerID(player) && p.With.Player < rivals.With.Player

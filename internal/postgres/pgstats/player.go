@@ -12,8 +12,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// thisOne is the player with the id $2, or the player that it was merged into, because the id may
-// come from an old button.
+// thisOne is the id of the player $2, or of the player into whom $2 was merged: the id may come
+// from an old button.
 const thisOne = `coalesce((SELECT merged_into FROM players WHERE id = $2), $2::bigint)`
 
 // Player implements stats.Store.
@@ -26,7 +26,8 @@ func (s *Store) Player(
 	return h, s.send(ctx, &batch)
 }
 
-// queuePlayer reads a standing and its place. Without a standing, it sets nothing.
+// queuePlayer reads a player's standing and place. It leaves h unchanged if the player has no
+// standing.
 func queuePlayer(batch *pgx.Batch, in ladder.ID, player ladder.PlayerID, now time.Time, h *stats.PlayerHistory) {
 	sql := `
 		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",

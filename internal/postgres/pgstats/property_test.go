@@ -28,13 +28,13 @@ type club struct {
 	store *pgstats.Store
 	*ranking.Service
 	id    int64
-	chats []ranking.ExternalChatID // the second one becomes the first one at some time
+	chats []ranking.ExternalChatID // the second id may become the new id of the first chat
 	now   time.Time
 	keys  int
 }
 
-// TestAnyViews: whatever commands two groups get, one of which may get the chat of the other, the
-// views equal a plain calculation from the matches.
+// TestAnyViews: after any commands in two groups, whose chats may be merged, the views equal a
+// plain calculation from the matches.
 func TestAnyViews(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -62,7 +62,7 @@ func TestAnyViews(t *testing.T) {
 
 func (c *club) draw(name string, from, to int) int { return rapid.IntRange(from, to).Draw(c.rt, name) }
 
-// person is the nth person, known by the id or only by the username.
+// person returns person n, with an id or only with a username.
 func (c *club) person(n int, known bool) command.Person {
 	p := command.Person{Username: fmt.Sprintf("u%d_%d", c.id, n), Name: fmt.Sprintf("Person %d", n)}
 	if known {
@@ -102,7 +102,7 @@ func (c *club) recordOne() {
 	c.send(func(ctx context.Context, o ranking.Origin) error { return c.Do(ctx, o, dbtest.Reported(report)) })
 }
 
-// score returns a score of at most the given points, or one without points.
+// score returns a score with at most this many points for a side, or one without points.
 func (c *club) score(most int) ladder.Score {
 	if c.draw("without points", 0, 3) == 0 {
 		return []ladder.Score{ladder.Win, ladder.Loss, ladder.Draw}[c.draw("outcome", 0, 2)]
@@ -135,7 +135,7 @@ func (c *club) fix(*rapid.T) {
 	})
 }
 
-// showUp shows a person with the username by which the group may have mentioned them.
+// showUp makes a person join with the username by which matches may mention that person.
 func (c *club) showUp(*rapid.T) {
 	p := c.person(c.draw("who", 2, 4), true)
 	p.Username = c.person(int(int64(p.ID)-c.id*10), false).Username
@@ -146,7 +146,7 @@ func (c *club) showUp(*rapid.T) {
 }
 
 func (c *club) rules(*rapid.T) {
-	// Ratings far enough apart for upsets.
+	// a high K drives ratings far enough apart for upsets
 	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2, hide_days = $3`,
 		c.draw("k", 10, 400), c.draw("matches for a place", 1, 20), rapid.SampledFrom([]int{0, 1, 2, 3, 60}).Draw(c.rt, "days until hidden"))
 }

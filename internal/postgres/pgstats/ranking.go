@@ -19,32 +19,32 @@ import (
 // is older are hidden.
 var activeSince = `(SELECT ` + postgres.ActiveSince("$3", "hide_days") + ` FROM ladders WHERE id = ` + thisLadder + `)`
 
-// isListed is the condition that the standing o is in the ranking: a member whose last match is
-// after activeSince.
+// isListed is the condition that the standing o is listed in the ranking: its player is a member
+// whose last match is after activeSince.
 var isListed = `o.played > 0 AND o.left_at IS NULL AND o.last_played_at > ` + activeSince
 
-// hasPlace is the condition that the standing o has a place in a ranking, provided that minPlaces
-// have one: a member who has played at least that many matches, the last of them after since.
+// hasPlace returns the condition that the standing o has a place in a ranking, provided that
+// minPlaces have one. Its player is a member who has played at least this many matches, the last of
+// them after since.
 func hasPlace(matches, since string) string {
 	return `o.played >= ` + matches + ` AND o.left_at IS NULL AND o.last_played_at > ` + since
 }
 
-// places is a query for the number of places in the ranking of a season, how many of them have a
-// higher rating than the standing s, and whether s has a place.
+// places returns a query for the number of places in the ranking of a season, for the number of
+// places with a higher rating than the standing s, and for whether s has a place.
 func places(s, matches, since string) string {
 	return `
 		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better, bool_or(o.id = ` + s + `.id) AS shows
 		    FROM group_players o WHERE o.season_id = ` + s + `.season_id AND ` + hasPlace(matches, since)
 }
 
-// placeMatches is how many matches give a place in thisLadder.
+// placeMatches is the number of matches that give a place in thisLadder.
 const placeMatches = `(SELECT place_matches FROM ladders WHERE id = ` + thisLadder + `)`
 
 // minPlaces is ladder.MinPlaces in SQL.
 var minPlaces = strconv.Itoa(ladder.MinPlaces)
 
-// comparedDays is the age, in days, of the earlier places with which a page compares the current
-// ones.
+// comparedDays is how many days old the places are with which a page compares the current ones.
 const comparedDays = 7
 
 // rankedRow is a row of the ranking with its player, as the queries return it.
@@ -183,7 +183,8 @@ func queuePage(
 	})
 }
 
-// queueOwn reads the row of a member of the group. A member who has not played yet is a newcomer.
+// queueOwn reads the row of a member of the group, who may not have played yet. It leaves own nil
+// if the asker is no member.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
 	sql := `
 		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
@@ -194,9 +195,9 @@ func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, 
 	queueOne(batch, own, pgx.RowToStructByNameLax[rankedRow], sql, in, who, now)
 }
 
-// queuePlaces reads the places at the beginning of a day, among the players who have a place now
-// and had one then. It reads none if there are fewer than ladder.MinPlaces of them. A player's
-// rating then is the rating before the first match since.
+// queuePlaces reads the places at an earlier time, among the players who have a place now and had
+// one then. It reads none if there are fewer than ladder.MinPlaces of them. A player's rating at
+// that time is the rating before the first match since.
 func queuePlaces(batch *pgx.Batch, in ladder.ID, day, now time.Time, places map[ladder.PlayerID]int) {
 	sql := `
 		WITH ladder AS MATERIALIZED (

@@ -86,8 +86,8 @@ func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	}, sql, in)
 }
 
-// queueLargestUpset reads the largest upset among the matches for which the condition of holds; id
-// is its $1. Of several winners it reads the one with the smallest id.
+// queueLargestUpset reads the largest upset among the matches that meet the condition of, in which
+// id is $1. If a team has won the match, the winner with the smallest id is read.
 func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) {
 	sql := `
 		SELECT m.number, m.played_at, m.upset,
@@ -103,8 +103,8 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 	}, sql, id)
 }
 
-// queueRivalry reads which two rivals, in the sense of stats.RivalryOf, have played
-// most since then.
+// queueRivalry reads the two rivals, as stats.RivalryOf defines them, who have played most matches
+// since a time.
 func queueRivalry(batch *pgx.Batch, in ladder.ID, since time.Time, to **stats.RivalryOf) {
 	const sql = `
 		SELECT * FROM (

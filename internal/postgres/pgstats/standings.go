@@ -11,9 +11,9 @@ import (
 	"elobot/internal/stats"
 )
 
-// Standings implements stats.Store. It covers the groups that the bot is in and the person is a
-// member of. The condition played <> 0 keeps the planner from the index of the ranking, which it
-// would scan in a new database.
+// Standings implements stats.Store. It covers the ladders, in chats that the bot is in, of which
+// the person is a member and in which the person has played. The condition played <> 0, instead of
+// > 0, keeps the planner from scanning the index of the ranking in a new database.
 func (s *Store) Standings(ctx context.Context, who command.Person, limit int, now time.Time) (stats.MyStandings, error) {
 	sql := `
 		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id) THEN ' · ' || mine.name ELSE '' END AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,

@@ -17,9 +17,9 @@ type Store struct {
 
 var _ stats.Store = (*Store)(nil)
 
-// NewStore returns a store that reads through questions. If it cannot get a connection there within
-// postgres.PingTimeout, it reads through commands, unless all connections of questions are in use.
-// Then it waits for one, because many slow questions must not take the connections of commands.
+// NewStore returns a store that reads through questions. If the store gets no connection there
+// within postgres.PingTimeout, it reads through commands. But if all connections of questions are
+// in use, it waits for one: many slow questions must not take the connections of commands.
 func NewStore(questions, commands *pgxpool.Pool) *Store { return &Store{questions, commands} }
 
 func (s *Store) send(ctx context.Context, batch *pgx.Batch) error {
@@ -55,7 +55,7 @@ const (
 	thisChat = `(SELECT g.chat_id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE l.id = $1)`
 )
 
-// title reads the title of thisChat, with the name of thisLadder if there are others.
+// title selects the title of thisChat, with the name of thisLadder if the group has other ladders.
 const title = `
 		SELECT coalesce((SELECT title FROM chats WHERE id = ` + thisChat + `), '') || coalesce((
 		    SELECT ' · ' || name FROM ladders l

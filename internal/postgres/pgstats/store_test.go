@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsWithoutConnection: if their server accepts no more connections, does not answer, or
-// has become a standby, questions use the connections for commands.
+// TestQuestionsWithoutConnection: if the server of questions refuses connections, does not answer,
+// or has become a standby, questions use the connections for commands.
 func TestQuestionsWithoutConnection(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice, dbtest.Bob)
@@ -44,8 +44,8 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 	}
 }
 
-// TestBusyQuestions: while all connections for questions are in use, other questions wait, and do
-// not use those for commands.
+// TestBusyQuestions: while all connections for questions are in use, other questions wait, and take
+// no connections for commands.
 func TestBusyQuestions(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t, dbtest.Alice)
