@@ -20,7 +20,7 @@ func (s *Service) run(ctx context.Context, c *call) error {
 	started := time.Now()
 	c.Command = cmp.Or(c.Command, c.name)
 	c.admin = s.adminStatus(ctx, c)
-	planned, outcome := c, CommandOutcome("") // of the last attempt
+	planned, outcome := c, CommandOutcome("") // as of the last attempt
 	err := s.retryOnConflict(ctx, c.Chat.ID, func(ctx context.Context, attempt int) (err error) {
 		planned, outcome, err = s.attempt(ctx, c, attempt)
 		c.admin = planned.admin
@@ -36,7 +36,7 @@ func (s *Service) run(ctx context.Context, c *call) error {
 			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		_, outcome, err = s.attempt(ctx, planned.onlySaying(Refusal{Code: Inconsistent}), 1)
 	}
-	// The command was committed before, perhaps by an attempt that was interrupted. Make sure that
+	// An earlier attempt has committed the command. It may have been interrupted, so make sure that
 	// the commit is durable.
 	if errors.Is(err, ErrHandled) {
 		outcome, err = OutcomeDuplicate, s.store.EnsureDurable(ctx)
@@ -56,18 +56,18 @@ func (s *Service) run(ctx context.Context, c *call) error {
 // attempt have settled so far.
 type call struct {
 	Origin
-	wants Operation // what the caller wants; nil for a call by the service itself
+	wants Operation // the caller's operation, nil if the service itself started the call
 	job
 	admin AdminStatus
 
-	isNamed    bool            // it is known whether the command names a ladder
+	isNamed    bool            // it is settled whether the command names a ladder
 	missing    *MissingLadder  // the ladder that it names but the group lacks, nil for none
 	found      *foundPrompt    // the prompt that it answers, nil until the prompt was looked for
 	edit       string          // the key of the edited message, if that message was handled before
 	ladder     ladder.ID       // to read, 0 for the default one
 	season     ladder.SeasonID // of that ladder, to read; 0 for the current one
 	wholeGroup bool            // the operation turned out to need Everybody
-	identified bool            // do not merge or claim players of the command
+	identified bool            // the players of the command need not be merged or claimed anymore
 }
 
 // with sets the job of the call.
@@ -101,8 +101,8 @@ func (s *Service) attempt(ctx context.Context, c *call, attempt int) (*call, Com
 	}
 }
 
-// round makes one pass: read, decide, write. If the decision lacks something that cannot be read
-// under the same lock, round returns that need and writes nothing.
+// round makes one pass: read, decide, write. If the decision needs another snapshot or another plan
+// first, round returns that need and writes nothing.
 func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcome, need, error) {
 	store, snap, release, err := s.read(ctx, &c, attempt)
 	defer release()
@@ -132,7 +132,7 @@ func (s *Service) round(ctx context.Context, c call, attempt int) (CommandOutcom
 	return changes.Outcome, nil, store.Apply(ctx, changes)
 }
 
-// read reads what a command needs to know. If the attempt locks the group, it does so first, and
+// read reads what a command needs to know. If the group must be locked, read locks it first, and
 // release unlocks it.
 func (s *Service) read(
 	ctx context.Context, c *call, attempt int,
@@ -143,7 +143,7 @@ func (s *Service) read(
 		snap, err = s.store.Read(ctx, q)
 		return s.store, snap, func() {}, err
 	}
-	// While commands keep following each other, each extends the memory, so that none has to
+	// Each such command extends the memory, so that in a busy chat no further command has to
 	// conflict first.
 	if contended {
 		s.contended.Add(c.Chat.ID, contentionMemory)
@@ -155,8 +155,8 @@ func (s *Service) read(
 	return locked, snap, func() { locked.Release(ctx) }, nil
 }
 
-// decide returns what the command changes. It returns only a refusal if the sender exceeds a limit
-// or has no permission, or if the operation refuses.
+// decide returns what the command changes. If the sender exceeds a limit or lacks permission, or if
+// the operation refuses, the decision has only a refusal, or is dropped.
 func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snapshot) (Decision, need, error) {
 	of := c.about(snap)
 	switch lacks, err := c.where(ctx, store, snap, of); {
@@ -201,11 +201,10 @@ func (s *Service) decide(ctx context.Context, store writer, c *call, snap *Snaps
 	}
 }
 
-// ignoresChat reports whether the command does nothing because the chat is unknown. Only its key is
-// stored then.
+// ignoresChat reports whether the command does nothing because the chat is unknown.
 func (j *job) ignoresChat(snap *Snapshot) bool { return j.knownChatOnly && snap.ChatID == 0 }
 
-// changes returns what to write: the decision, and everything that all commands write.
+// changes returns what to write: the decision, and what every command writes.
 func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
@@ -215,7 +214,7 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 		Addressee: c.sender(snap, adds), Language: c.Chat.Language, Private: !c.Chat.IsGroup(),
 	}
 	changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
-	// An edit counts as a question unless it reports additional results.
+	// An edit counts as a question, but as a result if it reports additional matches.
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion {
 		changes.RateEntry.Bucket = RateResult
 	}
@@ -238,13 +237,13 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	if len(snap.Ladders) > 1 {
 		changes.Ladder = cmp.Or(d.Ladder, snap.Ladder.label())
 	}
-	moved := snap.Chat.ID != c.Chat.ID // the chat has a new id, and new message ids
+	moved := snap.Chat.ID != c.Chat.ID // the chat has a new id, so its old message ids are invalid
 	if !moved {
 		changes.ReplyTo, changes.Thread = c.ReplyTo, c.Thread
 	}
 	if c.Button != "" {
 		changes.Button = c.Button
-		changes.Keyless = isTooManyPresses(d.Notice) // rate-limited presses store no keys
+		changes.Keyless = isTooManyPresses(d.Notice) // a press over the limit stores no key
 		switch {
 		case d.CallbackAnswer != nil:
 		case d.Page != nil, d.Notice == nil:
@@ -269,9 +268,9 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	return changes
 }
 
-// seen returns what the command shows about its chat and its people that is not stored yet. A
-// retried command may show an outdated state, so it only adds what is missing. New people become
-// players only if adds is true.
+// seen returns what the command shows about its chat and its people, as far as it is not stored
+// yet. A retried command may show an outdated state, so it only adds what is missing. New people
+// become players only if adds is true.
 func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	if c.Trigger == ByTimer || c.ignoresChat(snap) {
 		return Seen{}
@@ -292,7 +291,7 @@ func (c *call) seen(snap *Snapshot, adds bool) Seen {
 	return seen
 }
 
-// said returns the most important notice of a decision, nil if it has none.
+// said returns the main notice of a decision, nil if it has none.
 func (d Decision) said() Notice {
 	for _, n := range []Notice{d.Notice, d.Page, d.CallbackAnswer} {
 		if n != nil {
@@ -302,7 +301,8 @@ func (d Decision) said() Notice {
 	return nil
 }
 
-// sender returns the name of the command's sender, zero for an anonymous admin.
+// sender returns the name of the command's sender, zero for an anonymous admin. A new sender
+// becomes a player only if adds is true.
 func (c *call) sender(snap *Snapshot, adds bool) Name {
 	if c.Sender == nil {
 		return Name{}
@@ -315,8 +315,8 @@ func (c *call) sender(snap *Snapshot, adds bool) Name {
 	return Name{Name: c.Sender.Name}
 }
 
-// isUnidentified reports whether one of the people turns out to be one of the group's unclaimed
-// players.
+// isUnidentified reports whether one of the people turns out to be an unclaimed player of the
+// group.
 func isUnidentified(snap *Snapshot) bool {
 	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
@@ -346,12 +346,11 @@ func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(snap, false), Keyless: true, Chat: snap.ChatID})
 }
 
-// job is a command or an event, with how the service handles it.
+// job is the operation of a command or an event, and how the service handles it.
 type job struct {
 	operation
-	// read defers parsing: it returns the operation once the group's members are known, because the
-	// message may use plain names. It is nil for all other commands. mayNeed is what the operation
-	// may need.
+	// read is set if parsing is deferred because the message may use plain names. It returns the
+	// operation once the group's members are known. mayNeed is what that operation may need.
 	read    func(everybody []command.Person) operation
 	mayNeed Needs
 
@@ -367,28 +366,28 @@ type job struct {
 	ofAdmins      bool // the operation may need to know whether the sender is an admin
 	reports       bool // the operation may record what a message reports
 	edits         bool // if the message was handled before, the command runs again as its edit
-	asks          bool // the operation only reads, so it never locks the group
+	asks          bool // the operation only answers a question, so it never locks the group
 	ofGroup       bool // the operation is about the group, not about the ladder that applies
 	locks         bool // the operation locks the group from the first attempt on
 	knownChatOnly bool // the command does nothing in an unknown chat, and does not create the chat
-	keyless       bool // the key is not stored: the state shows whether anything is left to do
-	// silent reports whether no sender waits for the outcome. The bot then does not answer failures
-	// and exceeded limits. After a failure, the caller retries.
+	keyless       bool // the key is not stored, because the stored data shows whether anything is left to do
+	// silent means that no sender waits for the outcome. The bot does not answer failures or
+	// exceeded limits. After a failure, the caller retries.
 	silent   bool
 	finds    bool // the job only finds the prompt to answer, and reads nothing about people
 	unlogged bool // the job is an event, whose outcome is not logged
 }
 
-// onlySaying returns a call that changes nothing and answers with the notice. It counts against the
-// same rate limit.
+// onlySaying returns a call that only answers with the notice. It counts against the same rate
+// limit.
 func (c *call) onlySaying(n Notice) *call {
 	only := new(*c).with(job{bucket: c.bucket, operation: answer{notice: n}})
-	only.isNamed = true // it does not matter anymore
+	only.isNamed = true // the answer does not depend on a ladder
 	return only
 }
 
-// complete parses the message of a job that has deferred parsing. It then arranges the people of
-// the snapshot in the order that the operation needs.
+// complete does the deferred parsing of a job, if any, and then puts the people of the snapshot
+// into the order of the operation's needs.
 func (j *job) complete(snap *Snapshot) {
 	if j.read == nil {
 		return
@@ -438,8 +437,8 @@ func (c *call) query() Query {
 	return q
 }
 
-// mayMeanOthers reports whether the command names an unknown person although the snapshot lacks
-// Everybody, in which similar names would be found.
+// mayMeanOthers reports whether the command names an unknown person, and the snapshot lacks
+// Everybody, among whom similar names are looked up.
 func (c *call) mayMeanOthers(snap *Snapshot) bool {
 	n := c.needs()
 	if c.wholeGroup || n.Everybody || !n.Near || c.mayNeed.Everybody {

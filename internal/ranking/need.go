@@ -12,10 +12,11 @@ import (
 )
 
 // need is something that a decision lacks. Its type determines how the service meets it:
-//   - Needs beside the snapshot are read under the same lock, and decide is called again.
+//   - Needs beside the snapshot are read in the same round, and decide is called again.
 //   - Needs instead of the snapshot change what to read, or what is stored. The lock is
 //     released, and the next round reads everything again.
-//   - Needs of a plan also end the round, and the operation plans the call again first.
+//   - Needs of a plan also end the round, and the operation plans the call again before the
+//     next round.
 type need interface {
 	// what describes the need. Needs with the same description count as the same need.
 	what() string
@@ -23,14 +24,15 @@ type need interface {
 
 // Needs beside the snapshot.
 type (
-	// historyOf is the History of the match's season, from the match on. If into is set, the need
-	// is also Into: the history of the ladder to which the match is moved.
+	// historyOf is the need for Beside.History, the season of the match from the match on. If into
+	// is set, it is also the need for Beside.Into, the history of the ladder to which the match is
+	// moved.
 	historyOf struct {
 		match *StoredMatch
 		into  *Ladder
 	}
-	// upsetOf is the LargestUpset of the month that begins at month. Only a new upset needs it, so
-	// most results do not.
+	// upsetOf is the need for Beside.LargestUpset, in the month that begins at month. Only a new
+	// upset needs it, so most results do not.
 	upsetOf  struct{ month time.Time }
 	answerTo struct{ asking asking }
 )
@@ -38,40 +40,42 @@ type (
 // Needs instead of the snapshot.
 type (
 	wholeGroup struct{}
-	// inLadder is a snapshot of another ladder, or of another season; season 0 is the current one.
+	// inLadder is the need for a snapshot of another ladder or season. season 0 is the current
+	// season.
 	inLadder struct {
 		ladder ladder.ID
 		season ladder.SeasonID
 	}
-	// identities is needed if the snapshot shows that a person has two players or claims one: each
-	// person must have exactly one player.
+	// identities is the need to merge or claim players, because the snapshot shows that a person
+	// has two players or claims one. Each person must have exactly one player.
 	identities struct {
 		call *call
 		snap *Snapshot
 	}
-	// seasonEnd is the end of a ladder's current season, because the command is about a later time:
-	// it reports a match, changes the length of seasons, ends a season by hand, or moves a later
-	// match into the ladder.
+	// seasonEnd is the need to end a ladder's current season, because the command is about a later
+	// time. Such a command reports a match, changes the length of seasons, ends a season by hand,
+	// or moves a later match into the ladder.
 	seasonEnd struct {
 		ladder Ladder
 		at     time.Time
 	}
-	// onlyAnswer replaces the command with an answer, because the command names something missing.
+	// onlyAnswer replaces the command with an answer, because the command names something that does
+	// not exist.
 	onlyAnswer struct{ notice Notice }
 )
 
 // Needs of a plan.
 type (
-	// ladderNamed is a plan without the ladder's name, because the first words of the command or of
-	// its later lines name the ladder.
+	// ladderNamed is the need for a plan for the named ladder, without the words that name it. They
+	// are the first words of the command or of its later lines.
 	ladderNamed struct {
-		ladder     ladder.ID // 0 for the default one
-		words      int
-		laterWords []int          // number of words that name it in each line after the first
+		ladder     ladder.ID      // 0 for the default one
+		words      int            // number of words that name it in the first line
+		laterWords []int          // the same for each line after the first
 		missing    *MissingLadder // the missing ladder that a report names, nil for none
 	}
-	// foundPrompt is a plan for the prompt that the command answers, nil if there is none. It has
-	// everybody only if the answer may use plain names.
+	// foundPrompt is the need for a plan with the prompt that the command answers. prompt is nil if
+	// there is none. everybody is set only if the answer may use plain names.
 	foundPrompt struct {
 		prompt    *Prompt
 		everybody []command.Person
@@ -89,11 +93,12 @@ func (onlyAnswer) what() string  { return "to be nothing but an answer" }
 func (ladderNamed) what() string { return "a plan without the name of a ladder" }
 func (foundPrompt) what() string { return "a plan for its prompt" }
 
-// metNeeds are descriptions of the needs that an attempt has met.
+// metNeeds has the descriptions of the needs that an attempt has met.
 type metNeeds []string
 
-// add notes a need. It fails if the need was met before, because meeting it again cannot help. Only
-// a season's end may occur twice: after a long pause, the next season may be over too.
+// add records a need. It fails if the need was met before, because meeting it again cannot help.
+// Only the end of a season may be needed twice: after a long pause, the next season may be over
+// too.
 func (m *metNeeds) add(n need) error {
 	most, times := 1, 0
 	if _, ok := n.(seasonEnd); ok {
@@ -113,7 +118,7 @@ func (m *metNeeds) add(n need) error {
 
 // meet meets a need, so that the next round can read everything again.
 func (s *Service) meet(ctx context.Context, c *call, n need) error {
-	c.isNamed = true // or the command names no ladder
+	c.isNamed = true // or n shows that it names no ladder
 	switch n := n.(type) {
 	case wholeGroup:
 		c.wholeGroup = true
@@ -129,7 +134,7 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 		return s.endSeason(ctx, c.Origin, n.ladder, n.at)
 	case ladderNamed:
 		c.Said, c.missing = c.Said.WithoutWords(n.words, n.laterWords...), n.missing
-		// A button identifies its ladder by id: another ladder may now have that name.
+		// A button identifies its ladder by id, because another ladder may now have the name.
 		c.Ladder = cmp.Or(c.Ladder, n.ladder)
 		s.planAgain(ctx, c)
 	case foundPrompt:
@@ -141,7 +146,7 @@ func (s *Service) meet(ctx context.Context, c *call, n need) error {
 	return nil
 }
 
-// planAgain lets the operation plan the call again with what is now known.
+// planAgain has the operation plan the call again, with what the service has found out.
 func (s *Service) planAgain(ctx context.Context, c *call) {
 	c.wants.plan(s, c)
 	c.ladder, c.season, c.wholeGroup = c.Ladder, 0, false
@@ -156,7 +161,7 @@ func isBeside(n need) bool {
 	return false
 }
 
-// beside reads what the decision needs into the snapshot.
+// beside adds what the decision needs to the snapshot.
 func (s *Service) beside(ctx context.Context, store writer, snap *Snapshot, n need) error {
 	var err error
 	switch n := n.(type) {

@@ -10,8 +10,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// operation is what a command does. Its methods are pure: they neither read nor write, and may be
-// called repeatedly. The service calls them in this order.
+// operation is what a command does. Its methods neither read nor write stored data, and may be
+// called repeatedly.
 type operation interface {
 	// needs returns what the other methods need to know.
 	needs() Needs
@@ -19,29 +19,29 @@ type operation interface {
 	about(*Snapshot) subject
 	// isUnlimited reports whether the command is exempt from the rate limit.
 	isUnlimited(*Snapshot) bool
-	// rejectedResults describes for a NotRecorded what the operation reports or amends.
+	// rejectedResults returns what the operation reports or amends, as items of a NotRecorded.
 	rejectedResults(*Snapshot) []RejectedResult
-	// refuse returns why no sender may carry out the operation, nil if some may. permission and
-	// decide are called only if it returns nil.
+	// refuse returns why the operation is refused whatever permission the sender has, nil if it is
+	// not. permission and decide are called only if it returns nil.
 	refuse(*Snapshot) Notice
-	// permission returns who may run the operation. If decide refuses in any case, any sender may,
-	// so that the sender sees that refusal.
+	// permission returns who may run the operation. If decide will refuse anyway, permission admits
+	// any sender, so that the sender sees that refusal.
 	permission(*Snapshot) Permission
-	// decide returns what the command changes with the notices about it, or a refusal, or what it
-	// needs first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
+	// decide returns the effect of the command and its notices, or a refusal, or what it needs to
+	// know first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
 	decide(*Snapshot) (Decision, need, error)
-	// isMalformed reports whether the operation only says what is wrong with a result.
+	// isMalformed reports whether the operation only answers what is wrong with a result.
 	isMalformed() bool
 }
 
-// subject is the matches that an operation is about, if any.
+// subject identifies the matches that an operation is about, if any.
 type subject struct {
 	amended    *StoredMatch // nil for none
 	reportedAt time.Time    // when the new matches were reported, zero for none
 }
 
-// plain is an operation without needs, effects, or restrictions on who may run it. Other operations
-// embed it.
+// plain is an operation that needs nothing, changes nothing, and may be run by any sender. Other
+// operations embed it.
 type plain struct{}
 
 func (plain) needs() Needs                               { return Needs{} }
@@ -53,8 +53,8 @@ func (plain) permission(*Snapshot) Permission            { return Permission{} }
 func (plain) decide(*Snapshot) (Decision, need, error)   { return Decision{}, nil, nil }
 func (plain) isMalformed() bool                          { return false }
 
-// decideUnlessRefused returns the decision or the refusal of an operation that is part of another
-// one, and that any sender may run.
+// decideUnlessRefused returns the refusal of op or, if there is none, its decision. op is part of
+// another operation, so its permission is not checked.
 func decideUnlessRefused(op operation, snap *Snapshot) (Decision, need, error) {
 	if refusal := op.refuse(snap); refusal != nil {
 		return Decision{Notice: refusal}, nil, nil
@@ -86,8 +86,8 @@ func (e event) needs() Needs { return Needs{People: e.people} }
 
 func (e event) decide(snap *Snapshot) (Decision, need, error) { return e.fn(snap), nil, nil }
 
-// answer returns the decision that answers a command with a new message, and a press by editing the
-// message with the button.
+// answer returns the decision that answers with n: a press by editing the message with the button,
+// any other command with a new message.
 func (o Origin) answer(n Notice) Decision {
 	if o.Pressed != 0 {
 		return Decision{Page: n}
@@ -98,12 +98,12 @@ func (o Origin) answer(n Notice) Decision {
 // Permission is who may run an operation.
 type Permission struct {
 	Who Who
-	// Involved reports whether the sender is involved. It matters only if Who is Involved.
+	// Involved means that the sender is involved. It matters only if Who is the constant Involved.
 	Involved bool
-	Refusal  Refusal // for all others
+	Refusal  Refusal // for senders without permission
 }
 
-// Who is a group of people with permission.
+// Who is the set of people who have permission.
 type Who int
 
 // The values of Who. Admins always have permission.
@@ -117,13 +117,13 @@ const (
 type AdminStatus int
 
 const (
-	AdminUnasked AdminStatus = iota // the operation need not know
+	AdminUnasked AdminStatus = iota // not determined, because the operation does not need it
 	AdminUnknown                    // the messenger did not answer
 	IsAdmin
 	NoAdmin
 )
 
-// refusal returns the refusal for a sender without permission, nil with permission.
+// refusal returns the refusal for the sender, nil if the sender has permission.
 func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	switch {
 	case p.Who == Anybody, p.Who == Involved && p.Involved, snap.Admin == IsAdmin:
@@ -135,7 +135,7 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 	return p.Refusal
 }
 
-// asAdmin reports whether the sender needs to be an admin to have permission.
+// asAdmin reports whether the sender can have permission only as an admin.
 func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
 // Admins tells who is an admin of a chat.
@@ -163,22 +163,23 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	}
 }
 
-// Operation is what a command asks the service to do, as a value.
+// Operation is a value that describes what a command asks the service to do.
 type Operation interface {
-	// plan gives the call its job, and returns the call. plan is called again when more is known:
-	// the command without the words that name a ladder, or the prompt that the command answers. The
-	// group's members are not part of a plan, because the job reads them itself.
+	// plan gives the call its job, and returns the call. It is called again once the service has
+	// found the ladder that the command names, the prompt that it answers, or the outcome of the
+	// message that it edits. A plan does not depend on the group's members: its job reads them.
 	plan(s *Service, c *call) *call
 }
 
-// Do handles a command.
+// Do handles a command. If it fails with ErrConflict, ErrLocked or ErrTimeout, the command itself
+// is not at fault.
 func (s *Service) Do(ctx context.Context, o Origin, op Operation) error {
 	o.SentAt = o.SentAt.Truncate(time.Microsecond) // the store has no higher precision
 	return s.run(ctx, op.plan(s, &call{Origin: o, wants: op}))
 }
 
-// Say answers a question, or a command that could not be parsed, with a known notice. The answer to
-// a pressed button replaces the message with the button, unless the answer is a refusal.
+// Say answers a question, or a command that could not be parsed, with the Notice. The answer to a
+// question by a pressed button replaces the message with the button, unless it is a refusal.
 type Say struct {
 	Notice Notice
 	// Malformed is the name of a command that should have reported or amended a match, otherwise
@@ -194,9 +195,9 @@ func (say Say) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "answer", bucket: RateResult, operation: malformedResult{said, say.Malformed}})
 }
 
-// reading defers the call's operation. read parses the message once the group's members are known,
-// because the message may use plain names. needs is what else the operation may need. Only a report
-// adds players.
+// reading defers the choice of the call's operation until the group's members are known, because
+// the message may use plain names. read then parses the message. needs is what the operation may
+// need besides people. Only a report adds players.
 func (c *call) reading(needs Needs, read func(everybody []command.Person) operation) *call {
 	needs.People, needs.Everybody = c.named(), true
 	if c.reports {

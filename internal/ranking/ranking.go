@@ -1,9 +1,9 @@
-// Package ranking is the domain: groups and their ladders, the people in them, and the matches that
-// change their ratings.
+// Package ranking implements the domain: groups and their ladders, the people in them, and the
+// matches that change their ratings.
 //
 // A [Service] handles a command in three steps. It reads what the command concerns, decides in
-// plain Go what to change, and lets the [Store] apply everything in one transaction: the effect,
-// the idempotency key and the [Notice] that answers the command. The decision is pure, so it can be
+// plain Go what to change, and has the [Store] apply everything in one transaction: the effect, the
+// idempotency key and the [Notice] that answers the command. The decision is pure, so it can be
 // repeated. If another transaction has changed what was read, the store writes nothing and the
 // service starts over. A command that was committed before is recognized by its key and has no
 // second effect.
@@ -29,32 +29,32 @@ type (
 	GroupID int64
 )
 
-// Origin is what the caller knows about a command: who sent it, when and where, and its words.
+// Origin describes where a command comes from: who sent it, when and where, and its words.
 type Origin struct {
 	// Key is the idempotency key. Commands with the same key are the same command, which takes
 	// effect only once.
 	Key string
 	Logged
-	Trigger Trigger // zero means ByPress with a Button, ByMessage without one
-	// Message is the key of the edited message if the command is an edit, otherwise empty. The
-	// command is ignored unless the message has had no other outcome so far than a refusal, or a
-	// prompt about a result.
+	Trigger Trigger // ByPress if there is a Button; otherwise zero means ByMessage
+	// Message is the key of the edited message if the command is an edit, otherwise empty. If that
+	// message already had an outcome other than a refusal or a prompt about a result, the command
+	// counts as handled. A ReadReport then compares the edit with the recorded matches.
 	Message string
 	Chat    Chat
 	Sender  *command.Person // nil for an anonymous admin
 	SentAt  time.Time
 	Press
-	// Retried reports whether an operator retries the command. Its notices never expire, and no
-	// rate limit applies.
+	// Retried means that an operator retries the command. Its notices never expire, and no rate
+	// limit applies.
 	Retried bool
 	Place
 	Ladder ladder.ID
-	// Said is the parsed message. For a button about an earlier command, it is that command; for
-	// other buttons it is empty.
+	// Said is the parsed message. For a button below the answer to an earlier command, it is that
+	// command. For other buttons it is empty.
 	Said command.Command
 }
 
-// Logged is what is only logged: the messenger's id of the update, and the name of the command or
+// Logged is used only for the log: the messenger's id of the update, and the name of the command or
 // of the pressed button. If Command is empty, the name of the job is logged.
 type Logged struct {
 	Update  int64
@@ -74,10 +74,9 @@ type Press struct {
 	Instead string
 }
 
-// Place is where a command was sent, and whom its message shows.
+// Place is where a command was sent, and which other people its message shows.
 type Place struct {
-	// ReplyTo and Thread determine where the answer goes: the message to reply to and the topic, 0
-	// for none.
+	// ReplyTo and Thread are the message to reply to and the topic of the answer, 0 for none.
 	ReplyTo, Thread int64
 	// Replied is the match that the replied-to message may be about; zero if the command is not a
 	// reply.
@@ -132,9 +131,10 @@ func (c Chat) equalExceptLanguage(o Chat) bool {
 // IsGroup reports whether the chat can have ladders.
 func (c Chat) IsGroup() bool { return c.Kind != Private }
 
-// Player is a person as the store knows them. A player with a UserID is an account, one for all
-// groups. A player without one is unclaimed: a message mentioned the username in a group, but no
-// message there has shown the person yet. An unclaimed player exists in that group only.
+// Player is a person as the store knows them. A player with a UserID is an account, which is the
+// same in all groups. A player without one is unclaimed: a message mentioned the username in a
+// group, but no message there has shown the person yet. An unclaimed player exists only in that
+// group.
 type Player struct {
 	ID       ladder.PlayerID
 	UserID   ladder.UserID
@@ -146,7 +146,7 @@ type Player struct {
 type Ladder struct {
 	ID       ladder.ID
 	Name     string // empty if the group's only ladder has no name
-	Archived bool   // it gets no more matches
-	Season   Season // the current one
+	Archived bool   // it accepts no matches
+	Season   Season // the current season
 	Rules
 }

@@ -15,33 +15,36 @@ var (
 	// ErrHandled means that the command's key is already stored: its effect and its answer are
 	// committed, but perhaps not durable yet.
 	ErrHandled = errors.New("command already handled")
-	// ErrConflict means that another transaction changed what was read. Nothing was changed; read
-	// again.
+	// ErrConflict means that another transaction changed what was read. Nothing was written, and
+	// the caller must read again.
 	ErrConflict = errors.New("conflict with another transaction")
-	// ErrLocked means that a lock was not acquired in time. Nothing was changed; retry.
+	// ErrLocked means that a lock was not acquired in time. Nothing was written, and the caller may
+	// retry.
 	ErrLocked = errors.New("lock held by another session")
-	// ErrTimeout means that the deadline passed before the store responded. The changes may have
-	// been committed.
+	// ErrTimeout means that the deadline passed before the store responded. The changes may or may
+	// not have been committed.
 	ErrTimeout = errors.New("store timed out")
 )
 
-// Store is the database. Each method runs in its own transaction, except that matches recorded at
-// the same time may share one; each still succeeds or fails alone. In all methods, a former id of a
-// chat refers to that chat. Every method may fail with ErrLocked, or with ErrTimeout when the
-// context's deadline passes. Neither means that the operation itself is at fault.
+// Store is the database. Each method runs in its own transaction, except that concurrent calls of
+// Apply may share one. Each of these calls still succeeds or fails independently of the others. In
+// all methods, a former id of a chat refers to that chat. Every method may fail with ErrLocked, or
+// with ErrTimeout when the context's deadline passes. Neither error means that the operation itself
+// is at fault.
 type Store interface {
 	// Read returns what a command needs to know, in one round trip and without locks. It stores
-	// nothing, but draws ids from sequences. The caller may change the snapshot.
+	// nothing, but takes ids for new rows from sequences. The caller may modify the snapshot.
 	Read(ctx context.Context, q Query) (*Snapshot, error)
 
-	// Lock begins a transaction, locks the chat's group, and reads, all in one round trip.
+	// Lock begins a transaction, locks the chat's group, and reads like Read, all in one round
+	// trip. The caller must release the result.
 	Lock(ctx context.Context, q Query) (Locked, *Snapshot, error)
 
 	writer
 
-	// EnsureDurable returns nil once everything committed before is durable, so that a failover
-	// does not lose it. Data can be read before it is durable, if its commit was interrupted or
-	// failed with ErrTimeout.
+	// EnsureDurable returns nil once everything committed before the call is durable, so that a
+	// failover does not lose it. Data whose commit was interrupted, or failed with ErrTimeout, can
+	// be read before it is durable.
 	EnsureDurable(ctx context.Context) error
 
 	// DueTimers returns up to limit timers that are due, ordered by time and key, beginning after
@@ -49,8 +52,8 @@ type Store interface {
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks
-	// both players and the unclaimed player's group, and returns the ladders that rank both. If the
-	// player has been claimed or merged already, it returns nil.
+	// both players and the unclaimed player's group, and returns the seasons in which both have a
+	// standing. If the unclaimed player has already been claimed or merged, it returns nil.
 	LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (Merging, []SharedLadder, error)
 
 	// Move changes a chat's id with the messenger from oldID to newID, in one transaction. The old
@@ -60,35 +63,34 @@ type Store interface {
 	// combined chat keeps the group with more matches, or in a tie the older group. If the other
 	// group has matches too, Move detaches and returns it, and notifies the chat; otherwise its
 	// players pass to the remaining group. Sightings, notices and everything else of both chats
-	// pass to the combined chat. Later sightings replace earlier ones. The bot is in the combined
-	// chat if it is in either, and so is every member. The settings of the older chat remain. The
+	// pass to the combined chat. Later sightings replace earlier ones. The bot and every member are
+	// in the combined chat if they are in either chat. The settings of the older chat remain. The
 	// later greeting counts. If the older chat was greeted, waiting notices of the newer chat that
 	// answer no command are dropped.
 	//
-	// If only the chat with the new id is known, the old id refers to it too. If the move is done
+	// If only a chat with the new id exists, the old id then refers to it too. If the move is done
 	// already, or neither id is known, Move changes nothing, but still ensures durability like
 	// EnsureDurable.
 	Move(ctx context.Context, oldID, newID ExternalChatID) (*DetachedGroup, error)
 }
 
-// writer is the part of a Store or Locked used after the read. Unless the group is locked, what it
-// reads may be newer than the snapshot.
+// writer is the part of a Store or Locked used after the read. Unless the group is locked, its
+// methods may read newer data than the snapshot has.
 type writer interface {
-	// Apply makes all changes or none, in one round trip. It may fail with ErrHandled or
+	// Apply writes all changes or none, in one round trip. It may fail with ErrHandled or
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a season from a number on, with the standings of their
-	// players and of the others who have one. Number 0 means the whole season, with all its
-	// standings.
+	// MatchHistory returns the matches of a season from the number from on. It includes the
+	// standings of their players, and of those others that have one. If from is 0, it returns the
+	// whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
-	// SeasonAt returns the season of a ladder to which a match belongs that is reported at this
-	// time.
+	// SeasonAt returns the season of a ladder to which a match reported at the given time belongs.
 	SeasonAt(ctx context.Context, ladder ladder.ID, at time.Time) (ladder.SeasonID, error)
 
-	// LargestUpset returns the largest upset that counts in a ladder, in the month with this first
-	// instant in its zone; 0 if there is none.
+	// LargestUpset returns the largest upset among a ladder's matches of a month that count, 0 if
+	// there is none. month is the first instant of the month, in the group's time zone.
 	LargestUpset(ctx context.Context, ladder ladder.ID, month time.Time) (int, error)
 }
 
@@ -115,16 +117,16 @@ type Merging interface {
 type Query struct {
 	Needs
 	Key     string
-	Message string // the key of the message whose edit is the command, empty for none
+	Message string // the key of the edited message if the command is an edit, otherwise empty
 	Chat    Chat
 	Sender  *command.Person  // the sender of the command, nil for an anonymous admin
 	Shown   []command.Person // other people that the message shows
-	SentAt  time.Time        // when the message showed its people, zero if that may be long ago
-	// KnownChat reports whether the command does nothing in an unknown chat. Otherwise, a chat, a
+	SentAt  time.Time        // when the command was sent, zero for a retried command
+	// KnownChat means that the command does nothing in an unknown chat. If it is not set, a chat, a
 	// group and a ladder that are not stored yet get ids.
 	KnownChat bool
-	// Ladder is the ladder to read, 0 for the group's default one. Thread and Replied, as in
-	// Origin, determine which one Applies.
+	// Ladder is the ladder to read, 0 for the group's default ladder. Thread and Replied, as in
+	// Origin, determine Applies in the snapshot.
 	Ladder ladder.ID
 	// Season is the season of that ladder to read, 0 for the current one.
 	Season    ladder.SeasonID
@@ -137,23 +139,23 @@ type Query struct {
 // Needs is what an operation needs to know in addition to its chat. The zero value requests
 // nothing.
 type Needs struct {
-	// People are the people that the operation is about. They include the sender, so that every
-	// command claims the sender's unclaimed player.
+	// People are the people that the operation is about. Commands include their sender, so that
+	// each command claims the sender's unclaimed player.
 	People []command.Person
 	// The first New people get an id if they are not players yet.
 	New int
 	// DuplicatesOf, if not zero, requests PossibleDuplicates: the matches that were reported at
-	// most SameGameWindow before or after.
+	// most SameGameWindow before or after this time.
 	DuplicatesOf time.Time
 	// DuplicateScores limits PossibleDuplicates to matches with one of these scores in either
 	// order, matches without a score, and matches within the RepeatWindow. Empty means no limit.
 	DuplicateScores []ladder.Score
-	// Result requests Leaders. It is set if the operation may record a result. There must be People
-	// then.
+	// Result requests Leaders. It is set if the operation may record a result. People must not be
+	// empty then.
 	Result    *ladder.LeaderQuery
 	Everybody bool // requests Everybody
-	// Near reports whether Everybody is also needed if one of the people is mentioned but unknown.
-	// The store ignores it.
+	// Near means that Everybody is also needed if one of the people is mentioned but unknown. The
+	// store ignores it.
 	Near  bool
 	Match *MatchRef // requests Matches
 	// ReportedSince limits the matches that the sender reported without playing in them: only later
@@ -162,16 +164,19 @@ type Needs struct {
 	Season        bool     // requests FirstMatch
 	LastCounted   bool     // requests Counted
 	Prompt        PromptID // requests Prompt
-	Played        int      // requests LastMatches: as many of the sender, and of all players
+	Played        int      // requests LastMatches: this many of the sender, and this many of all players
 	Board         bool     // requests Board
 	Topics        bool     // requests the Topics of the Ladders
 	Timer         bool     // requests Due
 }
 
-// MatchRef identifies a match of a group by the first of these that is set: the ID; the Number; the
-// Message that shows the match, or the Key of the command that recorded it; LastUndone for the last
-// match that the sender undid. The zero value means the last match that the sender played or
-// reported.
+// MatchRef identifies a match of a group. The first of these fields that is set identifies it:
+//   - the ID
+//   - the Number
+//   - the Message that shows the match, or the Key of the message that reported it
+//   - LastUndone, for the last match that the sender undid
+//
+// The zero value means the last match that the sender played or reported.
 type MatchRef struct {
 	ID     ladder.MatchID
 	Number int
@@ -185,8 +190,8 @@ type MatchRef struct {
 
 // Snapshot is the result of a Query, grouped by purpose, with what the service adds to it.
 type Snapshot struct {
-	// Handled reports whether the key is stored already, or the message with an outcome other than
-	// OutcomeRefused and OutcomeAsked.
+	// Handled means that the key is stored already, or that the query's Message is stored with an
+	// outcome other than OutcomeRefused and OutcomeAsked.
 	Handled bool
 	Here
 	Whom
@@ -210,25 +215,25 @@ type Here struct {
 	Added   time.Time // when the bot was added to the chat, zero if unknown
 
 	Group GroupID
-	// NewGroup reports whether the group and its ladder are not stored yet. A new ladder has the
+	// NewGroup means that the group and its ladder are not stored yet. A new ladder has the
 	// DefaultRules.
 	NewGroup bool
 	Web      bool            // as in GroupSettings
 	Ladders  []GroupLadder   // of the group, oldest first
-	Ladder   Ladder          // as queried, zero if the group does not have it
-	Season   ladder.SeasonID // as queried; it is over unless it is the season of Ladder
-	Over     int             // the season's number if it is over, 0 for the current one
+	Ladder   Ladder          // the queried ladder, zero if the group does not have it
+	Season   ladder.SeasonID // the queried season; it is over unless it is Ladder.Season
+	Over     int             // the number of Season if it is over, 0 if it is current
 	// Applies is the ladder of the query's Replied matches, or else the ladder to which its Thread
 	// is bound; 0 for the default one.
 	Applies ladder.ID
 }
 
-// Whom is what is known of people.
+// Whom is what the store knows about people.
 type Whom struct {
 	People []Known // in the order of the query's people
 	Shown  []Known // in the order of the query's Shown
-	// Everybody has the members of the group's ladders, with Player and Standing. They are never
-	// newer than the data for a report.
+	// Everybody has the members of the group's ladders, with Player and Standing. It is read before
+	// ForReport.
 	Everybody []Known
 }
 
@@ -240,8 +245,8 @@ type Usage struct {
 
 // ForReport is what a report is compared with, and what a wizard suggests for it.
 type ForReport struct {
-	// PossibleDuplicates are the requested matches, newest first. They are never older than the
-	// standings of the People.
+	// PossibleDuplicates are the requested matches, newest first. They are read after the standings
+	// of the People.
 	PossibleDuplicates []RecentMatch
 	// Leaders are the requested players at the top of the ranking, read together with the standings
 	// of the People.
@@ -251,9 +256,10 @@ type ForReport struct {
 	LastMatches []PlayedBefore
 }
 
-// ForAmendment is the matches that an amendment may mean.
+// ForAmendment holds the matches that an amendment may mean.
 type ForAmendment struct {
-	// Matches are the matches of the MatchRef, ordered by number. Only a message can have several.
+	// Matches are the matches of the MatchRef, ordered by number. Only a MatchRef with a Message or
+	// a Key can have several.
 	Matches []StoredMatch
 	// Counted is the last match that counts among those that the sender played or reported, nil if
 	// there is none.
@@ -263,12 +269,12 @@ type ForAmendment struct {
 // ForSeason is what the start of a season depends on.
 type ForSeason struct {
 	FirstMatch string // the key of the ladder's first match, empty if it has none
-	// Since has the numbers of the matches of the current season that count and were reported since
-	// ReportedSince.
+	// Since has the numbers of those matches of the current season that count and were reported
+	// since ReportedSince.
 	Since []int
 }
 
-// Beside is what the service adds to a snapshot when a decision needs it.
+// Beside is what the service adds to a snapshot if the operation needs it.
 type Beside struct {
 	Admin        AdminStatus     // of the sender, if the operation may need it
 	UpsetMonth   time.Time       // the month of the LargestUpset
@@ -288,7 +294,7 @@ func (s *Snapshot) everybody() []command.Person {
 	return people
 }
 
-// everybodyWith returns the member of Everybody with a player, zero if there is none.
+// everybodyWith returns the member with the given player, zero if there is none.
 func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
 	if i := slices.IndexFunc(s.Everybody, func(k Known) bool { return k.Player.ID == player }); i >= 0 {
 		return s.Everybody[i]
@@ -296,7 +302,8 @@ func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
 	return Known{}
 }
 
-// known returns what is known of a person, zero if the snapshot does not have the person.
+// known returns what is known of a person, given as an index into People. It returns zero if the
+// snapshot does not have the person.
 func (s *Snapshot) known(person int) Known {
 	if person >= len(s.People) {
 		return Known{}
@@ -311,17 +318,17 @@ type StoredMatch struct {
 	Ladder   ladder.ID
 	Season   ladder.SeasonID
 	Undone   bool
-	UndoneAt time.Time       // when the command that undid it was sent; zero if it counts
+	UndoneAt time.Time       // when the command that undid it was sent, zero if the match counts
 	UndoneBy ladder.PlayerID // 0 for an anonymous admin or a merge
 	Later    int             // number of later matches of the group, including undone ones
-	// SidesSwapped reports whether the match's card shows side B first: it won, or it was the last
-	// to win before a fix made the match a draw.
+	// SidesSwapped means that the match's card shows side B first, because side B won, or was the
+	// last to win before a fix made the match a draw.
 	SidesSwapped bool
-	// SamePerson reports whether two of the players have turned out to be the same person. Such a
-	// match is undone, by their merge or before it.
+	// SamePerson means that two of the players have turned out to be the same person. Such a match
+	// was undone by their merge or before it.
 	SamePerson bool
-	// Asked has the open prompts about the match, by the person asked; 0 stands for all admins. A
-	// prompt that has waited longer than a PromptWindow for its delivery does not count.
+	// Asked has the open prompts about the match by the person asked, where 0 stands for all
+	// admins. It omits a prompt that has waited longer than a PromptWindow for its delivery.
 	Asked map[ladder.PlayerID]PromptID
 }
 
@@ -330,8 +337,8 @@ func (m *StoredMatch) players() []ladder.PlayerID { return slices.Concat(m.Playe
 // SharedLadder is a season of a ladder that ranks both of two players to be merged.
 type SharedLadder struct {
 	Chat ChatID
-	// Over reports whether the season is over. The message about its end is then corrected, and
-	// there is no other notice.
+	// Over means that the season is over. The merge then updates the message about the season's end
+	// instead of sending a notice.
 	Over    bool
 	Label   *LadderLabel   // nil if the group has no other ladder
 	History ladder.History // from the first match of either player on, with the standings of both
@@ -357,15 +364,15 @@ type Known struct {
 	Unclaimed  *Player // the group's unclaimed player with the username, or nil
 	Player     *Player // the person's player: one of the three, or a new one, or nil
 	New        bool    // the player is not stored yet
-	// Gone reports whether the player exists only because of mentions, and has no match that
-	// counts. Such a player is stored, but treated as if New.
+	// Gone means that the player exists only because of mentions, and has no match that counts.
+	// Such a player is stored, but treated as if New.
 	Gone bool
-	// Claimed reports whether the player is Unclaimed, and a message shows the person's account for
-	// the first time.
+	// Claimed means that the player is Unclaimed, and a message shows the person's account for the
+	// first time.
 	Claimed  bool
 	Standing *ladder.Standing // of Player, or nil
 	Sighting *Sighting        // of ByID in the group, or nil
-	Former   string           // the Person's Former; set in Everybody only, like Left
+	Former   string           // former usernames as in command.Person; set only in Everybody, like Left
 	Left     bool             // the player has left the group
 }
 
@@ -376,8 +383,8 @@ func (k Known) person() command.Person {
 	}
 }
 
-// Sighting is an account's last sighting in a group: the username shown by a message, possibly
-// none.
+// Sighting is an account's last sighting in a group, with the username that a message showed, if
+// any.
 type Sighting struct {
 	Username string
 	At       time.Time // when a message first showed the account with it
@@ -389,16 +396,16 @@ type Sighting struct {
 type PlayerChange struct {
 	Player Player
 	New    bool // the player is not stored yet
-	// Mentioned reports whether only the Standing changes, because a mention shows nothing new of a
+	// Mentioned means that only the Standing changes, because a mention shows nothing new about a
 	// known person.
 	Mentioned bool
-	Standing  ladder.StandingID // gets the player's name; 0 for none
+	Standing  ladder.StandingID // the standing in which to update the player's name, 0 for none
 	// Sighting is the player's sighting in the chat's group, nil for no change. Other players lose
 	// the username there.
 	Sighting *Sighting
 }
 
-// Seen is what a command shows about its chat and about people there that is not stored yet.
+// Seen is what a command shows about its chat and the people there, as far as it is not stored yet.
 type Seen struct {
 	Chat     *Chat // nil if nothing is new
 	NewChat  bool  // the Chat is not stored yet
@@ -408,33 +415,31 @@ type Seen struct {
 	People   []PlayerChange
 }
 
-// Changes is what a command writes: its key, its decision, and what it shows. One transaction
-// writes all of it or nothing.
+// Changes is everything that a command writes. One transaction writes all of it or nothing.
 type Changes struct {
 	Decision
 	Seen    Seen
 	Key     string
 	Trigger Trigger        // zero means ByMessage
 	Outcome CommandOutcome // zero means OutcomeUnanswered
-	// Corrected are the seasons that are over and whose final tables may change.
+	// Corrected are the finished seasons whose final tables may change.
 	Corrected []ladder.SeasonID
-	// Message is the key of the message whose edit is the command, empty for all other commands and
-	// for a refused one. It is stored with the outcome. If it is stored already, with an outcome
-	// other than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
+	// Message is the key of the edited message if the command is an edit that was not refused,
+	// otherwise empty. It is stored with the outcome. If it is stored already with an outcome other
+	// than OutcomeRefused and OutcomeAsked, Apply fails with ErrConflict.
 	Message string
-	// Keyless reports whether the key is not stored. The command did nothing, so it may be handled
-	// again.
+	// Keyless means that the key is not stored, because handling the command again does no harm.
 	Keyless   bool
 	RateEntry RateEntry // how the command counts
-	// Extra is how each match after the first one counts, if an answer records several. Zero means
-	// like the command.
+	// Extra is how each match after the first one counts if an answer records several. If it is
+	// zero, each counts like the command.
 	Extra RateEntry
 	Chat  ChatID
 	// SentAt is when the command was sent. The lifetime of its notices starts then; zero means that
 	// the notices never expire.
 	SentAt time.Time
-	// ConsumesTimer reports whether Key is the key of a timer. Apply deletes the timer; if there is
-	// none that is due, it fails with ErrConflict.
+	// ConsumesTimer means that Key is the key of a timer. Apply deletes the timer. If the timer is
+	// gone or not due, Apply fails with ErrConflict.
 	ConsumesTimer   bool
 	Button          string // the id of the button press that CallbackAnswer answers
 	ReplyTo, Thread int64  // of Notice, and of the cards of new matches
@@ -449,12 +454,12 @@ type Changes struct {
 	Private  bool // the chat is private
 }
 
-// Decision is what an operation decides. The zero value changes nothing and has no answer.
+// Decision is what an operation decides. The zero value has no effect and no answer.
 type Decision struct {
 	Effect Effect // nil for none
-	// Asks is a prompt to make, nil for none. It may be about a part of a message whose other
-	// matches are recorded. The Notice is its message. If Asks has an ID, it replaces the content
-	// of that open prompt, and the Page is its message.
+	// Asks is a prompt to make, nil for none. It may be about only some of a message's matches,
+	// while the others are recorded. The Notice is its message. If Asks has an ID, it replaces the
+	// content of that open prompt, and the Page is its message.
 	Asks *NewPrompt
 	// Notice is a message to the chat, nil for none. A NotRecorded is merged with a waiting one of
 	// the same sender.
@@ -462,28 +467,28 @@ type Decision struct {
 	// Page replaces the content of the message PageMessageID, nil for none.
 	Page          Notice
 	PageMessageID int64 // 0 means the origin's Pressed
-	// CallbackAnswer answers the press of a button. nil means the Notice, or no words if there is a
-	// Page.
+	// CallbackAnswer answers the press of a button. If it is nil, the Notice answers the press, or
+	// an answer without words if there is a Page.
 	CallbackAnswer Notice
 	Closes         *ClosedPrompt // the prompt that the command closes, nil for none
 	Presence       Presence      // what the command shows about the bot's presence in the chat
-	// Ladder is the ladder of the notices, nil for the ladder of the snapshot.
+	// Ladder is the ladder of the notices, nil for Snapshot.Ladder.
 	Ladder *LadderLabel
-	// Unadded reports whether the command adds no players, because it only asks about people.
+	// Unadded means that the command adds no players, because it only asks about people.
 	Unadded bool
 	dropped bool // nothing is stored or answered
-	ignored bool // nor logged, because the message is not a command
+	ignored bool // like dropped, and not logged either, because the message is not a command
 }
 
-// Effect is what a command changes: NewMatches, an *Undone, *Restored, *Fixed, *MovedMatch,
-// *NewStanding, *Left, *CameBack, *ChangedSetting, *ChangedBoard, *ChangedLadder, *NewSeason,
-// *SeasonUntil, *ToldSeason or *Greeted.
+// Effect is what a command changes in the group: NewMatches, an *Undone, *Restored, *Fixed,
+// *MovedMatch, *NewStanding, *Left, *CameBack, *ChangedSetting, *ChangedBoard, *ChangedLadder,
+// *NewSeason, *SeasonUntil, *ToldSeason or *Greeted.
 type Effect interface {
-	// outcome returns the command's outcome, empty if it follows from the notice.
+	// outcome returns the command's outcome, empty if the notice determines it.
 	outcome() CommandOutcome
 }
 
-// Presence is what an update shows about whether the bot is in a chat and may write there.
+// Presence is what an update reveals about whether the bot is in a chat and may write there.
 type Presence int
 
 const (
@@ -491,14 +496,14 @@ const (
 	// there.
 	ChatSeen    Presence = iota
 	BotActive            // the bot is in the chat and may write there
-	BotInactive          // the bot is not in the chat or may not write there; notices wait
-	NoChange             // the update shows nothing about it
+	BotInactive          // the bot is not in the chat or may not write there, so notices wait
+	NoChange             // the update reveals nothing
 )
 
-// Greeted is a greeting of a chat. If the stored time of the last greeting differs from Before,
-// Apply fails with ErrConflict.
+// Greeted records that the bot greeted a chat or was added to it. If the stored time of the last
+// greeting differs from Before, Apply fails with ErrConflict.
 type Greeted struct {
-	Before, At time.Time // zero for never
+	Before, At time.Time // the last greeting before and after the change, zero for never
 	Added      time.Time // when the bot was added; zero for no change
 	// Language is the chat's new language unless an admin chose one; empty for no change.
 	Language string
@@ -510,11 +515,11 @@ type Card struct {
 	Notice MatchRecorded
 }
 
-// Amended holds the changes that all amendments make. If the match's stored number of changes
-// differs from Changes, Apply fails with ErrConflict.
+// Amended holds the changes that every amendment makes. If the match's stored change count differs
+// from Changes, Apply fails with ErrConflict.
 type Amended struct {
 	Match   ladder.MatchID
-	Changes int             // before the amendment
+	Changes int             // the match's change count before the amendment
 	By      ladder.PlayerID // 0 for an anonymous admin
 	Rewrite ladder.Rewrite
 	Card    MatchRecorded // the new content of the match's card
@@ -539,13 +544,14 @@ type Fixed struct {
 	CameBack // the new players of the match
 }
 
-// NewMatches are matches of one group to be recorded, in order. There is at least one.
+// NewMatches are the matches of a message to be recorded, in order. There is at least one.
 type NewMatches []*NewMatch
 
 // NewMatch is a match to be recorded.
 type NewMatch struct {
-	// Key is the match's idempotency key. It derives from the message with the report, not from the
-	// command: the key of the message, followed by #2, #3 and so on for its further matches.
+	// Key is the match's idempotency key: the key of the message with the report, followed by #2,
+	// #3 and so on for the further matches of the message. If a button press records the match, Key
+	// still derives from the message.
 	Key    string
 	Group  GroupID
 	Ladder ladder.ID
@@ -555,23 +561,23 @@ type NewMatch struct {
 	Card       MatchRecorded   // sent to the chat
 }
 
-// NewStanding is a player's first standing in a season. A player who has left comes back to all
-// ladders of the group.
+// NewStanding gives a player their first standing in a season. A player who had left comes back to
+// all ladders of the group.
 type NewStanding struct {
 	Season   ladder.SeasonID
 	Standing ladder.Standing
 	CameBack
 }
 
-// Left says that a player left a group, and thereby all its ladders. It has no effect if the player
-// has left before, or has played in one of the ladders since then.
+// Left records that a player left a group, and thereby all its ladders. It has no effect if the
+// player had left before, or has played in one of the ladders since At.
 type Left struct {
 	Group  GroupID
 	Player ladder.PlayerID
 	At     time.Time
 }
 
-// CameBack says that players who may have left a group have come back to all its ladders.
+// CameBack brings players who may have left a group back to all its ladders.
 type CameBack struct {
 	Group   GroupID
 	Players []ladder.PlayerID
