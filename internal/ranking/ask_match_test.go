@@ -30,8 +30,8 @@ func newAskingService(g *game) *ranking.Service {
 	})
 }
 
-// report has a person report results, the given number of seconds after the first command, and
-// returns the answer to the chat.
+// report has a person report results and returns the answer. seconds is when the message is sent,
+// after the start of the test's clock.
 func (g *game) report(t *testing.T, sender *command.Person, seconds int, reports ...command.Match) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -118,8 +118,9 @@ func TestDuplicatesOfSeveral(t *testing.T) {
 	})
 }
 
-// TestLastOfTheTwo: a single report from the same sender can only duplicate the last match of its
-// players, whoever reported that match. A message that is sent twice duplicates all of its matches.
+// TestLastOfTheTwo: a report with one result repeats an earlier report by the same sender only if
+// the same players have no later match. A message with several results that is sent twice repeats
+// all of them.
 func TestLastOfTheTwo(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -143,8 +144,8 @@ func TestLastOfTheTwo(t *testing.T) {
 	}
 }
 
-// TestReportedByBoth: once both players have reported a match, a further report of the same result
-// is another match, and the bot does not ask about it.
+// TestReportedByBoth: once both players have reported a match, another report of the same result is
+// a new match, and the bot does not ask about it.
 func TestReportedByBoth(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -337,7 +338,7 @@ func TestNearUsernames(t *testing.T) {
 	}
 }
 
-// TestUsernamesOfKnownPlayers: the bot asks about a new username that equals a player's name or
+// TestUsernamesOfKnownPlayers: the bot asks about a new username that resembles a player's name or
 // former username.
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
@@ -413,9 +414,9 @@ func TestAskMatch(t *testing.T) {
 	}
 }
 
-// TestQuestionAfterQuestion: an answer may lead to another question, even for a non-player. The new
-// question replaces the first one in its message, with new buttons and a new time limit. Neither
-// question adds a player.
+// TestQuestionAfterQuestion: an answer may lead to another question, even if its sender is no
+// player. The new question replaces the first one in its message, with new buttons and a new time
+// limit. Neither question adds a player.
 func TestQuestionAfterQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -448,7 +449,7 @@ func TestQuestionAfterQuestion(t *testing.T) {
 }
 
 // TestOneOfSeveralRepeated: if one of three results is a duplicate, the others are recorded at
-// once, under their own keys. The answer decides about the duplicate only, and only once.
+// once, under their own keys. The answer affects only the duplicate, and only once.
 func TestOneOfSeveralRepeated(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -504,8 +505,8 @@ func TestSlipInALine(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhosts: a player who is known only from mentions disappears when the player's last match that
-// counts is undone, and comes back when it is restored.
+// TestGhosts: a player who is known only from mentions disappears when the only match is undone,
+// and comes back when it is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -532,8 +533,9 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: a person who is known only from mentions disappears in the same way, even if a
-// message showed the person's account, but stays after sending a command to the group.
+// TestGhostAccounts: a person who is known only from mentions disappears when the only match in the
+// group is undone, even if the reports showed the person's account. After a command to the group,
+// the person stays.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username
@@ -564,8 +566,8 @@ func TestGhostAccounts(t *testing.T) {
 	}
 }
 
-// TestPartIsDropped: the message about a dropped part of a report names that part, because the rest
-// is recorded.
+// TestPartIsDropped: the message about a dropped part of a report names that part. The rest of the
+// report is recorded.
 func TestPartIsDropped(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -611,8 +613,8 @@ func TestBadLine(t *testing.T) {
 	}
 }
 
-// TestAnswerThatRecordsAPart: an answer about several results records the new ones, and the next
-// question is about the others.
+// TestAnswerThatRecordsAPart: an answer about several results records the new ones at once. The
+// next question is about the duplicate.
 func TestAnswerThatRecordsAPart(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

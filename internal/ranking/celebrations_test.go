@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// rated gives the players of a new group these ratings, and enough matches for a place in the
+// rated adds players with these ratings to a new group, with enough matches for a place in the
 // ranking.
 func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	t.Helper()
@@ -24,14 +24,13 @@ func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	}
 }
 
-// largestUpset makes the first match the only upset of the month, with the given difference; 0
-// means no upset.
+// largestUpset makes match 1 the only upset, by the given rating difference. With 0, there is none.
 func largestUpset(t *testing.T, g *game, upset int) {
 	t.Helper()
 	g.exec(t, `UPDATE matches SET upset = CASE WHEN number = 1 THEN nullif($1::integer, 0) END`, upset)
 }
 
-// celebration returns the celebration on a card, nil if there is none.
+// celebration returns the celebration on a card, or nil if the card has none.
 func celebration(t *testing.T, n ranking.Notice) *ranking.Celebration {
 	t.Helper()
 	card, ok := n.(ranking.MatchRecorded)
@@ -62,7 +61,7 @@ func TestNumberOneInTheRanking(t *testing.T) {
 	t.Parallel()
 	isOne := celebrating(ladder.NewNumberOne, 0, "Alice")
 	for name, tc := range map[string]struct {
-		change string // of the standing of Carol, who is rated 1600
+		change string // SQL assignments to the standing of Carol, who is rated 1600
 		want   *ranking.Celebration
 	}{
 		"passes":               {"elo = 1510", isOne},
@@ -87,7 +86,8 @@ func TestNumberOneInTheRanking(t *testing.T) {
 	}
 }
 
-// TestUpsetsOfTheMonth: a card celebrates the largest upset of its month.
+// TestUpsetsOfTheMonth: a card celebrates a win over a stronger player if it is the largest upset
+// of its month.
 func TestUpsetsOfTheMonth(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestContention: three instances concurrently record and amend matches of the same four players,
-// and every match is recorded. Four attempts suffice, because a request has at most three
+// TestContention: three instances record and amend matches of the same four players at once, and
+// all results are recorded. The four attempts of a request suffice, because it has at most three
 // conflicts. After the first one it locks the group. From then on, only a request that adds one of
 // the four players conflicts with it, and the winner of the first conflict has already added at
 // least two of them.
@@ -64,7 +64,7 @@ type storedAnswer struct {
 	Payload payload
 }
 
-// payload has the fields that the tests need from answers of all kinds.
+// payload has those fields of all kinds of answers that the tests need.
 type payload struct {
 	Code   ranking.RefusalCode
 	Number int
@@ -87,10 +87,10 @@ type stored struct {
 	Undone         bool
 }
 
-// claim is what the answers say about a match.
+// claim is a match according to the answers.
 type claim struct {
 	stored
-	request request // that recorded it
+	request request // the report
 	was     *[2]int // the score before the last fix
 	// turned reports whether the card shows side B first, which is the winner, or the last winner
 	// if the match is a draw.
@@ -99,17 +99,17 @@ type claim struct {
 	names  map[ladder.PlayerID]string
 }
 
-// answerLog is the outcome of all answers, in commit order.
+// answerLog accumulates the answers in commit order.
 type answerLog struct {
 	names   map[ladder.PlayerID]string
 	claims  map[int]*claim // by number
-	asked   map[int]bool   // numbers of matches with a prompt, which stays unanswered
+	asked   map[int]bool   // the matches about which the bot has asked, by number; no test request answers
 	refused map[ranking.RefusalCode]int
 	undone  int
 	fixed   int
 }
 
-// refusals are the allowed refusals by kind of request.
+// refusals lists the allowed refusals for each kind of request.
 var refusals = map[string][]ranking.RefusalCode{
 	recordRequest: {ranking.TooManyAtOnce},
 	undoRequest:   {ranking.TooManyAtOnce, ranking.NoSuchMatch, ranking.NothingOfYours, ranking.UndoneAlready, ranking.AskedAlready},
@@ -148,7 +148,8 @@ func (l *answerLog) add(o request, kind string, n payload) error {
 	return fmt.Errorf("unexpected answer %s %s", kind, n.Code)
 }
 
-// find returns the match that a request amended.
+// find returns the match that an answer says was amended. It fails if the request meant another
+// match.
 func (l *answerLog) find(o request, n payload) (*claim, error) {
 	c := l.claims[n.Number]
 	switch {
@@ -231,7 +232,7 @@ func namesOf(players []int) []string {
 	return names
 }
 
-// contentionCheck checks a game against all requests that were sent.
+// contentionCheck checks the data of a game against the requests that were sent.
 type contentionCheck struct {
 	*testing.T
 	g        *game

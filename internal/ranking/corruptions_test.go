@@ -71,19 +71,19 @@ const shorthand = `
 
 const withoutShorthand = `DROP FUNCTION club(), match(integer), who(text), standing(text), entry(integer, text)`
 
-// corruption is a manipulation of the database of newAuditGame.
+// corruption is a manipulation of the data of newAuditGame.
 type corruption struct {
 	sql []string
-	// want are the expected findings: problem, match and player, stored and expected value.
+	// want has the expected findings: problem, match and player, stored and expected value.
 	want []string
-	// unrepairable reports whether there is nothing that a repair could write.
+	// unrepairable means that a repair has nothing to write.
 	unrepairable bool
 	// err is the expected error of a repair.
 	err error
-	// remaining are the expected findings after a repair.
+	// remaining has the expected findings after a repair.
 	remaining []string
-	// changesMatches reports whether the corruption changes the matches themselves. A repair then
-	// leads to other standings than before.
+	// changesMatches means that a repair leads to other standings than before the corruption,
+	// because what they follow from has changed.
 	changesMatches bool
 }
 

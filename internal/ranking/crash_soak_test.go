@@ -25,8 +25,9 @@ const (
 	crashRestarts = 4
 )
 
-// TestKilledAndRestarted is TestContention with instances that are killed and a database that
-// crashes. The replacement of a killed instance repeats all open requests, as the messenger does.
+// TestKilledAndRestarted sends the requests of TestContention to instances that are killed, while
+// the database crashes now and then. The replacement of a killed instance repeats all open
+// requests, as the messenger does.
 func TestKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	server, g := newServer(t)
@@ -84,14 +85,14 @@ func randomTimes(random *rand.Rand, n int) []time.Duration {
 	return all
 }
 
-// crashTest is a fleet whose instances are killed.
+// crashTest is a fleet whose instances are killed and whose database crashes.
 type crashTest struct {
 	*fleet
 	kills, restarts int
 
-	repeats   int                  // requests that were sent again after a kill
-	committed int                  // repeats of requests that were already committed
-	openSince map[string]time.Time // database time at which a request was not yet handled, by key
+	repeats   int                  // requests that were repeated after a kill
+	committed int                  // repeated requests that had been committed before
+	openSince map[string]time.Time // by key, the database time at which a repeated request was not handled yet
 }
 
 // restartAt crashes and restarts the database at the given times. The returned function waits for
@@ -122,8 +123,8 @@ func (c *crashTest) restartAt(server *pgtemp.Server, all []time.Duration) (wait 
 	return done.Wait
 }
 
-// replace kills an instance and starts another one in its place. The kill comes at once, or right
-// after the next commit and before the instance can report it.
+// replace kills an instance and launches another one in its place. With atCommit, the instance dies
+// right after its next commit, before it can report it. Otherwise it is killed at once.
 func (c *crashTest) replace(slot int, atCommit bool) {
 	c.t.Helper()
 	p := c.running[slot]
@@ -146,9 +147,9 @@ func (c *crashTest) replace(slot int, atCommit bool) {
 	c.launch(slot)
 }
 
-// checkOpen finds out which open requests of a killed instance were handled. Sessions of the
-// instance may still be working on the others, so a repeated request may conflict with its own
-// first attempt.
+// checkOpen counts the open requests of a killed instance, and those of them that were handled.
+// Database sessions of the instance may still be working on the rest, so a repeated request may
+// conflict with its own first attempt.
 func (c *crashTest) checkOpen(slot int) {
 	c.t.Helper()
 	var left []string
@@ -181,7 +182,8 @@ func (c *crashTest) checkOpen(slot int) {
 	}
 }
 
-// logWindows logs how many open requests were already committed when their instance was killed.
+// logWindows logs how many repeated requests had been handled before, and checks the number of
+// restarts.
 func (c *crashTest) logWindows() {
 	c.t.Helper()
 	type handled struct {

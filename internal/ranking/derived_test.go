@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestUpsetIsDerivedAgain: a match that counts has its upset, calculated from the current ratings
-// before the match.
+// TestUpsetIsDerivedAgain: each amendment recalculates the upsets of matches from the new ratings
+// before them. An undone match has no upset.
 func TestUpsetIsDerivedAgain(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -52,8 +52,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	check("a draw", 0, 0)
 }
 
-// TestLongestStreakIsReplayed: a replay from the middle starts with the longest streak up to there
-// and forgets later ones.
+// TestLongestStreakIsReplayed: a replay from the middle starts with the longest streak before its
+// first match.
 func TestLongestStreakIsReplayed(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -22,8 +22,8 @@ func (s *undurableStore) EnsureDurable(ctx context.Context) error {
 	return s.Store.EnsureDurable(ctx)
 }
 
-// TestHandledBefore: a redelivered command is done only once its first handling is durable, however
-// the service notices it. A new command becomes durable with its own commit.
+// TestHandledBefore: a redelivered command fails until its first handling is durable, no matter how
+// the service notices the redelivery.
 func TestHandledBefore(t *testing.T) {
 	t.Parallel()
 	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// edit edits the message of the command with the given key and returns the offer to fix its match,
-// nil if there is none.
+// edit edits the message of the command with the given key, and returns the offer to fix its match.
+// Without an offer it returns nil, and the edit must not store anything.
 func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match) *ranking.FixOffer {
 	t.Helper()
 	before := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
@@ -38,8 +38,8 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	return nil
 }
 
-// accept presses the button of message 77, which offers to fix match 1 in its state after the given
-// number of changes.
+// accept presses the button on message 77 that offers to fix match 1. The button is for the match
+// after the given number of changes.
 func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...ladder.Score) ranking.Origin {
 	t.Helper()
 	o := g.press(who)
@@ -49,8 +49,8 @@ func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...
 	return o
 }
 
-// offered returns the new content of the offer's message after a press. The press itself gets an
-// empty answer, and nothing else is sent.
+// offered returns the new content of the offer's message after a press. It checks that the press
+// gets an empty answer, and that no message but a card is sent.
 func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
 	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
@@ -62,7 +62,7 @@ func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
 }
 
-// TestOfferIsOver: an offer that can no longer be accepted says why and loses its button.
+// TestOfferIsOver: if an offer can no longer be accepted, a press replaces it with the reason.
 func TestOfferIsOver(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -124,7 +124,7 @@ func TestOfferFix(t *testing.T) {
 	o.Message = "m:1"
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
 	g.has(t, 2, "outbox WHERE kind = 'fix_offer'")
-	// The button works once, and only for people who may amend the match. The scores are in the
+	// The button works once, and only for people who may amend the match. Its scores are in the
 	// order of the card.
 	press := func(who *command.Person) ranking.Origin {
 		t.Helper()
@@ -145,14 +145,14 @@ func TestOfferFix(t *testing.T) {
 	})
 }
 
-// TestEditRecordsWhatIsOpen: an edit of a message with several results records the results that are
-// not recorded yet, once, under free keys of the message. Recorded matches stay. If the edit does
-// not show which results are new, it does nothing.
+// TestEditRecordsWhatIsOpen: if a message has several results, its edit records those that are not
+// recorded yet, once, under free keys of the message. Recorded matches stay. If it is unclear which
+// results are new, the edit does nothing.
 func TestEditRecordsWhatIsOpen(t *testing.T) {
 	t.Parallel()
 	bobAlice, bobCarol, bobZoe := singles(bob, alice, 1, 3), singles(bob, carol, 3, 0), singles(bob, zoe, 3, 2)
 	for name, tc := range map[string]struct {
-		edit []command.Match // of Carol, Alice and Zoe; the second one is open
+		edit []command.Match // the new text; before, Bob met Carol, Alice (still asked about) and Zoe
 		want []string        // recorded by the edit
 	}{
 		"another score of the open one": {[]command.Match{bobCarol, singles(bob, alice, 2, 3), bobZoe}, []string{"m:2#2 Bob Alice 2:3"}},
@@ -181,13 +181,13 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			edit.Message, edit.Trigger = "m:2", ranking.ByEdit
 			again := edit
 			again.Key += "again"
-			// The redelivery and an invisible later edit change nothing.
+			// A redelivery, and a later edit with the same text, change nothing.
 			for _, o := range []ranking.Origin{edit, edit, again} {
 				must(t, g.RecordMatch(t.Context(), o, tc.edit...))
 			}
 			g.hasMatches(t, slices.Concat(before, tc.want)...)
 			want := tc.want
-			if newest := g.newestPrompt(t); newest != first { // both questions are open
+			if newest := g.newestPrompt(t); newest != first { // the edit was asked about, too
 				must(t, g.Do(t.Context(), below(78, g.press(&bob)), ranking.PromptAnswer{Prompt: newest, Option: ranking.Choice(0)}))
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
@@ -233,8 +233,8 @@ func TestEditAndAnswerAtOnce(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestEditOfAQuestion: an edit of a message that only led to a question is handled as a new report
-// and closes the question.
+// TestEditOfAQuestion: if a message has only led to a question, its edit counts as a new report and
+// closes the question.
 func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -275,7 +275,8 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2#2 Bob Carol 3:0")
 }
 
-// TestNothingToOffer: an edit leads to an offer only if it changes the score of the same match.
+// TestNothingToOffer: an edit leads to an offer only if it changes the score of the match that its
+// message reported.
 func TestNothingToOffer(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -327,7 +328,7 @@ func TestNothingToOffer(t *testing.T) {
 	if offer := g.edit(t, elsewhere, "m:4", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("a match of another group is offered: %+v", offer)
 	}
-	// A reply to the card of a match must not count as its command.
+	// A message that became the card of a match does not count as its report.
 	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
@@ -335,7 +336,7 @@ func TestNothingToOffer(t *testing.T) {
 }
 
 // TestEditOfTheWinner: an edit that swaps the players, and thereby the winner, leads to an offer of
-// this correction. If the match is undone, the answer says so instead.
+// this correction. If the match is undone, the answer is a refusal.
 func TestEditOfTheWinner(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -355,7 +356,8 @@ func TestEditOfTheWinner(t *testing.T) {
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
 
-// TestEditToEndedEarly: an edit that says that a match ended early offers to correct its score.
+// TestEditToEndedEarly: if an edit reports that the match ended early, the bot offers to replace
+// its score with the mere win.
 func TestEditToEndedEarly(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -367,8 +369,8 @@ func TestEditToEndedEarly(t *testing.T) {
 	}
 }
 
-// TestEditToASlip: an edit with a doubtful new username adds no player. The answer names a
-// candidate.
+// TestEditToASlip: an edit with a username that may be a slip adds no player. The answer names the
+// player who may be meant.
 func TestEditToASlip(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -385,9 +387,9 @@ func TestEditToASlip(t *testing.T) {
 	}
 }
 
-// TestEditToOtherPlayers: an edit with another opponent, known or new, offers to correct the same
-// match. Only people who may fix the match can accept. Afterwards, the ratings are as if the match
-// had been reported with that opponent.
+// TestEditToOtherPlayers: an edit with another opponent, known or new, leads to an offer to replace
+// the player. Only people who may fix the match can accept. Afterwards, the ratings are as if the
+// match had been reported with that opponent.
 func TestEditToOtherPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

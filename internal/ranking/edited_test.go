@@ -26,7 +26,8 @@ func editOf(sender *command.Person, message string, n int) ranking.Origin {
 	return o
 }
 
-// TestEditedCommands: a refused message takes effect with its first edit that is not refused.
+// TestEditedCommands: if a message is refused, the first of its edits that is not refused takes
+// effect.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -70,8 +71,8 @@ func TestEditedCommands(t *testing.T) {
 	}
 }
 
-// TestEditedIntoWhatIsAsked: a match that an answer records belongs to the edited message, and so
-// does each one of several.
+// TestEditedIntoWhatIsAsked: matches that an edit reports have the key of the edited message, even
+// if a question comes first or there are several.
 func TestEditedIntoWhatIsAsked(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -138,7 +139,7 @@ func TestEditOfAnUndo(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// refusing is a refusal of another package.
+// refusing is a refusal that another package could register.
 type refusing struct{}
 
 var _ = notice.Register[refusing](notice.Kind{Name: "refusing", Purpose: notice.Outcome, Refuses: true})
@@ -198,8 +199,9 @@ func TestEditsOvertaken(t *testing.T) {
 	}
 }
 
-// handleOne has an instance handle a message of Alice or an edit of it: a result against the
-// opponent, or a question if there is none. A match against herself is refused.
+// handleOne has an instance handle a message of Alice, or an edit of it if edit is not 0. The text
+// is a result against the opponent, or a question if that is the zero Person. A match against
+// herself is refused.
 func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit int, opponent command.Person) error {
 	o := from(&alice, message)
 	if edit > 0 {
@@ -211,8 +213,8 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
 }
 
-// TestEditsAtOnce: if several instances handle a message and all its edits at once, each twice,
-// only one takes effect.
+// TestEditsAtOnce: if two instances handle a message and all its edits at once, each of them every
+// update, only one match is recorded.
 func TestEditsAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/command"
 )
 
-// RecordMatch reports matches.
+// RecordMatch handles a message that has been parsed into these reports.
 func (s *Service) RecordMatch(ctx context.Context, o Origin, reports ...command.Match) error {
 	return s.Do(ctx, o, ReadReport{Parsed: &Parsed{Reports: reports}})
 }

@@ -31,7 +31,7 @@ func TestFixMatch(t *testing.T) {
 	if diff := cmp.Diff([]ranking.MatchRecorded{card}, g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
-	// The winner is now first on the card, and so in the next fix.
+	// The card shows the winner first, and the score of the next fix is in that order.
 	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	// Another score for the same winner changes no rating.
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.MatchFixed{
@@ -48,8 +48,8 @@ func TestFixMatch(t *testing.T) {
 	}
 }
 
-// TestFixWithoutScore: a fix without a score asks for the score of its match, in the order of the
-// card, and changes nothing.
+// TestFixWithoutScore: a fix without a score leads to a question that shows the match in the order
+// of the card. It changes nothing.
 func TestFixWithoutScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -67,8 +67,8 @@ func TestFixWithoutScore(t *testing.T) {
 	g.hasMatches(t, "m:1 Bob Alice 1:3")
 }
 
-// TestFixThatChangesTheWinner: the bot asks first before a fix that changes the winner. The button
-// works as long as the match is unchanged.
+// TestFixThatChangesTheWinner: the bot asks before it makes a fix that changes the winner, unless
+// the command says that it is sure. The button works as long as the match is unchanged.
 func TestFixThatChangesTheWinner(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -121,8 +121,8 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 	}
 }
 
-// TestFixInCommandOrder: in reply to the command that recorded the match, the score is in the order
-// of that command.
+// TestFixInCommandOrder: if a fix replies to the report of its match, its score is in the order of
+// that report.
 func TestFixInCommandOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -135,7 +135,8 @@ func TestFixInCommandOrder(t *testing.T) {
 	}
 }
 
-// TestFixLastMatch: without a number or a reply, the sender's own score comes first.
+// TestFixLastMatch: without a number or a reply, the score of a fix has the sender's points first.
+// If the sender did not play, the score is in the order of the report.
 func TestFixLastMatch(t *testing.T) {
 	t.Parallel()
 	last := ranking.Amendment{}
@@ -206,7 +207,6 @@ func TestFixToADraw(t *testing.T) {
 	}
 }
 
-// TestTeams plays matches with several players per side.
 func TestTeams(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

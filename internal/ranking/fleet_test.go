@@ -24,7 +24,8 @@ import (
 // exitTimeout limits how long an instance may take to exit.
 const exitTimeout = time.Minute
 
-// fleet is three instances of the service on one database, with the events they reported.
+// fleet runs three instances of the service as processes on one database, and collects their
+// events.
 type fleet struct {
 	t        *testing.T
 	g        *game
@@ -73,7 +74,8 @@ func newFleet(t *testing.T, g *game) *fleet {
 	return f
 }
 
-// launch starts an instance, which first repeats the open requests of its predecessor.
+// launch starts an instance in a slot. The instance first repeats the open requests of its
+// predecessor.
 func (f *fleet) launch(slot int) {
 	f.t.Helper()
 	f.mu.Lock()
@@ -111,10 +113,9 @@ func (f *fleet) launch(slot int) {
 	}
 }
 
-// send writes a value to the instance's standard input.
 func (p *process) send(v any) error { return json.NewEncoder(p.stdin).Encode(v) }
 
-// readOutput processes the events and the log of an instance until it exits.
+// readOutput reads the events and the log of an instance until it exits.
 func (f *fleet) readOutput(p *process, stdout, stderr io.Reader) {
 	defer close(p.ended)
 	var both sync.WaitGroup
@@ -192,8 +193,7 @@ func (f *fleet) fail(format string, args ...any) {
 	f.failures = append(f.failures, fmt.Sprintf(format, args...))
 }
 
-// waitUntil waits until the given time since the start has passed. It ends the test after a
-// failure.
+// waitUntil waits until the given time after the start. A failure ends the wait and the test.
 func (f *fleet) waitUntil(passed time.Duration) {
 	f.t.Helper()
 	timer := time.NewTimer(time.Until(f.started.Add(passed)))
@@ -205,7 +205,7 @@ func (f *fleet) waitUntil(passed time.Duration) {
 	}
 }
 
-// mustNotFail ends the test after a failure.
+// mustNotFail ends the test if there are failures.
 func (f *fleet) mustNotFail() {
 	f.t.Helper()
 	f.mu.Lock()
@@ -215,7 +215,6 @@ func (f *fleet) mustNotFail() {
 	}
 }
 
-// waitForExit waits until an instance has exited.
 func (f *fleet) waitForExit(p *process) {
 	f.t.Helper()
 	timer := time.NewTimer(exitTimeout)

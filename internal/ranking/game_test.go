@@ -52,7 +52,7 @@ func newGame(tb testing.TB) *game {
 	return g
 }
 
-// verifyClean verifies all groups and expects no findings.
+// verifyClean checks that the stored data of all groups equals its replay.
 func (g *game) verifyClean(tb testing.TB) {
 	tb.Helper()
 	if found := verify(tb, g.store); len(found) > 0 {
@@ -75,7 +75,7 @@ func (g *game) newService(store ranking.Store) *ranking.Service {
 	return g.newServiceOn(store, ranking.Settings{ResultsPerMinute: -1})
 }
 
-// newServiceOn returns a service on a store. Questions are answered from the game's database.
+// newServiceOn returns a service on the store, which answers questions from the game's database.
 func (g *game) newServiceOn(store ranking.Store, settings ranking.Settings) *ranking.Service {
 	return ranking.NewService(store, g.questions(), dbtest.Admins{}, slog.New(slog.DiscardHandler), settings)
 }
@@ -85,13 +85,12 @@ func newQuietService(store ranking.Store, log slog.Handler) *ranking.Service {
 	return ranking.NewService(store, nil, dbtest.Admins{}, slog.New(log), ranking.Settings{})
 }
 
-// newInstance returns another instance of the service on the same database.
+// newInstance returns a service on the same database with a store of its own.
 func (g *game) newInstance() *ranking.Service { return g.newService(newStore(g.pool)) }
 
 // questions returns the stats service on the game's database.
 func (g *game) questions() *stats.Service { return stats.NewService(pgstats.NewStore(g.pool, g.pool)) }
 
-// question asks a question.
 func (g *game) question(t *testing.T, o ranking.Origin, q ranking.Question) {
 	t.Helper()
 	must(t, g.Do(t.Context(), o, ranking.Ask{Question: q}))
@@ -109,7 +108,7 @@ func (g *game) ShowMe(ctx context.Context, o ranking.Origin) error {
 	return g.Do(ctx, o, ranking.Ask{Question: q})
 }
 
-// senders returns the sender of a command, empty for an anonymous admin.
+// senders returns the sender of a command as a list, which is empty for an anonymous admin.
 func senders(o ranking.Origin) []command.Person {
 	if o.Sender == nil {
 		return nil
@@ -117,7 +116,8 @@ func senders(o ranking.Origin) []command.Person {
 	return []command.Person{*o.Sender}
 }
 
-// saying returns a command with the given words, in which each "@" mentions the next person.
+// saying returns the origin of a command with the given words, in which each "@" mentions the next
+// person.
 func saying(o ranking.Origin, name, args string, mentions ...command.Person) ranking.Origin {
 	o.Said = command.Command{Name: name, Written: name, Args: strings.ReplaceAll(args, "@", "\uFFFC"), Mentions: mentions}
 	for _, p := range senders(o) {
@@ -126,12 +126,12 @@ func saying(o ranking.Origin, name, args string, mentions ...command.Person) ran
 	return o
 }
 
-// about returns a command that mentions people.
+// about returns the origin of a command that mentions people.
 func about(o ranking.Origin, people ...command.Person) ranking.Origin {
 	return saying(o, "about", strings.Repeat("@ ", len(people)), people...)
 }
 
-// spy is a question that answers itself and records its arguments.
+// spy is a question that is its own Answerer and records what it is asked.
 type spy struct{ asked ranking.Asked }
 
 func (*spy) IsAbout(command.Command) bool { return true }
@@ -150,7 +150,7 @@ func (g *game) asked(t *testing.T, o ranking.Origin) ranking.Asked {
 	return s.asked
 }
 
-// everybody returns the people of the group whom a message can name.
+// everybody returns the people whom a message in the group can name.
 func (g *game) everybody(t *testing.T) []command.Person {
 	t.Helper()
 	return g.asked(t, saying(g.origin(&alice), "stats", "somebody")).EverybodyThere()

@@ -24,15 +24,15 @@ func inNamedLadder(o ranking.Origin, name, args string, mentions ...command.Pers
 	return o
 }
 
-// conflicting returns a store of the game whose first Applies conflict, the given number of times.
+// conflicting returns a store of the game on which the given number of Applies conflict first.
 func (g *game) conflicting(times int64) conflictingStore {
 	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
 	store.left.Store(times)
 	return store
 }
 
-// heldStore is a store in which another session holds the lock during each Lock, or during each
-// Apply that records something.
+// heldStore is a store on which each Apply with an effect fails because another session holds the
+// lock. With always, Lock fails in the same way.
 type heldStore struct {
 	ranking.Store
 	always bool
@@ -52,9 +52,9 @@ func (h heldStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return h.Store.Apply(ctx, c)
 }
 
-// TestGivingUpInNamedLadder: when all attempts at a command fail, the answer is about the ladder
-// that the command names, if the bot could find out which one it is. Nothing is recorded, not even
-// by a redelivery.
+// TestGivingUpInNamedLadder: if all attempts at a command fail, the answer is in the ladder that
+// the command names, provided the bot has found out which one that is. Nothing is recorded, not
+// even by a redelivery.
 func TestGivingUpInNamedLadder(t *testing.T) {
 	t.Parallel()
 	report, setting := ranking.Operation(ranking.ReadReport{}), ranking.Operation(ranking.TypedSettings{})
@@ -206,7 +206,7 @@ func admins(chat ranking.ExternalChatID, admin command.Person) map[ranking.Exter
 	return map[ranking.ExternalChatID][]ladder.UserID{chat: {admin.ID}}
 }
 
-// stalledPrompts is a store that never finds a prompt in time.
+// stalledPrompts is a store on which each read of a prompt times out.
 type stalledPrompts struct{ ranking.Store }
 
 func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Snapshot, error) {
@@ -216,8 +216,8 @@ func (s stalledPrompts) Read(ctx context.Context, q ranking.Query) (*ranking.Sna
 	return s.Store.Read(ctx, q)
 }
 
-// TestBystanderOfStalledWizard: a reply to a wizard is not a command until the bot knows whom the
-// wizard asks. If it cannot find out in time, the sender is not told to try again.
+// TestBystanderOfStalledWizard: until the bot knows whom a wizard asks, a reply to it need not be
+// an answer. If the bot cannot find out in time, it does not tell the sender to try again.
 func TestBystanderOfStalledWizard(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)

@@ -22,8 +22,8 @@ type greeting struct{}
 
 var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
 
-// eventOrigin returns the origin of an event in a chat, at the given time after the start of the
-// test's clock.
+// eventOrigin returns the origin of an event in a chat, at a time after the start of the test's
+// clock.
 func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {
 	o := g.origin(nil)
 	o.Key, o.Chat, o.SentAt, o.ReplyTo, o.Thread = "s:"+o.Key, chat, o.SentAt.Add(after), 0, 0
@@ -58,7 +58,7 @@ func (g *game) mustBe(t *testing.T, what string, want chatState) {
 	}
 }
 
-// speaking returns the club with the language of the sender's app.
+// speaking returns the club as a message shows it whose sender's app has the given language.
 func speaking(language string) ranking.Chat {
 	c := club
 	c.Language = language
@@ -88,8 +88,8 @@ func TestBotAdded(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestStartedAndAdded: adding the bot by its link causes both /start and an addition, in either
-// order, and the bot greets once.
+// TestStartedAndAdded: if someone adds the bot by its link, /start and the addition arrive in
+// either order, and the bot greets once.
 func TestStartedAndAdded(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{0, -time.Second, time.Second, time.Minute, -time.Minute} {
@@ -101,8 +101,8 @@ func TestStartedAndAdded(t *testing.T) {
 	}
 }
 
-// TestAddedWhereActive: an addition to a group in which the bot already is means an upgrade to a
-// supergroup.
+// TestAddedWhereActive: if the bot is added to a group in which it already is, the group was
+// upgraded to a supergroup, and the bot does not greet again.
 func TestAddedWhereActive(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -132,7 +132,9 @@ func TestAddedWhereActive(t *testing.T) {
 	}
 }
 
-// TestAddedBeforeMove: the addition to the supergroup may arrive before the move of the old group.
+// TestAddedBeforeMove: the addition to a supergroup may arrive before the move of the old group.
+// The move brings the language along. If the old group was greeted, it also drops the second
+// greeting, unless that is being sent.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}
@@ -141,8 +143,8 @@ func TestAddedBeforeMove(t *testing.T) {
 		Hellos, AfterStarted int
 	}
 	for name, tc := range map[string]struct {
-		// known reports whether the older group was greeted, sent whether notices of the newer
-		// group are being sent.
+		// known means that the old group was greeted, sent that notices of the supergroup are being
+		// sent.
 		known, sent bool
 		want        outcome
 	}{
@@ -177,8 +179,8 @@ func TestAddedBeforeMove(t *testing.T) {
 	}
 }
 
-// TestStartedAndAddedConcurrently: the bot greets once if two instances handle /start and the
-// addition at the same time.
+// TestStartedAndAddedConcurrently: if two instances handle /start and the addition at once, the bot
+// greets once.
 func TestStartedAndAddedConcurrently(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -217,7 +219,6 @@ func TestLanguageOfAChat(t *testing.T) {
 	}
 }
 
-// alicePrivate is Alice's private chat.
 var alicePrivate = ranking.Chat{ID: 1, Kind: ranking.Private}
 
 func TestBotRemovedAndBack(t *testing.T) {
@@ -266,7 +267,7 @@ func TestBotRemovedAndBack(t *testing.T) {
 	g.mustBe(t, "after a command without parking", chatState{Language: "en", Active: true, Greeted: -1, Hellos: 2})
 }
 
-// TestRemovedFromFormerID: a removal from a former id does not affect the group.
+// TestRemovedFromFormerID: the bot's removal from the chat's former id does not affect the group.
 func TestRemovedFromFormerID(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

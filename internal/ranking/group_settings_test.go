@@ -27,8 +27,8 @@ func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSett
 	return g.chooseAs(asAdmin(t), t, sender, c)
 }
 
-// chooseAs has the sender press a settings button. The context tells whether the sender is an
-// admin.
+// chooseAs has the sender press a settings button of the club and returns the answer. ctx tells
+// whether the sender is an admin.
 func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
 	t.Helper()
 	o := below(55, g.press(sender))
@@ -42,7 +42,7 @@ func (g *game) setRules(t *testing.T, rules ranking.Rules) {
 	g.storeRules(t, laddersOf, int64(club.ID), rules)
 }
 
-// storeRules stores the rules of the ladders that the SQL selects.
+// storeRules stores rules in the ladders that an SQL condition selects. id is its $1.
 func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.Rules) {
 	t.Helper()
 	g.exec(t, `
@@ -89,8 +89,8 @@ func TestShowSettings(t *testing.T) {
 	g.has(t, 0, "players")
 }
 
-// TestTypedSetting: the chat learns of a setting changed by a command. An anonymous admin may
-// change it too.
+// TestTypedSetting: if a command changes a setting, the answer in the chat names the old and the
+// new value. An anonymous admin may change settings, too.
 func TestTypedSetting(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -137,7 +137,7 @@ func TestChangeSetting(t *testing.T) {
 				must(t, g.Do(asAdmin(t), o, choice(s.Name, value)))
 				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
-				// Seasons are automatic now and end in a time zone.
+				// Automatic seasons end in a time zone, so the page asks for it.
 				if s.Name == ranking.SettingSeasons && chosen == 1 {
 					page.Open = ranking.SettingZone
 				}
@@ -222,8 +222,8 @@ func TestLanguageChosen(t *testing.T) {
 	}
 }
 
-// TestPrivateAnswersAreInTheSendersLanguage: a private chat follows the current language of the
-// person.
+// TestPrivateAnswersAreInTheSendersLanguage: answers in a private chat are in the current language
+// of the sender's app.
 func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -237,8 +237,8 @@ func TestPrivateAnswersAreInTheSendersLanguage(t *testing.T) {
 	}
 }
 
-// TestRulesApply: changed rules apply from the next match on, also to a player's remaining first
-// matches.
+// TestRulesApply: changed rules apply from the next match on. For players with few matches, this
+// includes the rules about first matches.
 func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -288,14 +288,15 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 		SELECT m.number, p.display_name, elo_before, elo_after, h.k_factor, best_before, streak_before, longest_before
 		FROM elo_history h JOIN matches m ON m.id = h.match_id JOIN players p ON p.id = h.player_id
 		WHERE superseded_at < 'infinity' AND number = 2 ORDER BY h.id`)
-	// Carol gains and loses as much as before, but Alice's rating is higher.
+	// Before the undo, match 2 was Alice's second, so it had the ordinary K for her, and she was
+	// rated higher.
 	before := []plainladder.Entry{historyEntry(2, "Alice", 1516, 1531, 32, 1516, 1, 1), historyEntry(2, "Carol", 1500, 1469, 64, 1500, 0, 0)}
 	if !slices.Equal(superseded, before) {
 		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
 	}
 }
 
-// TestSettingChangedTwice: a redelivered choice does not override a later one.
+// TestSettingChangedTwice: the redelivery of a press does not override a later choice.
 func TestSettingChangedTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -309,7 +310,7 @@ func TestSettingChangedTwice(t *testing.T) {
 }
 
 // TestOneSettingChangedAtOnce: if several admins change one setting at once, on several instances,
-// each answer starts from the value before it. Every change is therefore visible in the chat.
+// the answers lead from the old value to the last one step by step.
 func TestOneSettingChangedAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

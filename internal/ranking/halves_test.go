@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// TestHalves: a drawn game of a series gives each side half a point, stored exactly. The margin of
-// victory is the difference in points. A fix and a replay keep the halves.
+// TestHalves: a drawn game in a series gives each side half a point, stored exactly. The margin of
+// victory is the difference in points. Fixes and replays keep the halves.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half
@@ -52,7 +52,7 @@ func TestHalves(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestValidHalves: either both sides have a half point or neither does.
+// TestValidHalves: in a valid score, either both sides have a half point or neither does.
 func TestValidHalves(t *testing.T) {
 	t.Parallel()
 	const half = ladder.Half

@@ -49,8 +49,8 @@ func newIdentities() *identities {
 
 func accountOf(p command.Person) string { return fmt.Sprint(p.ID) }
 
-// see shows an account with a username in a group. If a command does not need the person, the
-// person becomes known only by claiming a player.
+// see shows an account with a username in a group. Unless the person is needed as a player, an
+// unknown person becomes known only by claiming a player.
 func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed bool) {
 	g, account, username := m.groups[chat], accountOf(p), strings.ToLower(p.Username)
 	claims := g.unclaimed[username]
@@ -74,7 +74,7 @@ func (m *identities) see(chat ranking.ExternalChatID, p command.Person, needed b
 		match := &g.matches[i]
 		if slices.Contains([]string{match.A, match.B}, account) && slices.Contains([]string{match.A, match.B}, username) {
 			match.Undone = true
-			continue // both stay in it
+			continue // the account cannot play against itself
 		}
 		for _, player := range []*string{&match.A, &match.B} {
 			if *player == username && !match.Undone {
@@ -121,7 +121,7 @@ func (g *identityGame) match(chat ranking.Chat, sender command.Person, username 
 	of.matches = append(of.matches, playedMatch{A: accountOf(sender), B: g.mentioned(chat.ID, username)})
 }
 
-// show lets the group see a person without the need for a player.
+// show lets the group see a person in a way that needs no player.
 func (g *identityGame) show(chat ranking.Chat, who command.Person, how string) {
 	g.tb.Helper()
 	g.send(chat, carol, func(ctx context.Context, o ranking.Origin) error {
@@ -156,7 +156,7 @@ func (g *identityGame) check(t *testing.T) {
 		var want []playedMatch
 		var counted []plainladder.Match
 		for _, m := range of.matches {
-			if m.Undone { // the merged one is still a player of it
+			if m.Undone { // the merged player stays in it
 				for _, player := range []*string{&m.A, &m.B} {
 					if !isAccount(*player) {
 						*player = "merged into " + other(m, *player)
@@ -215,7 +215,7 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 		for _, step := range order {
 			steps[step](g)
 		}
-		g.match(club, zoeAsBob, "alice") // she appears here with the username, too
+		g.match(club, zoeAsBob, "alice") // Zoe appears here with that username, too
 		g.match(club, alice, "bob")
 		g.match(otherClub, alice, "bob")
 		g.check(t)
@@ -225,8 +225,8 @@ func TestSameUsernameInAllOrders(t *testing.T) {
 	}
 }
 
-// TestAnyoneWithAnyUsername: if a few people with changing usernames play, ask and are seen in two
-// groups, players, matches and ratings agree with the model.
+// TestAnyoneWithAnyUsername: while a few people with changing usernames play, ask and are seen in
+// two groups, players, matches and ratings agree with the model.
 func TestAnyoneWithAnyUsername(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)

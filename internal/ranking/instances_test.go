@@ -42,9 +42,9 @@ const (
 	fixRequest    = "fix"
 )
 
-// request is a command of a client, complete enough to repeat it.
+// request is a command of a client, with everything needed to repeat it.
 type request struct {
-	Message int64 // determines the key
+	Message int64 // id of its message, which determines the key
 	Kind    string
 	Sender  int // index into fourPlayers, as are A and B
 	SentAt  time.Time
@@ -96,8 +96,8 @@ type assignment struct {
 	Redelivered []request // requests left open by another instance, at most one per client
 }
 
-// event is a line on an instance's standard output, written in one call so that a kill never
-// truncates it.
+// event is a line on an instance's standard output. It is written in one call, so a kill does not
+// truncate it.
 type event struct {
 	Begin *request `json:",omitempty"` // before a request is sent for the first time
 	End   int64    `json:",omitempty"` // message of a handled request
@@ -112,7 +112,7 @@ type instance struct {
 	service *ranking.Service
 	store   *pgranking.Store
 	stop    chan struct{} // closed when no new requests may start
-	// killOnCommit is set when the process must kill itself after the next commit.
+	// killOnCommit is set if the process must kill itself after the next commit.
 	killOnCommit atomic.Bool
 
 	mu       sync.Mutex
@@ -130,7 +130,7 @@ func instanceMain() int {
 	return 0
 }
 
-// runInstance reads the assignment and carries it out.
+// runInstance reads the assignment and runs its clients until they are done.
 func runInstance(in io.Reader, out, log io.Writer) error {
 	i := &instance{out: out, stop: make(chan struct{})}
 	input := json.NewDecoder(in)
@@ -181,7 +181,8 @@ func (i *instance) committed(outbox.Lane) {
 	select {}
 }
 
-// client sends requests one after the other.
+// client repeats one of the redelivered requests, if any, and then sends new requests one after the
+// other.
 func (i *instance) client(ctx context.Context, c int) error {
 	if c < len(i.Redelivered) {
 		if err := i.execute(ctx, i.Redelivered[c]); err != nil {
@@ -206,7 +207,7 @@ func (i *instance) client(ctx context.Context, c int) error {
 	return nil
 }
 
-// newRequest returns a random request.
+// newRequest returns a random report, or a random undo or fix if amends is set.
 func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) request {
 	o := request{
 		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)), SentAt: time.Now().UTC().Truncate(time.Second),

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// changeLadder changes the ladders of the club as an admin, and returns the answer.
+// changeLadder has an admin change a ladder of the club, and returns the answer.
 func (g *game) changeLadder(t *testing.T, change ranking.LadderChange, name, first string) ranking.Notice {
 	t.Helper()
 	o := g.origin(&alice)
@@ -61,8 +61,8 @@ func TestLaddersOfANewGroup(t *testing.T) {
 }
 
 // TestRenameLadder: if the first words name a ladder, that ladder is renamed to the rest. Otherwise
-// several words are the new name of the only ladder, after a confirmation; in a group with several
-// ladders they are refused.
+// the words are a new name for the only ladder; a name of several words needs a confirmation. In a
+// group with several ladders they are refused.
 func TestRenameLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

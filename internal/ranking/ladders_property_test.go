@@ -34,7 +34,6 @@ type place struct {
 	replied *modelMatch  // match whose report is replied to, nil for none
 }
 
-// words returns the words that name the ladder.
 func (p place) words() string { return strings.ToUpper(p.named.name) }
 
 func (p place) in(o *ranking.Origin) {
@@ -47,7 +46,8 @@ func (p place) in(o *ranking.Origin) {
 	}
 }
 
-// applies returns the ladder of a command that amends no match.
+// applies returns the ladder to which a command from the current place applies, unless it amends a
+// match.
 func (c *modelGroup) applies() *modelLadder {
 	switch p := c.place; {
 	case p.named != nil:
@@ -60,7 +60,7 @@ func (c *modelGroup) applies() *modelLadder {
 	return c.standard
 }
 
-// goAnywhere sends the next commands from any place.
+// goAnywhere draws the place of the next commands.
 func (c *modelGroup) goAnywhere(rt *rapid.T) {
 	if len(c.ladders) == 1 {
 		return
@@ -80,7 +80,7 @@ func (c *modelGroup) anyLadder(rt *rapid.T, label string) *modelLadder {
 	return c.ladders[rapid.IntRange(0, len(c.ladders)-1).Draw(rt, label)]
 }
 
-// readLadders reads the ids of new ladders.
+// readLadders reads the ids of the model's ladders from the database.
 func (c *modelGroup) readLadders() {
 	for i, id := range rows[struct{ ID int64 }](c.t, c.game, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
@@ -232,7 +232,7 @@ func (c *modelGroup) leaveAny(*rapid.T) {
 	}
 }
 
-// ladderNames are names of ladders, some of which begin with another one.
+// ladderNames are the possible names of ladders. Some of them begin with another one.
 var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel doubles"}
 
 // changeLadders has an admin change the ladders of the group.
@@ -254,8 +254,8 @@ func (c *modelGroup) changeLadders(rt *rapid.T) {
 	c.mustChange(change, thread, was)
 }
 
-// mustChange has an admin change a ladder in a topic. was is the name of the ladder to rename,
-// empty for the one that applies there.
+// mustChange has an admin change a ladder in a topic. was names the ladder to rename; empty means
+// the one that applies there.
 func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was string) {
 	c.place.thread = thread
 	defer c.goHome()

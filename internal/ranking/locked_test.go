@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// delayedStore is a store with a hook before each Read and Apply, which may wait and fail.
+// delayedStore is a store with hooks before each Read and Apply. A hook may wait, and may return an
+// error instead.
 type delayedStore struct {
 	ranking.Store
 	read, apply func(ctx context.Context) error
@@ -55,7 +56,7 @@ func TestLocked(t *testing.T) {
 	t.Parallel()
 	const wait = 1500 * time.Millisecond
 	for name, tc := range map[string]struct {
-		free    time.Duration // until the lock is released
+		free    time.Duration // when the lock is released
 		tries   int
 		applied bool
 		match   bool
@@ -99,7 +100,7 @@ func TestLocked(t *testing.T) {
 }
 
 // TestStoreTimeout: after a timeout, a command gets one more full attempt before its sender is
-// asked to try again. A store that does not respond at all leaves no way to ask.
+// asked to try again. If the store does not respond at all, the command fails without that answer.
 func TestStoreTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

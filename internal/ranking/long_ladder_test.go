@@ -9,8 +9,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// longLadder creates a ladder of 20 players with one match and n later ones, and calculates its
-// ratings.
+// longLadder creates a ladder of 20 players with n+1 matches, and calculates its ratings.
 func longLadder(tb testing.TB, g *game, n int) {
 	tb.Helper()
 	for _, sql := range []string{

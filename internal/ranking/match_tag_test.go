@@ -38,8 +38,8 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// TestButtonsOfOtherMatches: a button amends only its own match, even if another match now has the
-// number. A press and a reply are refused in the same way.
+// TestButtonsOfOtherMatches: a button amends only the match it was made for. If another match has
+// the number by now, a press is refused, and so is a reply.
 func TestButtonsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -87,8 +87,8 @@ func TestButtonsOfOtherMatches(t *testing.T) {
 	}
 }
 
-// TestPromptsOfOtherMatches: ids of prompts can repeat too. A button answers only its own prompt,
-// not a later one with the same id.
+// TestPromptsOfOtherMatches: a button answers only the prompt it was made for, not another one that
+// has got the same id.
 func TestPromptsOfOtherMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -101,8 +101,8 @@ func TestPromptsOfOtherMatches(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		ask func(ranking.Origin) error
-		// keys are the keys of the matches that the prompt is about. Without any, the prompt would
-		// record a match under the key of the message that led to the prompt.
+		// keys are the keys of the matches that the prompt is about. If nil, the prompt leads to a
+		// new match, with the key of the message behind the prompt.
 		keys    []string
 		options []ranking.PromptOption
 	}{

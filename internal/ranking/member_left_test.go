@@ -11,14 +11,14 @@ import (
 	"elobot/internal/stats"
 )
 
-// memberLeft handles a person's departure from the club, the given time after the matches.
+// memberLeft handles the departure of a person from the club, at a time after the matches.
 func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))
 }
 
-// mustRank asks for the ranking and checks that it shows exactly the wanted players, such as "Alice
-// Bob", all of them newcomers.
+// mustRank asks for the ranking and checks that it shows exactly these players in this order, such
+// as "Alice Bob".
 func (g *game) mustRank(t *testing.T, what, want string) stats.RankingPage {
 	t.Helper()
 	page := g.page(t, nil)
@@ -179,7 +179,7 @@ func TestUnclaimedPlayerLeaves(t *testing.T) {
 	g.mustRank(t, "Carol has left", "Bob")
 }
 
-// TestMergedElsewhere: a merge in another group does not bring a person back who has left this one,
+// TestMergedElsewhere: a merge in another group does not bring back a person who has left this one,
 // even if the person was still present when a season ended.
 func TestMergedElsewhere(t *testing.T) {
 	t.Parallel()

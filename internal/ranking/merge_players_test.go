@@ -86,7 +86,7 @@ func TestMergePlayers(t *testing.T) {
 	}
 	g.verifyClean(t)
 
-	// From now on, the username means her.
+	// From now on, the username means Zoe.
 	checkNotice(t, g.record(t, &alice, alice, named, 0, 3), ranking.MatchRecorded{
 		Number: 5, Sides: [2]ranking.Side{side(3, "Zoe", 1454, 1473), side(0, "Alice", 1516, 1497)},
 	})
@@ -123,8 +123,8 @@ func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed l
 	return s.Store.LockPlayers(ctx, unclaimed, claimed)
 }
 
-// TestMergeConflicts: two players who are the same person are merged before anything is recorded
-// for them.
+// TestMergeConflicts: two players who are the same person are merged before a match is recorded for
+// them, even if the merge first conflicts with another transaction.
 func TestMergeConflicts(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -138,7 +138,8 @@ func TestMergeConflicts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMergeWithoutMatches: a player whose only match an edit gave to other players is merged too.
+// TestMergeWithoutMatches: a mentioned player is merged even if an edit has replaced the player in
+// the only match.
 func TestMergeWithoutMatches(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)

@@ -31,7 +31,7 @@ func TestMonthOfTheGroup(t *testing.T) {
 	largest := celebrating(ladder.UpsetOfMonth, 200, "Alice")
 	checkCelebration(t, "before", win(at("2023-11-01T02:00:00Z")), largest)
 	for zone, want := range map[string]*ranking.Celebration{
-		// A newer release may know the last zone.
+		// A zone that only a newer release knows counts as UTC.
 		"UTC": nil, "America/New_York": largest, "Europe/Berlin": nil, "Atlantis/Poseidonis": nil,
 	} {
 		g.exec(t, `UPDATE chats SET time_zone = $1`, zone)
@@ -121,8 +121,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 	}
 }
 
-// TestWeekOfTheGroup: places are compared with those at the beginning of a day in the time zone of
-// the group.
+// TestWeekOfTheGroup: the ranking compares places with those at the beginning of a day in the time
+// zone of the group.
 func TestWeekOfTheGroup(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// upgrade is a group that becomes a supergroup, with the matches that it must have afterwards.
+// upgrade is a group that becomes a supergroup, and the matches expected in it.
 type upgrade struct {
 	*game
 	older, newer ranking.Chat
@@ -61,7 +61,8 @@ func (u *upgrade) move(t *testing.T) {
 	u.joined()
 }
 
-// joined updates the expected matches to those of the group that has more.
+// joined updates the expected matches after the move: the chat keeps the group that has more of
+// them.
 func (u *upgrade) joined() {
 	if !u.moved && len(u.since) > len(u.before) {
 		u.before = u.since
@@ -123,7 +124,7 @@ func texts(t *testing.T, g *game, sql string, args ...any) []string {
 	return all
 }
 
-// chatID returns the store's id of a chat.
+// chatID returns the id that the store has given to a chat.
 func (g *game) chatID(t *testing.T, chat ranking.ExternalChatID) (id ranking.ChatID) {
 	t.Helper()
 	must(t, g.pool.QueryRow(t.Context(), `SELECT id FROM chats WHERE telegram_chat_id = $1`, chat).Scan(&id))
@@ -148,8 +149,8 @@ func permutations(words []string) [][]string {
 }
 
 // TestMoveInAnyOrder: the two updates about a move may arrive in any order, mixed with commands in
-// the new chat (if it is known) and a late command from the old one. After each of them, a
-// redelivered command changes nothing.
+// the new chat, if it is known, and with a late command from the old one. A command that is
+// redelivered after any of these updates changes nothing.
 func TestMoveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -277,8 +278,8 @@ func TestDetachedGroup(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnUnknownChat: after the move of an unknown chat, late commands from its old id reach
-// the new chat. A move between two unknown ids does nothing.
+// TestMoveOfAnUnknownChat: after the move of an unknown chat to a known one, late commands from the
+// old id reach the new chat. A move between two unknown ids does nothing.
 func TestMoveOfAnUnknownChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -295,8 +296,8 @@ func TestMoveOfAnUnknownChat(t *testing.T) {
 	}
 }
 
-// TestMoveOfAnEmptyGroup: if one group has no matches, the chat keeps the other one, with the
-// people who joined either. The settings are those of the older group.
+// TestMoveOfAnEmptyGroup: if one of the groups has no matches, the chat keeps the other one, with
+// the people of both. The settings are those of the older group.
 func TestMoveOfAnEmptyGroup(t *testing.T) {
 	t.Parallel()
 	for _, empty := range []string{"older", "newer"} {

@@ -9,8 +9,8 @@ import (
 )
 
 // TestNeedsAreMetOnce: a need that comes up again is an error, because it would come up forever.
-// Only the end of a season may be needed twice per ladder, because two seasons may end in one
-// attempt.
+// Only the end of a season may be needed twice for each ladder, because two of its seasons may end
+// in one attempt.
 func TestNeedsAreMetOnce(t *testing.T) {
 	t.Parallel()
 	var met metNeeds
@@ -59,7 +59,7 @@ func (i insatiable) plan(_ *Service, c *call) *call {
 
 func (i insatiable) decide(*Snapshot) (Decision, need, error) { return Decision{}, i.lacks, nil }
 
-// TestNeedIsNotMetForEver: a command whose need is still there after it was met fails instead of
+// TestNeedIsNotMetForEver: a command that still has a need after it was met fails, instead of
 // reading forever.
 func TestNeedIsNotMetForEver(t *testing.T) {
 	t.Parallel()

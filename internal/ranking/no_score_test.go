@@ -11,7 +11,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// without returns a report with a winner but no points.
+// without returns a report of an outcome without points.
 func without(a, b command.Person, outcome ladder.Score) command.Match {
 	return singles(a, b, outcome.A, outcome.B)
 }
@@ -21,7 +21,7 @@ func unscored(a, b command.Person) *command.Match {
 	return &command.Match{A: []command.Person{a}, B: []command.Person{b}}
 }
 
-// storedScores returns the scores of all matches, and the winner of those without one.
+// storedScores returns the score of each match, and the winner of a match without one.
 func (g *game) storedScores(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
@@ -66,7 +66,7 @@ func TestNoScore(t *testing.T) {
 }
 
 // TestComplete: if a later report has the score of a match that was recorded without one, a button
-// adds the score to that match, in whichever order the two reports name the players.
+// adds the score to that match. The two reports may name the players in different orders.
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -92,8 +92,7 @@ func TestComplete(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
 }
 
-// TestCompleteLast: of two matches without a score, the later one gets it, in whichever order the
-// reports name the players.
+// TestCompleteLast: of two matches without a score, the button adds it to the later one.
 func TestCompleteLast(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -106,8 +105,8 @@ func TestCompleteLast(t *testing.T) {
 	}
 }
 
-// TestScoreOfAnEarlierMatch: a reported score that an earlier match already has is not offered for
-// a later match without one.
+// TestScoreOfAnEarlierMatch: if an earlier match has the reported score, the bot asks about that
+// match, and does not offer to add the score to a later match without one.
 func TestScoreOfAnEarlierMatch(t *testing.T) {
 	t.Parallel()
 	for _, by := range []*command.Person{&bob, &carol, nil} {
@@ -125,7 +124,7 @@ func TestScoreOfAnEarlierMatch(t *testing.T) {
 	}
 }
 
-// TestEndedEarlyIsComplete: the games of a match that ended early count as its score.
+// TestEndedEarlyIsComplete: the bot does not offer to add a score to a match that ended early.
 func TestEndedEarlyIsComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -137,8 +136,8 @@ func TestEndedEarlyIsComplete(t *testing.T) {
 	}
 }
 
-// TestEditAfterComplete: once a button added a report's score to an earlier match, edits of the
-// report record nothing.
+// TestEditAfterComplete: once a button has added the score of a report to an earlier match, edits
+// of the report record nothing.
 func TestEditAfterComplete(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -202,8 +201,8 @@ func TestMissingScore(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestMissingScoreEdited: after the bot asked for the score, an edit may add it instead of a
-// button. The button then records no second match.
+// TestMissingScoreEdited: if the bot has asked for a missing score, an edit may add it. The buttons
+// of the question then record no second match.
 func TestMissingScoreEdited(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

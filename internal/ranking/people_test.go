@@ -66,7 +66,7 @@ func TestProfileChange(t *testing.T) {
 		person   command.Person
 		known    Known
 		standing string // the name in the ladder
-		passing  bool   // whether the command does not need the person
+		passing  bool   // the command does not need the person as a player
 		private  bool
 		want     *PlayerChange
 	}{
@@ -112,7 +112,8 @@ func TestProfileChange(t *testing.T) {
 	}
 }
 
-// TestCame: the first command of a person in a group reports their arrival, once.
+// TestCame: a sighting says that the person came to the group if it is the person's first command
+// there.
 func TestCame(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_700_000_000, 0)

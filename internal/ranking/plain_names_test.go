@@ -15,8 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestPlainNames: a person meant by name keeps playing with the same rating. People whom the
-// message only shows are not added.
+// TestPlainNames: a plain name means the player who has it, and adds none. People who are only
+// shown by the message are not added either.
 func TestPlainNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -44,7 +44,8 @@ func TestPlainNames(t *testing.T) {
 	g.has(t, 5, "players")
 }
 
-// TestNothingMeant: a message that does not show whom it means adds no player, not even its sender.
+// TestNothingMeant: a report or a question with an unknown name adds no player, not even its
+// sender. Neither does a question about a player.
 func TestNothingMeant(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -17,8 +17,9 @@ func (g *game) callbackAnswer(t *testing.T, o ranking.Origin) ranking.Notice {
 	return decode[ranking.Refusal](t, g, []byte(all[0]))
 }
 
-// TestPressLimit: each person gets 60 presses a minute that change nothing, over all groups
-// together. Further ones are refused and leave no other trace. Results are counted separately.
+// TestPressLimit: each person has 60 presses a minute that change nothing, in all groups together.
+// Further ones are refused, and their keys are not stored. Presses that change something do not
+// count.
 func TestPressLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)

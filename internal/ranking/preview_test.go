@@ -13,7 +13,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// odds asks for the odds of a match, and returns the answer.
+// odds asks for the odds of two sides, and returns the answer.
 func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -22,7 +22,7 @@ func (g *game) odds(t *testing.T, sender *command.Person, a, b []command.Person)
 }
 
 // TestOddsComeTrue: a match recorded right after the question changes the ratings exactly as the
-// answer said, for all rules and for new players.
+// answer said, under random rules and with new players.
 func TestOddsComeTrue(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -71,7 +71,8 @@ func TestOddsComeTrue(t *testing.T) {
 	})
 }
 
-// TestOddsAboutStrangers: a question adds no players, and its answer shows who has not played.
+// TestOddsAboutStrangers: a question about odds or teams adds no players. Its answer marks people
+// who have not played.
 func TestOddsAboutStrangers(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -115,8 +116,8 @@ func TestOddsAboutStrangers(t *testing.T) {
 	g.has(t, 1, `outbox WHERE payload->>'code' = 'odd_players'`)
 }
 
-// TestTeamsToCard: from the teams to the card. Another split replaces the message, and the chosen
-// one is reported by the person who presses.
+// TestTeamsToCard: a button below proposed teams replaces them with the next split. Another button
+// starts a report with these teams, by the person who presses.
 func TestTeamsToCard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestOpenPromptsOfJoinedChats: if two chats become one while each has an open prompt, one prompt
-// can still be answered or expire. Its message is out of reach, because it is in the older chat.
-// The match of the other prompt is gone.
+// TestOpenPromptsOfJoinedChats: if two chats become one while each has an open prompt, both prompts
+// can still be answered and expire. An answer finds the match of the detached group gone. After
+// expiry, only the message in the newer chat can be edited.
 func TestOpenPromptsOfJoinedChats(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"answered", "expired"} {

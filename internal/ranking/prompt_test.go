@@ -14,19 +14,16 @@ import (
 	"elobot/internal/ranking"
 )
 
-// newestPrompt returns the newest prompt.
 func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	t.Helper()
 	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
 }
 
-// answerBy is an answer to a prompt.
 func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptAnswer {
 	return ranking.PromptAnswer{Prompt: id, Option: option}
 }
 
-// respond has an admin answer a prompt with a button of message 77, and returns the new content of
-// the prompt's message.
+// respond has an admin answer a prompt, in message 77, and returns the new content of the message.
 func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
 	t.Helper()
 	must(t, g.Do(asAdmin(t), below(77, o), answerBy(id, option)))
@@ -71,8 +68,8 @@ func TestPromptOfYoungMatch(t *testing.T) {
 	}
 }
 
-// mustEnd checks the outcomes of prompts, that closed ones have no timer, and whether match 1 is
-// undone.
+// mustEnd checks how the prompts were closed, that exactly the open ones have a timer, and whether
+// match 1 is undone.
 func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	t.Helper()
 	if got := texts(t, g, `SELECT coalesce(closed_as, 'open') FROM prompts ORDER BY id`); fmt.Sprint(got) != fmt.Sprint(want) {
@@ -87,7 +84,7 @@ func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	}
 }
 
-// due makes all prompts expire.
+// due makes all timers due.
 func (g *game) due(t *testing.T) {
 	t.Helper()
 	g.exec(t, `UPDATE timers SET due_at = now()`)
@@ -107,8 +104,8 @@ func (g *game) fire(ctx context.Context, s *ranking.Service) error {
 	return nil
 }
 
-// TestPromptIsAnswered: an undo of other people's match asks the admin first, and the answer takes
-// effect once.
+// TestPromptIsAnswered: before it undoes a match of other people, the bot asks the admin. The
+// answer takes effect once.
 func TestPromptIsAnswered(t *testing.T) {
 	t.Parallel()
 	by := func(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.Name{Name: name}} }
@@ -153,8 +150,7 @@ func TestPromptIsAnswered(t *testing.T) {
 	}
 }
 
-// TestPromptRefuses: a forged, late or unauthorized answer changes nothing. It is only answered
-// with a toast.
+// TestPromptRefuses: a forged, late or unauthorized answer changes nothing and gets only a toast.
 func TestPromptRefuses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -205,8 +201,8 @@ func TestPromptRefuses(t *testing.T) {
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
-// TestPromptEndsByItself: the message of an expired prompt, if there is one, is edited once,
-// without a notification. The time limit runs from the delivery, which the outbox store records.
+// TestPromptEndsByItself: if an expired prompt has a message, it is edited once, without a
+// notification.
 func TestPromptEndsByItself(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -273,15 +269,15 @@ func TestUnansweredReports(t *testing.T) {
 	g.mustEnd(t, "unanswered,", false, "expired", "expired")
 }
 
-// TestTimersFireOnce: each due timer fires once, although several instances believe they lead and
-// the clock jumps. Timers that are not due stay, and so do timers of a newer release, which report
-// only their own failure.
+// TestTimersFireOnce: a due timer fires once, even if several instances believe that they lead and
+// the clock jumps. A timer that is not due stays. A timer of an unknown kind, which a newer release
+// may have stored, fails and stays.
 func TestTimersFireOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	id := g.ask(t)
-	// due_at is relative to the clock that jumps.
+	// The clock jumps by this much, so the timer is due earlier or later.
 	for _, jump := range []struct{ due, end string }{
 		{"50 hours", "open"}, {"-25 hours", "expired"}, {"50 hours", "expired"}, {"-50 hours", "expired"},
 	} {

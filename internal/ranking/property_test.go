@@ -18,7 +18,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// model is the expected state of people who play in groups.
+// model is the expected state of a few people and their groups.
 type model struct {
 	sent int // number of commands sent
 	*game
@@ -112,8 +112,7 @@ type modelMatch struct {
 	undoneAt   time.Time // when its command was sent
 	merged     bool      // undone by a merge
 	samePerson bool      // two of its players became one
-	// turned reports whether the card shows side B first, which is the winner or, after a draw, the
-	// last winner.
+	// turned means that the card shows side B first, because it won or, after a draw, won last.
 	turned bool
 }
 
@@ -211,7 +210,7 @@ func (c *modelGroup) addEntry(l *modelLadder, s *modelSeason, e *entity) {
 	}
 }
 
-// isThere records that a player was in the group at a time.
+// isThere records that a player was in the group at an instant.
 func (c *modelGroup) isThere(e *entity, at time.Time) {
 	if left, gone := c.left[e]; gone && !left.After(at) {
 		delete(c.left, e)
@@ -250,7 +249,6 @@ func (c *modelGroup) origin(sender command.Person) ranking.Origin {
 	return o
 }
 
-// now returns the time of the next command.
 func (s *model) now() time.Time {
 	slow := time.Duration(s.sent+1) * 4 * time.Second // stays below the question limit
 	return from(nil, "").SentAt.Add(s.waited + slow)
@@ -276,7 +274,7 @@ func (c *modelGroup) anyScores() []ladder.Score {
 	return rapid.OneOf(rapid.SliceOfN(score, 1, 3), without).Draw(c.rt, "scores")
 }
 
-// recordAny records the results of one message.
+// recordAny reports one to three random results in one message.
 func (c *modelGroup) recordAny(rt *rapid.T) {
 	c.goAnywhere(rt)
 	defer c.goHome()
@@ -363,7 +361,7 @@ func (s *model) entityOf(who int, byAccount bool) *entity {
 	return s.mentioned(who)
 }
 
-// refusal returns why a result is not recorded, without a code if it is.
+// refusal returns why a result is refused; without a code, it is recorded.
 func (l *modelLadder) refusal(a, b int, even bool) ranking.Refusal {
 	switch {
 	case l.archived:
@@ -386,8 +384,8 @@ func indexes(n int) []int {
 
 func admin(context.Context) (bool, error) { return true, nil }
 
-// amendAny has an admin amend a random match. It returns the match, nil if it does not count or
-// does not exist.
+// amendAny has an admin amend a random match. It returns the answer, the match and its number. The
+// match is nil if it does not exist or is undone, and then the answer has been checked.
 func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
 	sender := c.anyPerson("sender")
@@ -501,7 +499,8 @@ func (c *modelGroup) restoreAny(rt *rapid.T) {
 	}
 }
 
-// lastUndoneBy returns the number of the match that a person was the last to undo, 0 for none.
+// lastUndoneBy returns the number of the match that a person undid last, among those still undone,
+// or 0 for none.
 func (c *modelGroup) lastUndoneBy(who int) (number int) {
 	for i, m := range c.matches {
 		if m.undone && !m.merged && m.undoneBy == who && (number == 0 || m.undoneAt.After(c.matches[number-1].undoneAt)) {
@@ -511,9 +510,8 @@ func (c *modelGroup) lastUndoneBy(who int) (number int) {
 	return number
 }
 
-// lastOf returns the number of a person's last match that counts, 0 if there is none or it was
-// played before since. A match that the person reported before since but did not play does not
-// count as theirs.
+// lastOf returns the number of a person's last match that counts, or 0 if there is none or it was
+// played before since. A match that the person only reported counts only if it was played later.
 func (c *modelGroup) lastOf(who int, since time.Time) int {
 	last, e := 0, c.known[who]
 	for i, m := range c.matches {
@@ -602,7 +600,7 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 
 var provisionals = []ladder.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
 
-// choose has a person choose a value of a rule.
+// choose has a person, as an admin, choose a value of a rule.
 func (c *modelGroup) choose(name, value string, sender int) {
 	c.showAccount(sender)
 	o := c.origin(c.account(sender))
@@ -666,7 +664,7 @@ func (s *model) namesOf(entities []*entity) []string {
 	return names
 }
 
-// compare compares the seasons with a plain calculation from their counting matches.
+// compare compares the stored seasons with a plain calculation from the matches that count.
 func (c *modelGroup) compare() {
 	c.compareSeasons()
 	for _, l := range c.ladders {
@@ -691,7 +689,7 @@ func (c *modelGroup) compare() {
 	}
 }
 
-// play plays the counting matches of a season.
+// play calculates a season from its matches that count.
 func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 	starts := make(map[string]int)
 	for e, entry := range s.entries {
@@ -754,8 +752,8 @@ func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	return all
 }
 
-// compareMatches checks that each match is in its season and ladder, and that the history has
-// exactly one current entry per player of each counting match.
+// compareMatches checks that each match is in its ladder and season. Each player must have exactly
+// one current history entry for it if it counts, and none otherwise.
 func (c *modelGroup) compareMatches() {
 	type match struct {
 		Number         int

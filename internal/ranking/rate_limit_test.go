@@ -22,14 +22,15 @@ func newLimitedGame(t *testing.T) (g *game, other *ranking.Service) {
 	return g, g.newServiceOn(newStore(g.pool), ranking.Settings{})
 }
 
-// at returns the origin of a command sent the given number of seconds after the first one.
+// at returns the origin of a command that is sent the given number of seconds after the start of
+// the test's clock.
 func (g *game) at(sender *command.Person, seconds int) ranking.Origin {
 	o := g.origin(sender)
 	o.SentAt = o.SentAt.Add(time.Duration(seconds) * time.Second)
 	return o
 }
 
-// buckets counts the stored keys by bucket, such as "question=20 slowed=1".
+// buckets counts the stored keys by rate class, such as "question=20 slowed=1".
 func (g *game) buckets(t *testing.T) string {
 	t.Helper()
 	return texts(t, g, `
@@ -129,8 +130,8 @@ func TestQuestionLimit(t *testing.T) {
 	}
 }
 
-// TestWhatIsAQuestion: every typed command that gets an answer and neither reports nor amends a
-// match counts as a question.
+// TestWhatIsAQuestion: a typed command that is answered counts as a question unless it reports or
+// amends a match.
 func TestWhatIsAQuestion(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -162,9 +163,9 @@ func TestWhatIsAQuestion(t *testing.T) {
 	g.checkBuckets(t, "after a command without a sender", "press=3 question=21 slowed=1")
 }
 
-// TestBacklogIsNotLimited: commands that are delivered together after an outage are all handled, if
-// they were sent at a rate below the limits: 25 questions a minute apart, and 70 results two
-// seconds apart.
+// TestBacklogIsNotLimited: the limits apply to the times at which commands were sent, so commands
+// that arrive together after an outage are all handled. Here, 25 questions are a minute apart, and
+// 70 results two seconds.
 func TestBacklogIsNotLimited(t *testing.T) {
 	t.Parallel()
 	g, _ := newLimitedGame(t)
@@ -180,7 +181,7 @@ func TestBacklogIsNotLimited(t *testing.T) {
 	g.has(t, 70, "matches")
 }
 
-// notRecorded returns the NotRecorded notices in the outbox.
+// notRecorded returns the NotRecorded notices in the outbox that an SQL condition selects.
 func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorded) {
 	t.Helper()
 	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
@@ -191,7 +192,7 @@ func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorde
 
 func name(s string) ranking.Name { return ranking.Name{Name: s} }
 
-// TestResultLimit: 60 results are recorded, and one notice lists the rest.
+// TestResultLimit: of the results of one minute, 60 are recorded. One notice lists the rest.
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	g, other := newLimitedGame(t)
@@ -237,8 +238,8 @@ func TestResultLimit(t *testing.T) {
 	g.has(t, 63, "matches")
 }
 
-// TestRejectedUndoNamesItsMatch: an undo of a message with several matches means the only one that
-// counts.
+// TestRejectedUndoNamesItsMatch: if a message has several matches, a rejected undo in reply to it
+// names the only one that counts.
 func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -256,7 +257,7 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	checkNotice(t, all[0], ranking.NotRecorded{Limit: 3, Items: []ranking.RejectedResult{{Command: "undo", Number: 2}}})
 }
 
-// TestWhatIsAResult: undos and fixes count as results too, valid or not, typed or by button.
+// TestWhatIsAResult: reports, undos and fixes count as results, valid or not, typed or by button.
 func TestWhatIsAResult(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -338,9 +339,9 @@ func TestNoResultLimit(t *testing.T) {
 	g.checkBuckets(t, "all", "result=61")
 }
 
-// TestAnswersCount: if an answer records several results, each one after the first counts for the
-// person who reported them, at the time of the answer. The first was counted with the report. Over
-// the limit, the question stays open.
+// TestAnswersCount: if an answer records several results, all but the first count for their
+// reporter at the time of the answer. The first was counted with the report. Over the limit, the
+// question stays open.
 func TestAnswersCount(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

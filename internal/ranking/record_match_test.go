@@ -56,7 +56,8 @@ func TestRecordMatch(t *testing.T) {
 	}
 }
 
-// TestPast: the card says that a match from another day counts from the time of its report.
+// TestPast: if a match was played on another day, its card remarks that it counts from its report
+// on.
 func TestPast(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -104,8 +105,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches: after a refusal, each match of the message gets a different key, whether an
-// edit or a button records it.
+// TestKeysOfMatches: after a refusal, the matches of a message get different keys, no matter if an
+// edit or a button records them.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -195,7 +196,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCommandUnparksChat: a command shows that the bot is back in a parked chat.
+// TestCommandUnparksChat: a command from a parked chat unparks it, because it shows that the bot is
+// in it.
 func TestCommandUnparksChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -224,7 +226,8 @@ func TestSwappedUsernames(t *testing.T) {
 	})
 }
 
-// TestSeveralInOneMessage: the matches of a message count in order, and either all of them or none.
+// TestSeveralInOneMessage: the matches of a message count in order, as if reported one by one. If
+// one of them is refused, none is recorded.
 func TestSeveralInOneMessage(t *testing.T) {
 	t.Parallel()
 	g, oneByOne := newGame(t), newGame(t)

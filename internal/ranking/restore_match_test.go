@@ -65,9 +65,8 @@ func TestRestoreMatch(t *testing.T) {
 	}
 }
 
-// TestWhoMayRestore: for a day, a match can be restored by the person who undid it and by admins.
-// In this test, Bob undid match 2 of Alice and Bob, and an anonymous admin undid match 1 at the
-// same time.
+// TestWhoMayRestore: within a day, the person who undid a match and admins can restore it. In this
+// test, Bob undid match 2 of Alice and Bob, and an anonymous admin undid match 1 at the same time.
 func TestWhoMayRestore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -129,7 +128,7 @@ func TestWhoMayRestore(t *testing.T) {
 	}
 }
 
-// TestLastUndone: a restore without a number restores the match that was undone last.
+// TestLastUndone: a restore without a number means the match that its sender undid last.
 func TestLastUndone(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -149,8 +148,8 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, whether the
-// merge undid it or a member did so before. A match undone by an anonymous admin can be restored.
+// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, no matter if
+// the merge or a member undid it. Another match that an anonymous admin undid can be restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -176,13 +175,13 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 	}
 }
 
-// TestStalePresses: a button from before the match changed, or with forged numbers, gets only a
+// TestStalePresses: a press that names another number of changes than the match has gets only a
 // toast and changes nothing.
 func TestStalePresses(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	for range 3 {
-		g.record(t, &alice, alice, bob, 3, 1) // stays as it is
+		g.record(t, &alice, alice, bob, 3, 1) // match 1 stays as it is
 	}
 	g.undo(t, &alice, matchNumber(2)) // 1 change
 	g.undo(t, &alice, matchNumber(3))
