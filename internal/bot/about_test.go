@@ -8,7 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// goldenAbout has the fullest and the emptiest answer.
+// goldenAbout returns the answer of a released build, and of a build without a time zone edition
+// and source.
 func goldenAbout() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"released": About{Bot: "elo_bot", Release: "1.2.0", TimeZones: "2026f", Source: "https://example.org/elobot?a=1&b=2"},
@@ -16,7 +17,7 @@ func goldenAbout() map[string]notice.Notice {
 	}
 }
 
-// TestAbout: a build without a release still names one, and gives no source address.
+// TestAbout: /about names the release of the test binary, "dev", in groups and in private chats.
 func TestAbout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

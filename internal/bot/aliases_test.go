@@ -11,8 +11,8 @@ import (
 	"elobot/internal/command"
 )
 
-// TestAliases: every alias of a command can be typed, means one command in all languages, and is
-// not a name in the command table.
+// TestAliases: every translated command name can be typed, stands for the same command in all
+// languages, and is neither a command nor a name with an Offer.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	cyrillic := regexp.MustCompile(`^[а-яёіїєґ_]{1,32}$`)
@@ -48,7 +48,7 @@ func TestAliases(t *testing.T) {
 }
 
 // TestTranslatedCommands: translated command names work even with letters that Telegram does not
-// mark. Other words with such letters are text.
+// mark in commands. Other words with such letters are ignored.
 func TestTranslatedCommands(t *testing.T) {
 	t.Parallel()
 	same := map[string]string{
@@ -79,8 +79,8 @@ func texts(calls []call) (all []string) {
 	return all
 }
 
-// TestOffers: common attempts at commands that the bot does not have are answered, except commands
-// of moderation bots that do not name this bot.
+// TestOffers: the bot answers common attempts at commands that it does not have. In a group, it
+// answers commands that moderation bots have only if they name this bot.
 func TestOffers(t *testing.T) {
 	t.Parallel()
 	for _, name := range append(slices.Clone(offeredInstead), nameRename) {
@@ -123,8 +123,8 @@ const commandsOfOthers = `
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
-// TestOtherBots: among commands for other bots in a group, the bot answers only those that are, or
-// resemble, a command or an offer of its own.
+// TestOtherBots: among the commands of other bots, the bot answers only its own, those that
+// resemble its own, and /rename.
 func TestOtherBots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -20,10 +20,10 @@ const (
 		`{"offset":7,"length":4,"type":"mention"}]`
 )
 
-// benchmarkedUpdate is an update, with the service call that it leads to.
+// benchmarkedUpdate is an update, with the method of the service call that it leads to.
 type benchmarkedUpdate struct{ name, raw, method string }
 
-// benchmarkedUpdates are the most frequent kinds of updates.
+// benchmarkedUpdates returns the most frequent kinds of updates.
 func benchmarkedUpdates() []benchmarkedUpdate {
 	message := func(rest string) string { return `{"update_id":900000001,"message":{` + placeJSON + rest + `}}` }
 	bobJSON := strings.NewReplacer("1001", "1002", "Alice", "Bob", "alice", "bob").Replace(aliceJSON)
@@ -92,7 +92,7 @@ func BenchmarkHandle(b *testing.B) {
 	}
 }
 
-// BenchmarkShowText measures showText, which dominates the rendering of a message.
+// BenchmarkShowText measures showText with names in several scripts and of several lengths.
 func BenchmarkShowText(b *testing.B) {
 	for _, c := range []struct{ name, raw string }{
 		{"latin", "Alice Smith"}, {"cyrillic", "Дмитрий Иванович"}, {"arabic", "محمد"}, {"emoji", "Zoë 👩‍👩‍👧 🏓"},
@@ -107,7 +107,7 @@ func BenchmarkShowText(b *testing.B) {
 	}
 }
 
-// benchmarkedPage returns a page of ten players who have these names in turn.
+// benchmarkedPage returns a page of the ranking. Its players have these names in turn.
 func benchmarkedPage(names ...string) stats.RankingPage {
 	page := stats.RankingPage{Title: "Table tennis", Total: 31}
 	for i := range stats.PageRows {

@@ -39,9 +39,9 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	p.checkRequests(t, since, "editMessageText")
 }
 
-// TestBoardsThatShowTheirContentAreSkipped: a board whose fingerprint equals the visible content is
-// not edited. The fingerprint is not trusted after a request with unknown outcome, and when
-// lookEvery has passed, an edit makes sure that an unpinned message still exists.
+// TestBoardsThatShowTheirContentAreSkipped: a board is not edited if its fingerprint is unchanged.
+// It is edited nevertheless after a request with an unknown outcome, and if it is found unpinned
+// once lookEvery has passed, because it may be gone.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -79,8 +79,7 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	}
 }
 
-// TestBoardsThatCannotBeRead: a board that cannot be read makes no request, so no outcome is
-// unknown.
+// TestBoardsThatCannotBeRead: if the content of a board cannot be read in time, no request is made.
 func TestBoardsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")}, "too slow": {wait: true}} {
@@ -99,8 +98,8 @@ func TestBoardsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestPinsOfBoards: a board is pinned when it is sent or when the bot is told to, but not after a
-// member unpinned it.
+// TestPinsOfBoards: a board is pinned when it is sent or when ToPin is set, but not again after a
+// member has unpinned it.
 func TestPinsOfBoards(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -130,7 +129,8 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
-// TestCopiesThatCannotBeUnpinned: a copy that cannot be unpinned counts as one copy.
+// TestCopiesThatCannotBeUnpinned: if an older copy of a board cannot be unpinned, the newer message
+// is updated nevertheless.
 func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	t.Parallel()
 	p, first := newBoard(t)
@@ -147,8 +147,8 @@ func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	p.checkRequests(t, since, "getChat", "unpinChatMessage", "editMessageText")
 }
 
-// TestCopiesOfBoards: of two boards, the older one is the copy, whichever is known. It is unpinned
-// and logged, unless it no longer exists.
+// TestCopiesOfBoards: of two messages of a board, the older one is the copy, whichever of them is
+// known. It is unpinned and logged, unless it no longer exists.
 func TestCopiesOfBoards(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -191,7 +191,7 @@ func TestCopiesOfBoards(t *testing.T) {
 	}
 }
 
-// restarted returns a sender that remembers nothing.
+// restarted returns a sender without memory, as after a restart.
 func (p *post) restarted() *Sender {
 	return NewSender(p.sender.client, p.sender.self, p.sender.log).WithViews(&p.views)
 }

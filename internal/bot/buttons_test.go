@@ -33,8 +33,8 @@ func labelWidth(label string) (width int) {
 	return width
 }
 
-// TestButtonsFitInTheirRow: on a phone, the labels of all buttons are readable in all languages,
-// even if a choice is marked.
+// TestButtonsFitInTheirRow: in all languages, the labels of all buttons fit on a narrow phone, even
+// with the mark of a choice.
 func TestButtonsFitInTheirRow(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {

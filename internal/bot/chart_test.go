@@ -122,8 +122,8 @@ func TestNoPhotos(t *testing.T) {
 	}
 }
 
-// TestChartsThatFail: a failed upload has the same outcome as any other failed request, and
-// afterwards the chart can be sent.
+// TestChartsThatFail: a failed upload is classified like any other failed request, and the chart
+// can be sent afterwards.
 func TestChartsThatFail(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -170,7 +170,7 @@ func TestChartsThatCannotBeMade(t *testing.T) {
 }
 
 // TestFewDrawingsAtOnce: the number of concurrent drawings is limited. Other charts wait their
-// turn, and are tried again if that takes too long.
+// turn, and fail as Unreachable if that takes too long.
 func TestFewDrawingsAtOnce(t *testing.T) {
 	t.Parallel()
 	p, _ := newCharts(t, 1500)
@@ -202,7 +202,8 @@ func TestFewDrawingsAtOnce(t *testing.T) {
 	}
 }
 
-// TestTheLongestCaptionFits: the simulator would refuse a caption that is too long.
+// TestTheLongestCaptionFits: a caption with the longest title and names is far below Telegram's
+// limit.
 func TestTheLongestCaptionFits(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("@", 64)
@@ -238,8 +239,8 @@ func TestLettersInChartsAreExplained(t *testing.T) {
 	}
 }
 
-// TestChartData: the data of a chart's button reads back as the same chart, and all other data is
-// rejected.
+// TestChartData: the longest data of a chart's button reads back as the same chart, and data that
+// the bot does not produce is rejected.
 func TestChartData(t *testing.T) {
 	t.Parallel()
 	four := stats.Chart{Period: stats.ThreeMonths, ByMatch: true}
@@ -262,7 +263,7 @@ func TestChartData(t *testing.T) {
 }
 
 // TestChartCommand: /chart finds people like other questions do. The buttons of a chart change it
-// in place, but the button on a player's page posts one.
+// in place, but the button on a player's page posts a new chart.
 func TestChartCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -95,8 +95,8 @@ func TestExamplesMention(t *testing.T) {
 	}
 }
 
-// TestCommandTable: names are unique, all texts exist, and the menus are short and within
-// Telegram's limits.
+// TestCommandTable: names and button codes are unique, all texts exist, and the menus are short and
+// within Telegram's limits.
 func TestCommandTable(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -13,7 +13,7 @@ import (
 )
 
 // constants returns the values of a package's string constants that want accepts. It reads the
-// source, so tests notice new constants automatically.
+// source, so that tests cover new constants automatically.
 func constants(t *testing.T, folder string, want func(name, typeName string) bool) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*.go"))

@@ -42,7 +42,7 @@ func (f *fakeLetters) SaveAndNotify(_ context.Context, l intake.DeadLetter, o ra
 
 var errAway = errors.New("the database is away")
 
-// storeLetter has a handler store a letter with this update.
+// storeLetter makes a DeadLetterHandler store a dead letter with this update.
 func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
 	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
@@ -51,7 +51,8 @@ func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	return h.Save(testContext(t), letter)
 }
 
-// deadMessage returns an update with a message in the club, with these fields added or replaced.
+// deadMessage returns an update with a message of Alice in a group. more adds or replaces fields of
+// the message.
 func deadMessage(more string) string {
 	return `{"update_id":5,"message":{"message_id":7,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"Club"},` +
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
@@ -160,8 +161,8 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	}
 }
 
-// TestNoticeOfADeadLetterFails: if the notice fails, the letter is stored alone, unless the
-// database is unavailable.
+// TestNoticeOfADeadLetterFails: if a dead letter cannot be stored with its notice, it is stored
+// alone, unless the database is unavailable.
 func TestNoticeOfADeadLetterFails(t *testing.T) {
 	t.Parallel()
 	raw := deadMessage(`,"text":"/top","entities":5`)

@@ -36,7 +36,7 @@ func (p *post) sendCard(t *testing.T) botsim.Message {
 	return p.mustSend(t, messageOf(t, p.group.ID(), cardOf42()))
 }
 
-// editOf returns an edit that makes a message of the group show these notices.
+// editOf returns an edit that replaces the content of a message in the group with these notices.
 func (p *post) editOf(t *testing.T, message int, notices ...notice.Notice) outbox.Message {
 	t.Helper()
 	m := messageOf(t, p.group.ID(), notices...)
@@ -156,7 +156,8 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndCallbackAnswers covers the kinds of failures for error responses.
+// TestFailuresOfEditsAndCallbackAnswers: each failed response to an edit or a callback answer leads
+// to the right kind of failure, without a second request.
 func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -346,7 +347,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 	}
 }
 
-// TestTheButtonSaysWhatThePressAsksFor: the button on a card leads to the right service call.
+// TestTheButtonSaysWhatThePressAsksFor: a press of the button on a sent card undoes the card's
+// match.
 func TestTheButtonSaysWhatThePressAsksFor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -16,7 +16,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// posted returns a handled message of the group, sent the given time ago.
+// posted posts a message to the group, dated the given time ago, and returns it after the router
+// has handled it.
 func (w *world) posted(p botsim.Post, before time.Duration) botsim.Message {
 	w.t.Helper()
 	p.Date = worldTime.Add(-before)
@@ -54,7 +55,7 @@ func TestEditedMatch(t *testing.T) {
 	}
 }
 
-// TestEditedCommands: an edit that turns any message into a command reaches the service.
+// TestEditedCommands: an edit that turns a text into a command is handled like a new command.
 func TestEditedCommands(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -109,7 +110,8 @@ func TestKeysOfEdits(t *testing.T) {
 	}
 }
 
-// TestEditsThatAreIgnored: only edits by people, within a limited time, count.
+// TestEditsThatAreIgnored: an edit is ignored if it is too late, not by a person, or not a command
+// for this bot.
 func TestEditsThatAreIgnored(t *testing.T) {
 	t.Parallel()
 	for what, tc := range map[string]struct {
@@ -159,8 +161,8 @@ func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
 	}
 }
 
-// TestPressOfAnOffer: the button's data has the match and the scores, in the order of the sides on
-// its card.
+// TestPressOfAnOffer: the data of the button that accepts a correction has the match and the
+// scores, in the order of the sides on the match's card.
 func TestPressOfAnOffer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -194,7 +196,7 @@ func TestPressOfAnOffer(t *testing.T) {
 	w.expect("in a private chat", unknownButton)
 }
 
-// TestFixData: the data of an offer reads back unchanged, and the scores of seven sets fit, in
+// TestFixData: the data of an offer reads back unchanged, even with the scores of seven sets, in
 // either order.
 func TestFixData(t *testing.T) {
 	t.Parallel()
@@ -221,7 +223,8 @@ func TestFixData(t *testing.T) {
 	}
 }
 
-// TestResultsThatCannotBeRead: a malformed result reaches the service marked as such.
+// TestResultsThatCannotBeRead: a malformed report or amendment reaches the service with the name of
+// its command. Reports without a score are not malformed.
 func TestResultsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,7 +244,7 @@ func TestResultsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestAgain: a redelivered update reaches the service marked as such.
+// TestAgain: an update that an operator has handled again reaches the service with Retried set.
 func TestAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

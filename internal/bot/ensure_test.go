@@ -113,7 +113,7 @@ func TestEnsureEditsWhatIsThere(t *testing.T) {
 	if edited.ID != m.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "1516") {
 		t.Errorf("message %+v", edited)
 	}
-	// The message is not modified.
+	// Telegram answers that the message is not modified.
 	if again := p.mustSend(t, p.board(t, 1516, m.ID)); again.ID != m.ID || again.Edits != 1 {
 		t.Errorf("message %+v", again)
 	}
@@ -141,7 +141,8 @@ func TestEnsureMakesAnewWhatIsGone(t *testing.T) {
 	}
 }
 
-// TestEnsureAdoptsThePinnedMessage: the bot recognizes an unknown board by its mark.
+// TestEnsureAdoptsThePinnedMessage: the bot finds a board with an unknown message id by the mark of
+// the pinned message, even if the bot has been renamed.
 func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 	t.Parallel()
 	for what, target := range map[string]int{"not known": 0, "known wrongly": 9999} {
@@ -184,8 +185,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	p.checkRequests(t, 0, "getChat", "sendMessage")
 }
 
-// TestEnsureLeavesOtherPinnedMessages: messages that look like a board but lack the bot's mark stay
-// as they are.
+// TestEnsureLeavesOtherPinnedMessages: a pinned message stays as it is unless the bot sent it and
+// it has the mark of the same board.
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
@@ -233,7 +234,8 @@ func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	}
 }
 
-// TestEnsureOfObjectsWithOddNames: in the mark, names are escaped for HTML and for the URL.
+// TestEnsureOfObjectsWithOddNames: in the mark, the names of objects are escaped for HTML and for
+// the URL.
 func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	t.Parallel()
 	for _, object := range []string{"", "board:7", `a"b<c>&d`, "a=b&object=c", "x y/z?#é", "100%"} {
@@ -250,8 +252,8 @@ func TestEnsureOfObjectsWithOddNames(t *testing.T) {
 	}
 }
 
-// TestEnsureWithoutTheRightToPin: the update succeeds even if pinning fails. The bot retries the
-// pin unless it lacks the right.
+// TestEnsureWithoutTheRightToPin: the update succeeds even if pinning fails. The receipt asks for
+// another try unless the bot lacks the right.
 func TestEnsureWithoutTheRightToPin(t *testing.T) {
 	t.Parallel()
 	for what, f := range map[string]*botsim.Fault{
@@ -330,7 +332,8 @@ func TestEnsureInATopic(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEnsure covers a failure of each request.
+// TestFailuresOfEnsure: a failed request for an edit, the pinned message or a new message fails the
+// update.
 func TestFailuresOfEnsure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -384,9 +387,9 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 	}
 }
 
-// TestTheContextEndsWhileEnsuring: if the context ends while a message is edited or sent, the
-// outcome is unknown. While the pinned message is read, it is not, and while a new message is
-// pinned, the update succeeds.
+// TestTheContextEndsWhileEnsuring: if the context ends during an edit or a new message, the outcome
+// is unknown. Reading the pinned message has no effect, so its outcome does not matter. If the new
+// message is being pinned, the update succeeds.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, kind := range map[string]outbox.FailureKind{

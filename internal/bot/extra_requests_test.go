@@ -166,8 +166,8 @@ func (w *waiting) Advance(_ context.Context, _ int64, results []outbox.Result, l
 }
 
 // TestTextInPlaceOfATableIsPaced: a table that Telegram refuses and the text sent instead count as
-// two requests for the total limit. If two chats want three requests at once, the third one waits
-// for the limit.
+// two requests for the total limit. If two chats need three requests in total and the limit is two,
+// the third request waits.
 func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

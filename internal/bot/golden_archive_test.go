@@ -28,7 +28,7 @@ var goldens = struct {
 	files map[string]goldenArchive
 }{files: map[string]goldenArchive{}}
 
-// openGolden returns a golden file. The caller holds the lock.
+// openGolden returns a golden file. The caller must hold the lock.
 func openGolden(t *testing.T, path string) goldenArchive {
 	t.Helper()
 	if _, ok := goldens.files[path]; !ok {

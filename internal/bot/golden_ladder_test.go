@@ -53,8 +53,8 @@ func goldenMoveHints() map[string]notice.Notice {
 	}
 }
 
-// TestNoticesOfALadder: in a group with several ladders, a notice names its ladder, and its buttons
-// are about the same one.
+// TestNoticesOfALadder: in a group with several ladders, a notice names its ladder, and the data of
+// its buttons contains the same ladder.
 func TestNoticesOfALadder(t *testing.T) {
 	t.Parallel()
 	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)
@@ -93,7 +93,7 @@ func TestNoticesOfALadder(t *testing.T) {
 	}
 }
 
-// inPadel returns the payload of a notice, as one about the ladder padel.
+// inPadel returns the payload of a notice with the label of the ladder padel added.
 func inPadel(t *testing.T, payload []byte) []byte {
 	t.Helper()
 	fields := make(map[string]any)
@@ -151,7 +151,7 @@ func TestNamesAreNotSaidTwice(t *testing.T) {
 	}
 }
 
-// TestRankingHasTwoNotes: below a ranking there are at most two notes, including the one about
+// TestRankingHasTwoNotes: below a ranking there are at most two notes, including the note about
 // hidden players.
 func TestRankingHasTwoNotes(t *testing.T) {
 	t.Parallel()

@@ -17,8 +17,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// scripts are names in several scripts, and one that looks like markup, with the HTML that shows
-// them where there is enough room.
+// scripts has names in several scripts, and one that looks like markup. shown is the HTML of a name
+// that is not cut.
 var scripts = []struct{ script, name, shown string }{
 	{"Latin", "Zoë Łukasz-Müller", "Zoë Łukasz-Müller"},
 	{"Cyrillic", "Ольга Їжакевич", "Ольга Їжакевич"},
@@ -29,8 +29,8 @@ var scripts = []struct{ script, name, shown string }{
 	{"markup", "<b>&", "&lt;b&gt;&amp;"},
 }
 
-// goldenWithNames are the golden notices to render with the names of scripts: one of each kind that
-// contains names.
+// goldenWithNames maps each kind of notice that contains names to the golden notice that is
+// rendered with the names in scripts.
 var goldenWithNames = map[string]string{
 	"match_recorded":  "match/upset_and_notes",
 	"results_summary": "results_summary/one",

@@ -29,7 +29,7 @@ func newcomers() []stats.Row {
 }
 
 func goldenRankings() map[string]notice.Notice {
-	unplaced := newcomers() // except for the first two
+	unplaced := newcomers() // the first two have played enough matches
 	unplaced[0].Lost, unplaced[1].Lost = 5, 5
 	own := stats.Row{Position: 27, Name: called("Zoë"), Elo: 1388, Won: 1, Lost: 9, Mine: true}
 	tied := rankingRows(4)

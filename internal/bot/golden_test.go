@@ -305,17 +305,17 @@ func teamReasons(t *testing.T) []command.Reason {
 	return reasons
 }
 
-// groupCommands are the commands that work only in groups.
+// groupCommands has some of the commands that work only in groups.
 var groupCommands = []string{
 	command.NameMatch, "ranking", "join", command.NameUndo, command.NameRestore, command.NameFix,
 	"h2h", "records", "chart",
 	"matches", "history", command.NameOdds, command.NameTeams,
 }
 
-// hostile is a name with everything that could break a text.
+// hostile is a name with markup, a mention, a command, tags, a link and a direction mark.
 const hostile = "<b>&amp; \"x\" 'y' @bob /start #tag $USD t.me/x\u202e"
 
-// details are the quoted words by fault.
+// details has the words that the answers to malformed commands quote, by fault.
 var details = map[command.Reason]string{
 	command.ReasonTooManyPeople:   "@carol",
 	command.ReasonSamePerson:      "@alice",

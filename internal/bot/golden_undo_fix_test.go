@@ -21,7 +21,7 @@ func comesOfAPress(n notice.Notice) bool {
 	}
 }
 
-// wrongForms are the possible faults of commands other than /match.
+// wrongForms has the possible faults of the commands that amend a match.
 var wrongForms = map[string][]command.Reason{
 	command.NameUndo: {
 		command.ReasonUnexpectedWord, command.ReasonNoSuchNumber, command.ReasonNegativeNumber, command.ReasonDecimalNumber,
@@ -39,7 +39,7 @@ var wrongForms = map[string][]command.Reason{
 	},
 }
 
-// TestWrongFormsAreThoseThatThereAre: wrongForms lists exactly the errors of the parsers.
+// TestWrongFormsAreThoseThatThereAre: wrongForms lists exactly the faults that the parsers return.
 func TestWrongFormsAreThoseThatThereAre(t *testing.T) {
 	t.Parallel()
 	for name, parse := range map[string]func(command.Command) error{

@@ -41,8 +41,8 @@ const (
 	someChannel    = `{"id":-1001,"type":"channel","title":"News"}`
 )
 
-// handleRaw passes an update to a router, and returns the service calls and the chats whose members
-// changed.
+// handleRaw passes an update to a router. It returns the service calls, and the chats that the
+// router passed to the function of WhenMembersChange.
 func handleRaw(t *testing.T, raw string) (calls []call, forgotten []ranking.ExternalChatID) {
 	t.Helper()
 	rankings := &fakeRankings{}
@@ -114,7 +114,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: updates about bots, or without a user, are ignored.
+// TestMembersWhoAreNone: updates about bots, without a user or with missing fields are ignored, and
+// so are those in chats that are not groups.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {
@@ -141,7 +142,7 @@ func TestMembersWhoAreNone(t *testing.T) {
 	}
 }
 
-// TestPeopleWhoAreShown: the origin of a command has all people whom its message shows with an id,
+// TestPeopleWhoAreShown: the origin of a message has all people whose user ids the message reveals,
 // except the sender.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
@@ -276,8 +277,7 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 	}
 }
 
-// TestAdminsAreAskedAnew: a change of members drops the cached admins, whether it is a promotion or
-// a demotion.
+// TestAdminsAreAskedAnew: a promotion or a demotion drops the chat's cached admins.
 func TestAdminsAreAskedAnew(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

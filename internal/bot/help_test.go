@@ -59,7 +59,8 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// TestShortHelp: the first page in groups fits on a phone's screen without scrolling.
+// TestShortHelp: in all languages, the first page in groups is short enough to fit on a phone's
+// screen.
 func TestShortHelp(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {

@@ -76,8 +76,8 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, w words, send func(not
 	}
 }
 
-// TestTheLongestMatchFits: all sizes of sides fit. Larger sides are not listed in full, so the
-// largest match need not have the longest text.
+// TestTheLongestMatchFits: notices about a match fit with the longest names, for several sizes of
+// sides. Large sides are not listed in full, so the largest match need not have the longest text.
 func TestTheLongestMatchFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestMatchFits)
@@ -103,7 +103,7 @@ func testTheLongestMatchFits(t *testing.T, w words, send func(notice.Notice) bot
 	}
 }
 
-// TestTheLongestSummaryFits: results that do not fit are counted.
+// TestTheLongestSummaryFits: a summary counts the results that do not fit.
 func TestTheLongestSummaryFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
@@ -119,7 +119,8 @@ func TestTheLongestSummaryFits(t *testing.T) {
 	})
 }
 
-// TestTheLongestNotRecordedFits: results that are not listed are counted.
+// TestTheLongestNotRecordedFits: the notice of rejected results counts those that do not fit. The
+// questions about corrections fit too.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestNotRecordedFits)
@@ -159,7 +160,8 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 	}
 }
 
-// TestTheLongestQuestionFits covers questions about a report, and their messages after the answer.
+// TestTheLongestQuestionFits: questions about a report fit, and so do the messages that replace
+// them after the answer.
 func TestTheLongestQuestionFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, func(t *testing.T, _ words, send func(notice.Notice) botsim.Message) {
@@ -205,7 +207,8 @@ func TestCallbackAnswer(t *testing.T) {
 	}
 }
 
-// TestTheLongestTopFits: the top places fit into a message, even as a table.
+// TestTheLongestTopFits: the largest number of top places fits into a message with the longest
+// names, even as a table.
 func TestTheLongestTopFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

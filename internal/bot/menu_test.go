@@ -11,8 +11,8 @@ import (
 	"elobot/internal/catalog"
 )
 
-// TestTheMenus: Telegram gets the menus of members, admins and private chats in each language, with
-// the commands in docs/commands.md.
+// TestTheMenus: PublishMenus sends Telegram the menus of members, admins and private chats in each
+// language.
 func TestTheMenus(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -29,7 +29,7 @@ func results(first, count int, names ...string) []notice.Notice {
 	return all
 }
 
-// to sets the addressees of a message's items, in turn.
+// to sets the addressees of a message's items, in order.
 func to(m outbox.Message, addressees ...string) outbox.Message {
 	for i, name := range addressees {
 		m.Items[i].Addressee = name
@@ -38,7 +38,6 @@ func to(m outbox.Message, addressees ...string) outbox.Message {
 	return m
 }
 
-// goldenSummaries are summaries of results.
 func goldenSummaries() map[string]notice.Notice {
 	summary := func(count, answers int, named ...notice.Notice) ranking.ResultsSummary {
 		n := ranking.ResultsSummary{Count: count, Answers: answers}
@@ -130,8 +129,8 @@ func TestMergeGolden(t *testing.T) {
 	}
 }
 
-// TestAddresseesAreNamedOnce: in every language, an answer starts with the name of the person that
-// it is for.
+// TestAddresseesAreNamedOnce: in every language, an answer in a merged message names its addressee
+// once, at the beginning.
 func TestAddresseesAreNamedOnce(t *testing.T) {
 	t.Parallel()
 	for name, n := range goldenNotices(t) {
@@ -150,8 +149,8 @@ func TestAddresseesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// TestLines: a notice has a short form of limited length that needs no buttons, or it is sent
-// alone.
+// TestLines: each notice is always sent alone, or has a line of limited length that needs no
+// buttons.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	notices := goldenNotices(t)

@@ -10,9 +10,9 @@ import (
 	"elobot/internal/intake"
 )
 
-// TestMigration: when a group becomes a supergroup, the router reports the move, regardless of the
-// order in which the messages in both chats and the update about the bot's membership arrive, even
-// between commands.
+// TestMigration: when a group becomes a supergroup, the router reports the move for both service
+// messages, even between commands. The messages and the update about the bot's membership may
+// arrive in any order.
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	const moved, added = "move", "added greeting {}"

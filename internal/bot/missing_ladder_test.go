@@ -10,7 +10,8 @@ import (
 )
 
 // TestMissingLadder: if a report names a game that has no ladder, the bot asks which ladder is
-// meant, even after other questions, and records the match in the ladder of the pressed button.
+// meant, even if it asks other questions too. It records the match in the ladder of the pressed
+// button.
 func TestMissingLadder(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -50,9 +51,9 @@ func TestMissingLadder(t *testing.T) {
 	}
 }
 
-// TestLadderOfTheGame: a game means the ladder with that word in its name, unless several have it.
-// The question about a game covers all lines. A person whose username is the name of a game is not
-// a game.
+// TestLadderOfTheGame: a game means the ladder with that word in its name, unless several ladders
+// have it. The bot also asks about an unknown game in a later line. A word that is a player's
+// username means the player, not the game.
 func TestLadderOfTheGame(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)

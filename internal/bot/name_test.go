@@ -24,7 +24,7 @@ import (
 
 const (
 	family = "👨‍👩‍👧‍👦" // seven runes with joiners
-	// A flag with its tag sequence.
+	// england is a flag that consists of a black flag and tags.
 	england = "\U0001F3F4\U000E0067\U000E0062\U000E0065\U000E006E\U000E0067\U000E007F"
 	accent  = "\u0301"
 )
@@ -296,7 +296,7 @@ func TestNamesStayText(t *testing.T) {
 	})
 }
 
-// withName returns notices with the name in all places.
+// withName returns notices of several kinds with this name in all places that have one.
 func withName(raw string) []notice.Notice {
 	n := ranking.Name{Name: raw, Mark: raw}
 	if raw == "" {
@@ -334,7 +334,7 @@ func withName(raw string) []notice.Notice {
 	}
 }
 
-// longestNames are the longest possible names, each long in its own way.
+// longestNames has the longest possible names, by characters, by UTF-16 units or in HTML.
 var longestNames = []string{
 	strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
 	strings.Repeat("@", 64),
@@ -368,8 +368,8 @@ func TestTheLongestRankingFits(t *testing.T) {
 	}
 }
 
-// TestSimulatorSeesLinksInNames: the tests above can fail, because without showText the simulator
-// marks the same names.
+// TestSimulatorSeesLinksInNames: the simulator marks links and the like in names that are not
+// passed through showText, so the tests above can fail.
 func TestSimulatorSeesLinksInNames(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{"@bob", "/start", "#tag", "$USD", "t.me/x", "https://evil.example", "a@b.com"} {

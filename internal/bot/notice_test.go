@@ -9,7 +9,7 @@ import (
 )
 
 // TestPurposes: the outcomes of commands and the answers to questions have different purposes,
-// because answers expire and outcomes do not.
+// because answers expire sooner.
 func TestPurposes(t *testing.T) {
 	t.Parallel()
 	for purpose, notices := range map[notice.Purpose][]notice.Notice{

@@ -93,8 +93,7 @@ func TestTeamTurns(t *testing.T) {
 	w.expect("once the /teams is gone", unknownButton)
 }
 
-// TestTeamWizardReplies: the numbers of a typed score belong to the teams, in the order of the
-// teams.
+// TestTeamWizardReplies: the first number of a typed score belongs to the first team of the wizard.
 func TestTeamWizardReplies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -16,8 +16,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestQuestionsAboutPeople: a question may name players, mention them or reply to them. The bot
-// never guesses.
+// TestQuestionsAboutPeople: a question may name players, mention them or reply to them. If a name
+// is unclear, the bot asks instead of guessing.
 func TestQuestionsAboutPeople(t *testing.T) {
 	t.Parallel()
 	people := []command.Person{
@@ -90,8 +90,8 @@ func TestUnclearNamesGoOn(t *testing.T) {
 	}
 }
 
-// TestButtonsOfPlayers: the buttons of a page replace it in its message, for any member who presses
-// them.
+// TestButtonsOfPlayers: any member may press the buttons below a player's page or the records, and
+// the answer replaces the message.
 func TestButtonsOfPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -141,7 +141,8 @@ func (p *post) pageOf(t *testing.T, shown botsim.Message, n notice.Notice) outbo
 	return m
 }
 
-// TestTheLongestPageFits: a player's page fits with the longest names, even as a table.
+// TestTheLongestPageFits: the views of players and the records fit with the longest names, even as
+// tables.
 func TestTheLongestPageFits(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -19,7 +19,7 @@ import (
 
 const unknownButton = `answer refusal {"code":"unknown_button"}`
 
-// card returns a message of the bot with a button.
+// card posts a message of the bot that looks like a match's card, but has no buttons.
 func (w *world) card(in *botsim.Chat, thread int) botsim.Message {
 	w.t.Helper()
 	return in.Post(botsim.Post{From: w.sim.Bot(), Text: "Alice beat Bob 3:1", ThreadID: thread})
@@ -60,8 +60,8 @@ func TestPress(t *testing.T) {
 	}
 }
 
-// TestPressBelowAnAnonymousMessage: the sender of a message is not the person who presses its
-// button.
+// TestPressBelowAnAnonymousMessage: the sender of a press is the user who pressed, not the sender
+// of the message.
 func TestPressBelowAnAnonymousMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -7,7 +7,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestPressPrompt: a press names its prompt, so it works below any copy of the prompt's message.
+// TestPressPrompt: the data of a press identifies the prompt, so the press works below any copy of
+// the prompt's message.
 func TestPressPrompt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

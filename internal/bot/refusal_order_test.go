@@ -36,9 +36,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestRefusalOrder: of all reasons to refuse a command, the bot always gives the same one. The
-// scripts and the expected answers are in testdata/refusal_order.txt, whose head describes them.
-// -update writes the file.
+// TestRefusalOrder: if there are several reasons to refuse a command, the bot always gives the same
+// one. The scripts and the expected answers are in testdata/refusal_order.txt, whose head describes
+// them. -update writes the file.
 func TestRefusalOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join("testdata", "refusal_order.txt")
@@ -81,22 +81,22 @@ type scripted struct {
 	wrote         map[string]fields // last /match by person
 	posted        []fields          // messages of the bot
 	update        fields            // the last update
-	adminsUnknown bool              // Telegram does not tell who is an admin
+	adminsUnknown bool              // Telegram does not answer who is an admin
 }
 
 const (
 	// scriptResults is how many results the bot records per person and minute.
 	scriptResults = 5
-	// scriptPace is the time between two steps. It is so long that a person sends too many results
-	// only in a step meant for that.
+	// scriptPace is the time between two steps. It is long enough that only the step "has sent too
+	// many" exceeds a limit.
 	scriptPace = 15 * time.Second
 )
 
 // unknownData is the data of a button that the bot does not have.
 const unknownData = "1zz:"
 
-// scriptCast are the members of the group. The first is its admin. Dave and Erin have not written
-// in it.
+// scriptCast lists the members of the group. The first one is its admin. Dave and Erin have not yet
+// written in it.
 var scriptCast = []string{"Alice", "Bob", "Carol", "Dave", "Erin"}
 
 // newScripted returns the group of the script with this number.

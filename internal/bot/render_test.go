@@ -257,7 +257,8 @@ func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 	}
 }
 
-// TestFreeForAllsAreRefusedInOneSentence: a free-for-all has no form that could say what is meant.
+// TestFreeForAllsAreRefusedInOneSentence: the answer to a free-for-all is one sentence, without a
+// form to copy, because no form fits.
 func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {

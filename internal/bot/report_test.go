@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// TestReports: the messages of members lead to the right service calls.
+// TestReports: reports with names, notes and several results lead to the right service calls.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -57,9 +57,9 @@ func TestNamesInAGroupWithoutPlayers(t *testing.T) {
 	}
 }
 
-// TestPlayersAreReadOnlyForNames: the group is not read for a report that mentions all its players,
-// even if it contains small talk. A player whose name is such a word is still found if nothing else
-// makes sense.
+// TestPlayersAreReadOnlyForNames: the group's players are not read for a report that mentions all
+// its players, even if it contains small talk. A player whose name is a word of small talk is still
+// found if the report makes no sense otherwise.
 func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -88,8 +88,8 @@ func TestPlayersAreReadOnlyForNames(t *testing.T) {
 	}
 }
 
-// TestWizardReplies: a reply to a wizard is an answer if the person whom the wizard asks sends it.
-// A reply to any other message is not.
+// TestWizardReplies: a reply to a wizard is an answer if the wizard asks its sender. Replies to
+// other messages are ignored.
 func TestWizardReplies(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
@@ -135,7 +135,7 @@ func TestWizardReplies(t *testing.T) {
 	}
 }
 
-// promptNine is a prompt in the form in which its buttons name it.
+// promptNine is a prompt's reference as its buttons contain it.
 var promptNine = ranking.PromptRef{ID: 9, Tag: "Aa0_-zZ9"}
 
 // TestOpponentWhoIsNotInTheLadder: the opponent of a wizard need not be a player, and may share a
@@ -150,7 +150,7 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }
 
-// TestQuestionsTellPeopleApart: the buttons tell people with the same name apart.
+// TestQuestionsTellPeopleApart: the buttons distinguish people with the same name by their marks.
 func TestQuestionsTellPeopleApart(t *testing.T) {
 	t.Parallel()
 	n := ranking.ReportPrompt{Doubt: command.DoubtName, Options: []ranking.ReportOption{

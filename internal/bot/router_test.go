@@ -39,7 +39,7 @@ type call struct {
 
 	malformed string // command of an answer
 	ambiguous command.Report
-	offer     int64 // message of an accepted offer
+	offer     int64 // message of the pressed button, for an accepted offer or a page
 
 	from, to ranking.ExternalChatID // of MoveChat only
 }
@@ -161,8 +161,8 @@ func (f *fakeRankings) add(c call) error {
 	return f.err
 }
 
-// asked returns the argument of an Answerer. It has the group's people only if the command may name
-// them.
+// asked returns what a question gets from the service. It has the group's people only if the
+// command may name them.
 func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	a := ranking.Asked{Origin: o}
 	for _, p := range f.everybody(o) {
@@ -767,8 +767,8 @@ func TestOrigin(t *testing.T) {
 	})
 }
 
-// TestKeyWithoutMessageID: the key of a message without an id comes from its update or, without an
-// update id, from text, sender, chat and date.
+// TestKeyWithoutMessageID: the key of a message without an id is built from the update's id.
+// Without that, it is built from the text, the sender, the chat and the date.
 func TestKeyWithoutMessageID(t *testing.T) {
 	t.Parallel()
 	const template = `{"update_id":%d,"message":{"message_id":0,"date":%d,"chat":{"id":%d,"type":"supergroup"},` +
@@ -943,7 +943,8 @@ func TestMessagesOfNoPersonAreIgnored(t *testing.T) {
 	}
 }
 
-// TestWrittenAsAChannel: a person who writes as a channel learns why a command does nothing.
+// TestWrittenAsAChannel: the bot tells a person who writes a command as a channel why it does
+// nothing.
 func TestWrittenAsAChannel(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -963,7 +964,8 @@ func TestWrittenAsAChannel(t *testing.T) {
 	}
 }
 
-// TestCaptions: the caption of a photo is read like a text, even if it is edited.
+// TestCaptions: the caption of a photo is read like a text, and so is its edit. If there is a text,
+// the caption is ignored.
 func TestCaptions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1002,8 +1004,8 @@ func TestFieldsThatAreNull(t *testing.T) {
 	w.expect("null", "match @alice @bob 3:1")
 }
 
-// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Updates
-// of kinds that the bot does not allow may still arrive if they are older than its first request.
+// TestOtherKindsOfUpdatesAreIgnored: a valid message in another kind of update is ignored. Such an
+// update may still arrive if it is older than the bot's first request.
 func TestOtherKindsOfUpdatesAreIgnored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1066,8 +1068,8 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInARepliedMessage: unknown content of the message replied to does not matter.
-// The library's types would reject the whole update, so this package has types of its own.
+// TestUnknownThingsInARepliedMessage: unknown content of the replied-to message does not matter.
+// The types of the Telegram library would reject the whole update.
 func TestUnknownThingsInARepliedMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -1134,7 +1136,6 @@ func FuzzRouter(f *testing.F) {
 		if err != nil && !errors.Is(err, intake.ErrUnreadable) {
 			t.Fatalf("error %v", err)
 		}
-		// An edited /match also asks for an offer.
 		offers := len(rankings.calls) == 2 && rankings.calls[0].method == "match" && rankings.calls[1].method == "offer"
 		if len(rankings.calls) > 1 && !offers || err != nil && len(rankings.calls) > 0 {
 			t.Fatalf("calls %v, error %v", rankings.calls, err)

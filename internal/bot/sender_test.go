@@ -188,7 +188,8 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	}
 }
 
-// TestFailures covers the kinds of failures of new messages, for all error responses.
+// TestFailures: each failed response to a new message leads to the right kind of failure, without a
+// second request.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {
@@ -266,7 +267,8 @@ func failureOf(t *testing.T, err error) *outbox.Failure {
 	return failure
 }
 
-// TestTrueRefusals covers refusals that the simulator produces by itself.
+// TestTrueRefusals: the simulator refuses messages to chats that the bot may not write to, without
+// an injected fault.
 func TestTrueRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -533,7 +535,8 @@ func TestTheSecondFailureCounts(t *testing.T) {
 	}
 }
 
-// TestTrueSimplifications covers simplifications that the simulator requires by itself.
+// TestTrueSimplifications: a message to a closed or unknown topic goes to General, without an
+// injected fault.
 func TestTrueSimplifications(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*botsim.Chat, botsim.Message) int64{

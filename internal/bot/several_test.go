@@ -154,7 +154,8 @@ func TestSeveralThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFailuresOfSeveral: any other failure applies to all items, and none is sent alone.
+// TestFailuresOfSeveral: unless Telegram refuses the content of a merged message, a failure applies
+// to all its items, and none is sent alone.
 func TestFailuresOfSeveral(t *testing.T) {
 	t.Parallel()
 	for kind, f := range map[outbox.FailureKind]botsim.Fault{
@@ -228,7 +229,7 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestAnEditNamesAllThatWereNamed: a full message has room for amendments of all its results.
+// TestAnEditNamesAllThatWereNamed: a full message has room to correct or undo all its results.
 func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	t.Parallel()
 	team := []string{"Ann", "Ben", "Cem", "Dora"}
@@ -270,7 +271,7 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	}
 }
 
-// TestAnEditThatHasNoRoomCounts: if lines grow, the results that no longer fit are counted.
+// TestAnEditThatHasNoRoomCounts: an edit counts the results that do not fit.
 func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	t.Parallel()
 	edit := messageOf(t, 1, results(100, 60, longestNames[0], longestNames[1])...)
@@ -284,7 +285,7 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 
 var idPattern = regexp.MustCompile(`70\d{4}`)
 
-// TestEverythingIsSentOnce: all waiting items are sent once, in as many messages as they need.
+// TestEverythingIsSentOnce: each waiting item is sent once, in as many messages as necessary.
 func TestEverythingIsSentOnce(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)
@@ -316,7 +317,7 @@ func TestEverythingIsSentOnce(t *testing.T) {
 			}
 			before := sim.CallCount("sendMessage")
 			covered, text := deliverSome(testContext(t), rt, sim, sender, group, m)
-			// Counts have a comma.
+			// Some ids are formatted with a comma.
 			text, _, _ = strings.Cut(strings.ReplaceAll(text, "700,", "700"), "\nUndo a match: ")
 			got = append(got, idPattern.FindAllString(text, -1)...)
 			waiting = waiting[covered:]
@@ -330,7 +331,8 @@ func TestEverythingIsSentOnce(t *testing.T) {
 	})
 }
 
-// deliverSome is deliver for several items. It returns the text, and how many items it covers.
+// deliverSome is deliver for several items. It returns how many of them the message covers, and its
+// text.
 func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message) (int, string) {
 	t.Helper()
 	spy := &receipts{Sender: s}
@@ -353,8 +355,8 @@ func (r *receipts) Send(ctx context.Context, m outbox.Message, begin outbox.Begi
 	return r.last, err
 }
 
-// TestTheContextEndsBetweenTwoTries: the rejected message was not sent, but the second try may have
-// been.
+// TestTheContextEndsBetweenTwoTries: if the context ends before the second try, no message was
+// sent. If it ends during the second try, the outcome is unknown.
 func TestTheContextEndsBetweenTwoTries(t *testing.T) {
 	t.Parallel()
 	for description, covered := range map[string]int{

@@ -101,8 +101,8 @@ func TestTableRefused(t *testing.T) {
 	}
 }
 
-// TestTableNotAtFault: if the request fails for another reason, no text follows a message that may
-// have been sent, and nothing is remembered.
+// TestTableNotAtFault: if the request fails for another reason, the text is not sent after a table
+// that may have been sent, and no refusal is remembered.
 func TestTableNotAtFault(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -53,8 +53,8 @@ func TestTurnPage(t *testing.T) {
 	}
 }
 
-// TestStartSeason: the button that starts a season works for PromptWindow, as the buttons of other
-// prompts do.
+// TestStartSeason: the button that starts a season works for PromptWindow, like the buttons of
+// other prompts.
 func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -113,7 +113,7 @@ func TestRankingTurn(t *testing.T) {
 	}
 }
 
-// pageOf57 is a page of a ranking of 57 players.
+// pageOf57 returns a page of a ranking of 57 players.
 func pageOf57(number int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Table tennis", Page: number, Total: 57, Asker: 1001}
 	for i := range min(10, 57-10*(number-1)) {

@@ -33,8 +33,9 @@ import (
 	"elobot/internal/telegram"
 )
 
-// situationsOn lists, by table in testdata/tables, the situations whose rows TestTables judges:
-// those in which no row of any language is wrong, and differs.txt has each row that is not right.
+// situationsOn maps the tables in testdata/tables to the situations whose rows TestTables judges.
+// In these situations, no row of any language is wrong, and differs.txt has each row that is not
+// right.
 var situationsOn = map[string]string{
 	"dates":   all40,
 	"draws":   all40,
@@ -68,8 +69,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete: each table has forty rows in each language, and expects what the test can
-// compare.
+// TestTablesAreComplete: each table has forty rows in each language, and only expectations that
+// TestTables can compare.
 func TestTablesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/tables/*.txt")
@@ -107,7 +108,8 @@ func TestTablesAreComplete(t *testing.T) {
 	}
 }
 
-// TestDateWithYear: a date in another year is not today, so the bot asks about it.
+// TestDateWithYear: the bot records a report with today's date, and asks about any other date, such
+// as the same day of another year.
 func TestDateWithYear(t *testing.T) {
 	t.Parallel()
 	w := englishTyping(t)
@@ -317,8 +319,8 @@ type setting struct {
 	replies bool     // the message replies to one from Bob
 }
 
-// settingsOfTables are the settings described in the heads of the tables. Where @dve is known, he
-// joined before there was a Dave.
+// settingsOfTables has the settings described in the heads of the tables. In a setting with @dve,
+// that person joined before Dave.
 var settingsOfTables = map[string]setting{
 	"one": {}, "base": {},
 	"onenamed": {ladders: []string{"tennis"}},
@@ -339,7 +341,7 @@ var settingsOfTables = map[string]setting{
 	"season25": {sql: `UPDATE seasons SET name = '2025' WHERE group_id = $1`, last: []string{"/season new"}},
 }
 
-// typing sends the messages of members in one language.
+// typing sends the messages of a group's members in one language.
 type typing struct {
 	t        *testing.T
 	pool     *pgxpool.Pool
@@ -428,8 +430,8 @@ func (h *hall) account(of int) fields {
 
 var tokens = regexp.MustCompile(`%\d+|@\w+`)
 
-// say handles a message of Alice. In the text, %1 is the account of Bob, and so on. With @dve at
-// the front, he is the sender.
+// say handles a message of Alice. In the text, %1 stands for the account of Bob, %2 for Carol, and
+// so on. A text that begins with @dve is sent by that person.
 func (h *hall) say(text string, to fields) spoken {
 	h.t.Helper()
 	from := h.account(0)
@@ -600,8 +602,8 @@ func (s spoken) question(h *hall) question {
 	return question{to: s.to}
 }
 
-// result is a match as the tables write it: the winner on the left, and in a draw the side whose
-// name comes first.
+// result is a match in the notation of the tables: the winner on the left, and in a draw the side
+// whose name sorts first.
 type result struct {
 	sides  [2]string
 	isDraw bool
@@ -657,8 +659,8 @@ func readResult(text string) (r result, ok bool) {
 	return r.turned(), true
 }
 
-// recorded returns the recorded matches as the cards show them, and checks that they are stored
-// like that.
+// recorded returns the recorded matches as their cards show them, and checks that they are stored
+// in the same way.
 func (h *hall) recorded(s spoken) (all []result) {
 	h.t.Helper()
 	for i, item := range s.items {
@@ -721,7 +723,7 @@ func (h *hall) recorded(s spoken) (all []result) {
 	return all
 }
 
-// leaf is what the last press of an answer records.
+// leaf has the results that the last press of an answer records.
 type leaf []result
 
 // outcome is what happens after a message.
@@ -761,7 +763,8 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	return o
 }
 
-// census returns the known people of the group, and the number of matches that count.
+// census returns the usernames of the group's players, and the numbers of seats in seasons and of
+// matches that count.
 func (h *hall) census() (all string) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(h.t.Context(), `
@@ -878,7 +881,7 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 	}
 }
 
-// askedAs judges a row that expects a question: its buttons must lead to what the row says.
+// askedAs judges a row that expects a question. Its buttons must lead to what the row says.
 func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 	what, options, _ := strings.Cut(asked, ": ")
 	var meant []result // recorded by a press, if the note has it
@@ -999,8 +1002,8 @@ func (o outcome) refusedAs(rest string) string {
 	return right(strings.Contains(text, quoted) && !isForeign)
 }
 
-// sinces are the starts of the periods that an answer covers, by the last word of a row's
-// expectation.
+// sinces maps the last word of a row's expectation to the start of the period that the answer must
+// cover.
 var sinces = map[string]string{"today": "2026-11-28T00:00:00+01:00", "week": "2026-11-23T00:00:00+01:00"}
 
 // answersAs judges a row that expects an answer to a member's question.

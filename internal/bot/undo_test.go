@@ -90,7 +90,8 @@ func TestUndoAndFixInAPrivateChat(t *testing.T) {
 	}
 }
 
-// TestUndoInReplyToAButton: the button of a card names the match, if the card is this bot's own.
+// TestUndoInReplyToAButton: the button of the replied-to card identifies the match, if this bot
+// sent the card.
 func TestUndoInReplyToAButton(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -129,8 +130,8 @@ func keyboard(data ...string) any {
 	return map[string]any{"inline_keyboard": []any{row}}
 }
 
-// TestUndoAndFixAsReplies: the command may reply to the card or to the /match, which the service
-// tells apart. A number takes precedence.
+// TestUndoAndFixAsReplies: the command may reply to any message; the service finds out whether it
+// is a card or a /match. A number takes precedence.
 func TestUndoAndFixAsReplies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -159,8 +160,8 @@ func TestUndoAndFixAsReplies(t *testing.T) {
 	w.expect("a reply to what is not there any more", "undo last")
 }
 
-// TestAmendmentInATopic: in a topic, every message may look like a reply to the creation of the
-// topic.
+// TestAmendmentInATopic: in a topic, a message that seems to reply to the creation of the topic
+// counts as no reply.
 func TestAmendmentInATopic(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -188,8 +189,8 @@ func TestThePersonWhoTakesBackIsTheSender(t *testing.T) {
 	}
 }
 
-// TestFixAlone: a bare /fix asks for the score of a match, and a reply to the question gives it.
-// The question's button undoes the match.
+// TestFixAlone: a bare /fix asks for the right score of a match, and a reply to the question gives
+// it. The question's button undoes the match.
 func TestFixAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -32,7 +32,7 @@ func TestReadUpdate(t *testing.T) {
 	}
 }
 
-// TestDatesOfUpdates: an edit has its own date, and a press has none.
+// TestDatesOfUpdates: an update with an edit has the date of the edit, and a press has none.
 func TestDatesOfUpdates(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]int64{

@@ -56,8 +56,8 @@ func TestWebButton(t *testing.T) {
 	}
 }
 
-// TestWebLinkIsSent: /web gives the link, or the setting that the operator must make, in all
-// languages.
+// TestWebLinkIsSent: in all languages, /web gives the link, or names the setting that the operator
+// has to make.
 func TestWebLinkIsSent(t *testing.T) {
 	t.Parallel()
 	board := ranking.WebShown{Web: &ranking.WebBoard{Group: 3}}

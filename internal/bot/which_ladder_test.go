@@ -38,7 +38,7 @@ type club struct {
 	last   int64 // id of the last message or press
 }
 
-// answers are the bot's answers to a command, with their place.
+// answers is what the bot answers to a message or a press.
 type answers struct {
 	ladder string // in the first notice that names one
 	items  []outbox.Item
