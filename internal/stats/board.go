@@ -15,11 +15,11 @@ const BoardRows = MaxPlaces
 // Board is the content of a ladder's board, read when it is sent. All names are filled in.
 type Board struct {
 	RankingPage
-	// On reports whether the message is the ladder's board. Otherwise the board was turned off or
-	// moved, and AsOf is the time of the ranking that the message shows last.
+	// On is set if the message is the ladder's board. If not, the board was turned off or moved,
+	// and AsOf is the time of the ranking that the message shows last.
 	On   bool      `json:"on,omitempty"`
 	AsOf time.Time `json:"as_of,omitzero"`
-	// ToPin reports whether to pin the message. A message that a member has unpinned stays
+	// ToPin means that the message is to be pinned. A message that a member has unpinned stays
 	// unpinned.
 	ToPin bool `json:"-"`
 }

@@ -33,7 +33,7 @@ const (
 // Periods returns all periods, shortest first.
 func Periods() []Period { return []Period{Month, ThreeMonths, Year, AllTime} }
 
-// start returns when a period that ends now begins, zero for all time.
+// start returns the time at which a period that ends now begins, zero for all time.
 func (p Period) start(now time.Time) time.Time {
 	switch p {
 	case Month:
@@ -51,8 +51,8 @@ func (p Period) start(now time.Time) time.Time {
 type Chart struct {
 	Ladder  ladder.ID      `json:"of_ladder"`
 	Players []ranking.Name `json:"players"` // the highlighted players, at most MaxCharted
-	// the shortest one to show: if none of the players has played in it, the chart shows the next
-	// longer one in which any of them has
+	// Period is the requested period. If no highlighted player has played in it, the chart shows
+	// the next longer period in which one of them has.
 	Period  Period `json:"period"`
 	ByMatch bool   `json:"by_match,omitempty"`
 	Title   string `json:"title,omitempty"` // of the group; read when the chart is sent
@@ -87,26 +87,27 @@ type Rating struct {
 	Elo   int
 }
 
-// Ratings are the ratings of a chart. A player's first one is the rating before their first match
-// in the period.
+// Ratings holds the ratings of a chart. A player's first rating is the rating before the player's
+// first match in the period.
 type Ratings struct {
 	Title   string     // of the group
 	Period  Period     // the period covered
 	Players [][]Rating // of the highlighted players, in their order
-	Elos    []*int     // their ratings now; nil for a player who has never played
+	Elos    []*int     // their current ratings; nil without a match in the season
 	Others  [][]Rating // of all other players
 	Seasons []SeasonStart
 }
 
 // SeasonStart marks where a season begins among the matches of a chart. A player's first rating in
-// it is the one before their first match.
+// the season is the rating before the player's first match there.
 type SeasonStart struct {
 	Number int
 	At     time.Time // when it began
 	Match  int       // the number of its first match
 }
 
-// levelLines gives highlighted players without a match on the chart a level line at their rating.
+// levelLines gives each highlighted player without a match on the chart one rating at the
+// beginning, for a level line. It does nothing if no player has a match on the chart.
 func (r Ratings) levelLines() {
 	var firsts []Rating
 	for _, points := range slices.Concat(r.Players, r.Others) {
@@ -170,7 +171,7 @@ func (q PlayerChartQuestion) answer(ctx context.Context, s *Service, a ranking.A
 	return s.chart(ctx, a.Ladder, Month, []ladder.PlayerID{q.Player})
 }
 
-// SameChartQuestion asks for the same chart with another period or axis.
+// SameChartQuestion asks for a chart that was shown before with another period or axis.
 type SameChartQuestion struct {
 	ofNobody
 	Chart
@@ -199,8 +200,9 @@ func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, pl
 }
 
 // chartOfFirst returns the chart of the first players of the ranking. A sender who has played but
-// is not among them replaces the last one. If the ranking hides all players as inactive, they are
-// charted all the same.
+// is not among them is added, in place of the last one if there are MaxCharted. If the ranking
+// hides all players as inactive, they are charted all the same. Without any players, it returns the
+// empty ranking.
 func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Period) (notice.Notice, error) {
 	o, l := a.Origin, a.Ladder
 	page, err := s.store.Ranking(ctx, l.ID, o.Sender, RankingQuestion{Places: MaxCharted}, o.SentAt)
@@ -224,9 +226,9 @@ func (s *Service) chartOfFirst(ctx context.Context, a ranking.Asked, period Peri
 	return chartOf(l, period, players), nil
 }
 
-// Ratings returns the current ratings of a chart, for its period or the next longer one in which
-// any of the highlighted players has played. A highlighted player whose matches are all outside of
-// that period has one rating, at the beginning of the chart.
+// Ratings returns the ratings of a chart for its period, or for the next longer period in which a
+// highlighted player has played. A highlighted player whose matches are all outside of that period
+// has one rating, at the beginning of the chart.
 func (s *Service) Ratings(ctx context.Context, n Chart, now time.Time) (Ratings, error) {
 	var r Ratings
 	for _, period := range Periods()[max(0, slices.Index(Periods(), n.Period)):] {

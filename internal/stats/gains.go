@@ -13,10 +13,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Gains shows who has gained the most in a current span of time.
+// Gains shows who has gained the most in the current day, week or month.
 type Gains struct {
 	Title string `json:"title"` // of the group
-	// the first instant of the span; stored notices have this key even if the span is not a month
+	// Since is the first instant of the span. Its JSON name is month for every span, because stored
+	// notices have it.
 	Since time.Time `json:"month"`
 	Rows  []GainRow `json:"rows"` // at most MaxPlaces
 }

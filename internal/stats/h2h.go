@@ -33,7 +33,7 @@ type HeadToHead struct {
 	// ten-thousandths.
 	Ratings  [2]int `json:"ratings"`
 	Expected int    `json:"expected"`
-	// Stranger is whichever of the two has not joined the ladder. Then the rest is zero.
+	// Stranger is one of the two who has not joined the ladder, zero if both have.
 	Stranger ranking.Name `json:"stranger,omitzero"`
 	// Back is the player whose page led to the comparison, 0 for none.
 	Back ladder.PlayerID `json:"back,omitempty"`
@@ -58,7 +58,7 @@ func (n HeadToHead) Points() string {
 // Meet sums up the meetings, which are ordered by number.
 func (n *HeadToHead) Meet(meetings []ladder.Match) {
 	meetings = slices.DeleteFunc(meetings, func(m ladder.Match) bool {
-		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // A and B may be from before a merge
+		return !m.Has(n.A.Player) || !m.Has(n.B.Player) // A and B may have been read before a merge
 	})
 	all := ladder.SummaryOf(n.A.Player, meetings)
 	var teams ladder.Summary

@@ -7,7 +7,6 @@ import (
 	"elobot/internal/ranking"
 )
 
-// refOf returns a reference to a match.
 func refOf(m *ladder.Match) MatchRef { return MatchRef{Number: m.Number, At: m.PlayedAt} }
 
 // scoreFor returns the score of a match from a side's point of view.
@@ -29,7 +28,7 @@ func opponentsOf(m *ladder.Match, side int) (names []ranking.Name) {
 	return names
 }
 
-// upsetOf returns the upset at a player's peak, nil for none.
+// upsetOf returns the upset in which the player reached the peak p, nil if there is none.
 func upsetOf(p ladder.Peak, player ladder.PlayerID) *Upset {
 	if p.In == nil {
 		return nil

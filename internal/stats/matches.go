@@ -17,7 +17,7 @@ type MatchPage struct {
 	Rows  []MatchRow `json:"rows"`  // at most PageRows
 	Newer bool       `json:"newer,omitempty"`
 	Older bool       `json:"older,omitempty"` // there are matches older than those on the page
-	Since time.Time  `json:"since,omitzero"`  // older matches are left out; zero for none
+	Since time.Time  `json:"since,omitzero"`  // earlier matches are left out; zero for no limit
 }
 
 var _ = notice.Register[MatchPage](notice.Kind{Name: "match_page", Purpose: notice.Answer, Alone: true})
@@ -39,33 +39,35 @@ type MatchRow struct {
 	Played time.Time         `json:"played"`
 	Sides  [2][]ranking.Name `json:"sides"` // in the order of its card
 	Score  [2]int            `json:"score"`
-	// the score before the last fix; the same as Score if only the sets changed
+	// Was is the score before the last fix, nil without a fix. It equals Score if only the sets
+	// changed.
 	Was    *[2]int `json:"was,omitempty"`
 	Undone bool    `json:"undone,omitempty"` // it does not count
-	// Change is the rating change of the player whose history it is, nil if the match does not
-	// count.
+	// Change is the rating change of the player whose history is shown. It is nil if the match does
+	// not count, and on a page of a group's matches.
 	Change *int `json:"change,omitempty"`
 }
 
 // Paging selects a page of matches. The zero Paging is the first page, with the newest matches.
 type Paging struct {
-	// Key is the match next to the page, 0 for none: the match's number on a page of a group's
-	// matches, its MatchID on a page of a player's.
+	// Key identifies the match next to the page, 0 for none. It is the match's number on a page of
+	// a group's matches, and its MatchID on a page of a player's matches.
 	Key int64
 	// Newer selects the matches newer than Key rather than the older ones.
 	Newer bool
 	// Page is the number of the page, from 1, if there is no Key.
 	Page int
-	// Since limits the page to matches from that instant on, and Until to those before it. If Since
-	// is zero, Until is ignored.
+	// Since and Until limit the page to matches played at Since or later, and before Until. If
+	// Since is zero, Until is ignored.
 	Since, Until time.Time
 }
 
 // MatchesCommand is /matches, as in "/matches", "/matches 2", "/matches today", and
 // "/matches @bob", which is like "/history @bob".
-type MatchesCommand struct{ Match notice.Notice } // answers a sender who reports a result with it
+type MatchesCommand struct{ Match notice.Notice } // the answer to a result reported with /matches
 
-// isOfGroup reports whether a /matches asks for matches of the group, and for which.
+// isOfGroup reports whether a /matches command asks for matches of the group, and returns the
+// question.
 func (MatchesCommand) isOfGroup(said command.Command) (q MatchesQuestion, ok bool) {
 	asked := command.ParseQuestion(said)
 	ok = asked == (command.Question{Number: asked.Number, Span: asked.Span}) && asked.Span != command.Year
@@ -89,7 +91,7 @@ func (m MatchesCommand) meant(said command.Command, a ranking.Asked) (Question, 
 	return HistoryQuestion{Who: who}, unclear
 }
 
-// MatchesQuestion asks for a page of a player's matches, or of the group's if Player is 0.
+// MatchesQuestion asks for a page of a player's matches, or of the group's matches if Player is 0.
 type MatchesQuestion struct {
 	ofNobody
 	Player ladder.PlayerID
@@ -132,8 +134,8 @@ func (HistoryCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return HistoryQuestion{Who: who, At: at}, unclear
 }
 
-// HistoryQuestion asks for a page of a person's matches in the group, or of all its matches without
-// a person. The person may be the sender.
+// HistoryQuestion asks for a page of the matches in the group of the person in Who, who may be the
+// sender. If Who is empty, it asks for a page of all the group's matches.
 type HistoryQuestion struct {
 	ofPeople
 	Who []command.Person // at most one
@@ -152,7 +154,7 @@ func (q HistoryQuestion) answer(ctx context.Context, s *Service, a ranking.Asked
 	}
 	n, err := s.history(ctx, a.Ladder.ID, players[0].ID, q.At)
 	if players[0].ID != senderPlayer(a) {
-		// also for a person who only plays in other groups
+		// a person who only plays in other groups gets a name, too
 		n.Name = ranking.Name{Player: players[0].ID}
 	}
 	return n, err

@@ -2,16 +2,15 @@ package stats
 
 import "elobot/internal/notice"
 
-// MyStandings shows a player's standings in the groups in which they have played, at most
-// MaxGroups.
+// MyStandings shows a player's standings in the ladders of all groups, at most MaxGroups.
 type MyStandings struct {
 	Groups []GroupStanding `json:"groups"`
-	More   int             `json:"more,omitempty"` // number of groups left out
+	More   int             `json:"more,omitempty"` // number of standings left out
 }
 
 var _ = notice.Register[MyStandings](notice.Kind{Name: "my_standings", Purpose: notice.Answer, Alone: true})
 
-// GroupStanding is a player's standing in one of their groups.
+// GroupStanding is a player's standing in a ladder of a group.
 type GroupStanding struct {
 	Title    string `json:"title"`
 	Position int    `json:"position"` // 0 for a player without a place
@@ -23,7 +22,7 @@ type GroupStanding struct {
 	Drawn        int  `json:"drawn"`
 	Lost         int  `json:"lost"`
 	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
-	// the ranking hides the player, who has not played for a while
+	// Inactive means that the ranking hides the player, who has not played for a while.
 	Inactive bool `json:"inactive,omitempty"`
 }
 

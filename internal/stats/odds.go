@@ -19,8 +19,8 @@ type Odds struct {
 	Draws    bool `json:"draws,omitempty"` // the ladder has draws
 	// the number of the ladder's season, 0 for the first one
 	Season int `json:"season,omitempty"`
-	// Margin reports whether a larger margin of victory changes ratings more. The changes here are
-	// for the smallest margin.
+	// Margin is set if a larger margin of victory changes ratings more. The changes here are for
+	// the smallest margin.
 	Margin bool `json:"margin,omitempty"`
 }
 
@@ -104,8 +104,8 @@ func (t TeamsCommand) meant(said command.Command, a ranking.Asked) (Question, no
 	return TeamsQuestion{Players: players, K: max(1, t.K)}, nil
 }
 
-// TeamsQuestion asks for the K-th most even split of the players into teams. There are from
-// ladder.MinSplit to ladder.MaxSplit players, and K is from 1 to their number of ladder.Splits.
+// TeamsQuestion asks for the K-th most even split of Players into teams. Players has from
+// ladder.MinSplit to ladder.MaxSplit elements, and K is from 1 to ladder.Splits of their number.
 type TeamsQuestion struct {
 	ofPeople
 	Players []command.Person

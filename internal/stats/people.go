@@ -27,10 +27,10 @@ const (
 	SamePersonTwo PeopleReason = "same_person" // both are the same person
 )
 
-// UnclearPeople says why it is not clear who a question is about.
+// UnclearPeople explains why it is not clear who a question is about.
 type UnclearPeople struct {
 	Reason  PeopleReason `json:"reason"`
-	Command string       `json:"command"` // the question
+	Command string       `json:"command"` // the name of the command
 	Word    string       `json:"word,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type WhoMeant struct {
 	Doubt  command.Doubt  `json:"doubt"` // DoubtName or DoubtUnknownName
 	Word   string         `json:"word"`  // the name
 	People []ranking.Name `json:"people"`
-	// Picked are the choices made for the unclear names before it.
+	// Picked are the choices made for the unclear names before Word.
 	Picked []ladder.PlayerID `json:"picked,omitempty"`
 }
 
@@ -50,9 +50,9 @@ var _ = notice.Register[WhoMeant](notice.Kind{Name: "who_meant", Purpose: notice
 // NameMe is the alias of /stats that is always about the sender.
 const NameMe = "me"
 
-// meantPeople returns up to most people the question is about: those named, or else the author of
-// the message that it replies to, or else otherwise, if given. If they are not clear, it returns a
-// notice that says why.
+// meantPeople returns up to most people that a question is about: the people named, or else the
+// author of the message it replies to, or else otherwise, unless that is nil. If it is not clear
+// who is meant, it returns a notice that explains why.
 func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()
 	if said.Written == NameMe { // NameMe ignores the replied-to message

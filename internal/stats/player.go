@@ -39,13 +39,12 @@ type PlayerStanding struct {
 	NoDraws      bool `json:"no_draws,omitempty"` // the ladder has no draws
 	// wins in a row, or losses in a row as a negative number
 	Streak int `json:"streak,omitempty"`
-	// Left reports whether the player has left the group. The ranking hides them until they play or
-	// join again.
+	// Left is set if the player has left the group. The ranking hides the player until the next
+	// match or join.
 	Left bool `json:"left,omitempty"`
-	// Inactive reports whether the ranking hides the player because their last match is too long
-	// ago.
+	// Inactive is set if the ranking hides the player because the last match is too long ago.
 	Inactive bool `json:"inactive,omitempty"`
-	// Other reports whether it is shown to another member. Then Name is never zero.
+	// Other is set if the standing is shown to another member. Name is then never zero.
 	Other bool `json:"other,omitempty"`
 	// Season is the season of this standing; nil if the ladder has only one.
 	Season *PlayerSeason `json:"season,omitempty"`
@@ -122,7 +121,7 @@ type PlayerHistory struct {
 // View returns the standing, completed with the parts derived from the matches.
 func (h PlayerHistory) View() PlayerStanding {
 	n, player := h.Standing, h.Standing.Name.Player
-	// the standing may be from before a first match or a merge
+	// the standing may have been read before a first match or a merge
 	s := ladder.SummaryOf(player, h.Matches)
 	last := lastMatches(h.Matches, player, FormMatches)
 	for _, m := range last {

@@ -27,7 +27,7 @@ type RankingCommand struct{ Season SeasonCommand }
 // IsAbout implements ranking.Question.
 func (RankingCommand) IsAbout(said command.Command) bool {
 	q := command.ParseQuestion(said)
-	// "/ranking padel" where padel is the only ladder
+	// as in "/ranking padel" with the name of a game, which means nothing here
 	isFiller := q.Who.Name != "" && command.IsFiller(q.Who.Name)
 	return said.AboutSeason().Name != command.NameSeason && !isFiller && (q.Who != command.Person{} || q.Span == command.Year)
 }
@@ -85,15 +85,15 @@ type RankingPage struct {
 	Own   *Row          `json:"own,omitempty"` // the asker's row, if it is not among Rows
 	// PlaceMatches is how many matches earn a place.
 	PlaceMatches int `json:"place_matches,omitempty"`
-	// Unplaced reports whether fewer than ladder.MinPlaces players have played that many. Then no
-	// player has a place, and newcomers are ranked among the others.
+	// Unplaced is set if fewer than ladder.MinPlaces players have played PlaceMatches matches. No
+	// player has a place then, and newcomers are ranked among the others.
 	Unplaced bool `json:"unplaced,omitempty"`
 	All      bool `json:"all,omitempty"` // it includes players who have not played for a while
 	// Hidden is the number of players who are hidden because they have not played for a while.
 	Hidden int `json:"hidden,omitempty"`
 	// HideDays is how many days without a match hide a player, 0 for never.
 	HideDays int `json:"hide_days,omitempty"`
-	// NoDraws reports whether no player in the ranking has drawn a match.
+	// NoDraws is set if no player in the ranking has drawn a match.
 	NoDraws bool `json:"no_draws,omitempty"`
 	// Season is the number of the ladder's season, 0 for the first one.
 	Season int `json:"season,omitempty"`
@@ -112,7 +112,7 @@ func (p RankingPage) Bounds() (first, last int) {
 	return first, first + len(p.Rows) - 1
 }
 
-// IsNew reports whether the player of a row is a newcomer.
+// IsNew reports whether the player of a row is a newcomer, with too few matches for a place.
 func (p RankingPage) IsNew(r Row) bool { return r.Played() < p.PlaceMatches }
 
 // HasMoved reports whether any row's place has changed.

@@ -22,9 +22,9 @@ type Records struct {
 	Streak *Record `json:"streak,omitempty"`
 	// the highest rating, and the first match that led to it
 	Rating *Record `json:"rating,omitempty"`
-	// the victory over the side rated higher by the most, ladder.MinUpset or more
+	// the victory with the largest rating difference, at least ladder.MinUpset
 	Upset  *UpsetBy `json:"upset,omitempty"`
-	Played *Record  `json:"played,omitempty"` // the most matches; without a match
+	Played *Record  `json:"played,omitempty"` // the most matches; its In is nil
 	// the rivals with the most matches against each other; for all time, only matches of the last
 	// year count
 	Rivalry *RivalryOf `json:"rivalry,omitempty"`
@@ -32,7 +32,7 @@ type Records struct {
 
 var _ = notice.Register[Records](notice.Kind{Name: "records", Purpose: notice.Answer, Alone: true})
 
-// Record is a record of a player.
+// Record is a record of a player. In is the match in which the player reached it, nil for none.
 type Record struct {
 	Name  ranking.Name `json:"name"`
 	Value int          `json:"value"`
@@ -48,11 +48,11 @@ type UpsetBy struct {
 // MinStreak is the minimum number of wins in a row for a record.
 const MinStreak = 2
 
-// RivalPercent is the minimum percentage of matches between rivals that the weaker one has won.
+// RivalPercent is the minimum percentage of their matches that the weaker of two rivals has won.
 const RivalPercent = 40
 
-// RivalryOf is a pair of players whose weaker one won at least RivalPercent of at least MinMatches
-// matches.
+// RivalryOf is a pair of players with at least MinMatches matches, of which the weaker one has won
+// at least RivalPercent.
 type RivalryOf struct {
 	Name ranking.Name `json:"name"` // the player from whose point of view the matches are counted
 	Pairing
@@ -101,8 +101,9 @@ func (s *Service) records(ctx context.Context, in ladder.ID, month, now time.Tim
 }
 
 // RecordsOf returns the records of matches, which are ordered by number. The first player to reach
-// a rating, a streak or an upset holds that record, or of several in one match, the one with the
-// smallest id. Ties for the most matches go to the smallest ids.
+// a rating, a streak or an upset holds the record. If several players reach it in one match, the
+// one with the smallest id holds it. Ties for the most matches and for the rivalry go to the
+// smallest ids.
 func RecordsOf(matches []ladder.Match) (n Records) {
 	all := ladder.SummariesOf(matches)
 	for _, player := range slices.Sorted(maps.Keys(all)) {
@@ -140,8 +141,7 @@ func precedes(p ladder.Peak, value, number int) bool {
 	return p.Value > value || p.Value == value && p.In.Number < number
 }
 
-// areRivals reports whether the weaker of two opponents won at least RivalPercent of enough
-// matches.
+// areRivals reports whether two opponents are rivals, as RivalryOf defines them.
 func areRivals(t *ladder.Tally) bool {
 	return t.Played >= MinMatches && 100*min(t.Won, t.Lost) >= RivalPercent*t.Played
 }

@@ -21,18 +21,18 @@ type SeasonTable struct {
 	Title  string `json:"title"`
 	Number int    `json:"number"`         // of the season, 0 if the ladder has no such season
 	Name   string `json:"name,omitempty"` // empty if it has none
-	// the instant of its beginning, zero for the first one
+	// the instant of its beginning, zero for the ladder's first season
 	Since time.Time   `json:"since,omitzero"`
 	Until time.Time   `json:"until,omitzero"` // the instant of its end, zero if unknown
 	Over  bool        `json:"over,omitempty"`
-	Rows  []SeasonRow `json:"rows"`           // the players in it; those with places come first
+	Rows  []SeasonRow `json:"rows"`           // players with places come first
 	More  int         `json:"more,omitempty"` // the number of players left out, in a chat
-	// NoDraws reports whether the ladder's rules exclude draws.
+	// NoDraws is set if the ladder's rules exclude draws.
 	NoDraws bool    `json:"no_draws,omitempty"`
-	Played  *Record `json:"played,omitempty"` // the most matches; without a match
-	// the most wins in a row, MinStreak or more; without a match
+	Played  *Record `json:"played,omitempty"` // the most matches; its In is nil
+	// the most wins in a row, MinStreak or more; its In is nil
 	Streak *Record `json:"streak,omitempty"`
-	// the victory over the side rated higher by the most, ladder.MinUpset or more
+	// the victory with the largest rating difference, at least ladder.MinUpset
 	Upset *UpsetBy `json:"upset,omitempty"`
 }
 
@@ -41,7 +41,7 @@ var _ = notice.Register[SeasonTable](notice.Kind{Name: "season_table", Purpose: 
 // SeasonEnd shows how a season ended. It is read when it is sent.
 type SeasonEnd struct {
 	SeasonTable
-	// Corrected reports whether the message repeats an earlier one that cannot be edited.
+	// Corrected is set if the message repeats an earlier one that cannot be edited.
 	Corrected bool    `json:"corrected,omitempty"`
 	Topics    []int64 `json:"-"` // the topics bound to the ladder
 }
@@ -84,8 +84,8 @@ type SeasonStanding struct {
 func (s SeasonStanding) played() int { return s.Won + s.Drawn + s.Lost }
 
 // SetStandings sets Rows, Played and Streak from the standings of the season's players, which are
-// ordered by rating. Players with at least placeMatches matches have a place. While fewer than
-// ladder.MinPlaces do, all have one.
+// ordered by rating. Players with at least placeMatches matches have a place. If fewer than
+// ladder.MinPlaces players do, all players have a place.
 func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	placed := 0
 	for _, s := range all {
@@ -129,7 +129,7 @@ type SeasonResult struct {
 	Season       int // its number
 	Name         string
 	Since, Until time.Time // as in SeasonTable
-	Over         bool      // whether the season is over
+	Over         bool      // the season is over
 	PlaceMatches int       // how many matches earn a place in it
 	Best         int       // the highest rating in it
 	Left         bool      // the player has left the group, and the season is current
@@ -217,7 +217,8 @@ type AllTimeRow struct {
 
 func (r AllTimeRow) played() int { return r.Won + r.Drawn + r.Lost }
 
-// AllSeasonsOf sums up what players have achieved.
+// AllSeasonsOf sums up what players have achieved, and keeps the first SeasonRows rows. results are
+// ordered by season and rating.
 func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	rows := make(map[ladder.PlayerID]*AllTimeRow)
 	for _, r := range results {
@@ -250,7 +251,8 @@ func AllSeasonsOf(results []SeasonResult) (n AllSeasons) {
 	return n
 }
 
-// SeasonsOf returns the seasons that have results, in order.
+// SeasonsOf returns the tables of the seasons in results, which are ordered by season and rating.
+// Players who have left are not in the table of the current season.
 func SeasonsOf(results []SeasonResult) (all []SeasonTable) {
 	for len(results) > 0 {
 		first := results[0]

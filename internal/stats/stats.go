@@ -19,39 +19,40 @@ const MaxGroups = 20
 // Store reads answers. An unknown ladder has an empty ranking and no matches, and an unknown person
 // has no standing.
 type Store interface {
-	// Ranking returns a part of a ladder's current ranking, without players whom the ladder's rules
-	// hide unless q.All is set, and the asker's own row if it is not in that part. If there is no
-	// such page any more, it returns the last one. asker may be nil. now is in the chat's time
-	// zone, which determines the day whose places are compared with the current ones.
+	// Ranking returns a part of a ladder's current ranking, and the asker's own row if it is not in
+	// that part. Players whom the ladder's rules hide are left out unless q.All is set. If there is
+	// no such page, it returns the last one. asker may be nil. now is in the chat's time zone,
+	// which determines the day whose places are compared with the current ones.
 	Ranking(ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board
 	// with that object. now is as for Ranking.
 	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)
-	// Player returns a player's standing and history in a ladder, with the current place in the
-	// ranking.
+	// Player returns a player's standing and history in the current season of a ladder, with the
+	// place in the ranking at now.
 	Player(ctx context.Context, in ladder.ID, player ladder.PlayerID, now time.Time) (PlayerHistory, error)
 	// HeadToHead returns two players with their ratings, and the matches in which they were
 	// opponents, ordered by number.
 	HeadToHead(ctx context.Context, in ladder.ID, a, b ladder.PlayerID) (HeadToHead, []ladder.Match, error)
-	// MatchesOf returns the matches of a ladder from since until just before until, ordered by
-	// number.
+	// MatchesOf returns the matches of a ladder that count, from since until just before until,
+	// ordered by number.
 	MatchesOf(ctx context.Context, in ladder.ID, since, until time.Time) ([]ladder.Match, error)
 	// Records returns the all-time records of a ladder, with the rivalry since the given time.
 	Records(ctx context.Context, in ladder.ID, since time.Time) (Records, error)
-	// Standings returns a person's standings in up to limit ladders, with the current places.
+	// Standings returns a person's standings in up to limit ladders, with the places at now.
 	// Ladders in which the person has played the most come first.
 	Standings(ctx context.Context, who command.Person, limit int, now time.Time) (MyStandings, error)
 	// Matches returns a page of a player's matches in a ladder, or of all its matches for player 0.
 	// A page that does not exist, such as the one before the first, is the first page. The id of a
-	// merged player stands for the player they were merged into.
+	// merged player stands for the player who remains.
 	Matches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (HistoryPage, error)
-	// HavePlayed reports for each player whether they have played in a ladder.
+	// HavePlayed reports for each of the players whether the player has played in any season of a
+	// ladder.
 	HavePlayed(ctx context.Context, in ladder.ID, players []ladder.PlayerID) ([]bool, error)
-	// Ratings returns the ratings of players after the matches since the given time, and those of
-	// all others.
+	// Ratings returns the ratings of players after the matches since the given time, and the
+	// ratings of all other players. It covers at most the last ChartedMatches matches.
 	Ratings(ctx context.Context, in ladder.ID, players []ladder.PlayerID, since time.Time) (Ratings, error)
-	// Season returns a season of a ladder: the current one for number 0, the previous one for
-	// LastSeason, and for a number that no season has, such as a year, the last season with that
+	// Season returns a season of a ladder. Number 0 means the current season, and LastSeason the
+	// previous one. A number that no season has, such as a year, means the last season with that
 	// name. Number is 0 in the result if there is no such season.
 	Season(ctx context.Context, in ladder.ID, number int) (SeasonTable, error)
 	// SeasonEnd returns a season and its ladder.
@@ -64,12 +65,12 @@ type Store interface {
 	// Names returns the names, in the group of a ladder, of the players whose ids an answer
 	// contains.
 	Names(ctx context.Context, in ladder.ID, answer any) (map[ladder.PlayerID]ranking.Name, error)
-	// LatestMatches returns the matches of the current season among the last most matches of a
-	// ladder, ordered by number.
+	// LatestMatches returns the matches that count in the current season, among the last most
+	// matches of a ladder, ordered by number.
 	LatestMatches(ctx context.Context, in ladder.ID, most int) ([]ladder.Match, error)
 }
 
-// Service answers questions. It is the ranking.Answerer.
+// Service answers questions. It implements ranking.Answerer.
 type Service struct{ store Store }
 
 // NewService returns a service that reads from the store.
@@ -112,13 +113,13 @@ type Typed struct{ Form }
 // Form parses the typed questions of a command. Each command has its own.
 type Form interface {
 	ranking.Question
-	// meant returns the question that a command asks, or a notice that says why the question is not
-	// clear.
+	// meant returns the question that a command asks, or a notice that explains why the question is
+	// not clear.
 	meant(said command.Command, a ranking.Asked) (Question, notice.Notice)
 }
 
-// Meant returns the question that the command asks, or a notice that says why the question is not
-// clear.
+// Meant returns the question that the command asks, or a notice that explains why the question is
+// not clear.
 func (t Typed) Meant(a ranking.Asked) (Question, notice.Notice) { return t.meant(a.Origin.Said, a) }
 
 func (t Typed) answer(ctx context.Context, s *Service, a ranking.Asked) (notice.Notice, error) {

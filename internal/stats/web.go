@@ -47,7 +47,8 @@ func (s *Service) WebGroup(ctx context.Context, group ranking.GroupID) (*WebGrou
 	return g, nil
 }
 
-// WebRanking is a whole ranking: the active players, in the RankingPage, and the others.
+// WebRanking is a ranking with all its players, up to a thousand: the active ones are in the
+// RankingPage.
 type WebRanking struct {
 	RankingPage
 	Paused []Row                     // players who have not played for a while
