@@ -34,7 +34,7 @@ type bench struct {
 	databases int    // number of databases created
 }
 
-// sizes are the sizes of all measurements.
+// sizes holds the sizes of all measurements.
 type sizes struct {
 	groups, people int   // groups, and people in each group
 	known, costed  int   // results in cost, before and during the counting
@@ -45,8 +45,8 @@ type sizes struct {
 	viewed         []int // matches in the ladders of views
 	members        int   // in the ladders of views
 	views          int   // how often each view is measured
-	// careful is how long a bot with a webhook runs before it is measured, because until then it
-	// handles updates one at a time.
+	// careful is how long a bot with a webhook runs before it is measured. At first, such a bot
+	// handles updates one at a time. Zero measures it in that mode.
 	careful time.Duration
 }
 
@@ -121,7 +121,7 @@ func (b *bench) checkDurable(ctx context.Context) error {
 	})
 }
 
-// close stops the server and removes everything.
+// close stops the server and removes the folder.
 func (b *bench) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -173,8 +173,8 @@ func (b *bench) report(name string, n int, metrics ...metric) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// percentile returns the smallest of the values that at least p percent of them do not exceed.
-// values must not be empty, and p must be from 0 to 100.
+// percentile returns the pth percentile by the nearest-rank method. values must not be empty, and p
+// must be from 0 to 100.
 func percentile(values []time.Duration, p float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	rank := int(math.Ceil(p / 100 * float64(len(sorted))))
@@ -215,8 +215,8 @@ func (b *bench) database(ctx context.Context) (db database, drop func(), err err
 	}, nil
 }
 
-// onStage calls measure with a new workload and an empty database. Then it checks that every result
-// is recorded correctly, and that the simulated Telegram has no complaints.
+// onStage calls measure with a new workload and an empty database. Then it checks that
+// `elobot verify` finds no differences, and that the simulated Telegram has no complaints.
 func (b *bench) onStage(ctx context.Context, groups, people int, measure func(*workload, database) error) error {
 	w, err := newWorkload(groups, people)
 	if err != nil {
@@ -251,8 +251,8 @@ func (b *bench) migrate(ctx context.Context, w *workload, db database) error {
 	return b.withBot(ctx, b.launchPolling, w, db.url, func(context.Context, *process) error { return nil })
 }
 
-// settle writes a filled database to disk, vacuumed and analyzed, like one that has been in use for
-// a long time.
+// settle vacuums and analyzes a filled database and writes it to disk, so that it resembles one that
+// has been in use for a long time.
 func (db database) settle(ctx context.Context) error {
 	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
 		if _, err := db.Exec(ctx, sql); err != nil {

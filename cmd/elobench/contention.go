@@ -41,8 +41,8 @@ func measureContention(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// contend measures the time from the first delivery until the last one is answered. By then, all
-// results have been recorded, or the bot has given up on them after too many conflicts.
+// contend measures the time from the first concurrent delivery until the last one is answered. By
+// then, the bot has recorded every result or given up on it after too many conflicts.
 func (b *bench) contend(ctx context.Context, instances int, w *workload, db database) error {
 	n := b.sizes.contended
 	w.play(contenders + n)
@@ -154,8 +154,8 @@ func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) 
 	return time.Since(startedAt), nil
 }
 
-// post delivers an update to the next instance in turn. It returns an error unless the response is
-// 200.
+// post delivers an update to one instance, which turn selects. It returns an error unless the
+// response is 200.
 func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.endpoints[turn%len(f.endpoints)], bytes.NewReader(update))
 	if err != nil {

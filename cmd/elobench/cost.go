@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// plainTables are the tables of the plain transaction.
+// plainTables creates the tables of the plain transaction.
 //
 //go:embed plain.sql
 var plainTables string
@@ -99,7 +99,7 @@ func (b *bench) costPlain(ctx context.Context) error {
 	return b.report("Cost/plain", b.sizes.costed, append(metrics, metric{2, "roundtrips/result"})...)
 }
 
-// recordPlain records n plain results after the first ones.
+// recordPlain records n plain results, numbered from first on.
 func recordPlain(ctx context.Context, databaseURL string, first, n int) error {
 	conn, err := pgx.Connect(ctx, databaseURL)
 	if err != nil {
@@ -133,7 +133,7 @@ func recordPlain(ctx context.Context, databaseURL string, first, n int) error {
 	return conn.Close(ctx)
 }
 
-// counters are the values that a database has counted so far.
+// counters holds what PostgreSQL has counted in a database so far.
 type counters struct {
 	blocks, inserted, updated, deleted float64
 	statements                         float64 // since the previous counters
@@ -186,8 +186,8 @@ func (b *bench) counted(ctx context.Context, db database, n int, record func() e
 	return metrics, err
 }
 
-// readCounters reads the counters. First it waits until no session uses the database, because a
-// session reports its counts when it ends.
+// readCounters reads the counters, and resets those of the statements. First it waits until no
+// session uses the database, because a session reports its counts when it ends.
 func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stopTimeout)
 	defer cancel()
@@ -216,7 +216,7 @@ func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters,
 var errNoExtension = errors.New("this PostgreSQL comes without the extension pg_walinspect")
 
 // readWAL returns the bytes of the WAL records between two positions, without full-page images, and
-// the number of commits.
+// the number of commits. It returns errNoExtension if the server cannot read WAL.
 func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commits float64, err error) {
 	var available bool
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_walinspect')`).Scan(&available)
@@ -244,8 +244,8 @@ type statement struct {
 	Query                            string
 }
 
-// printStatements prints the cost of each statement per result, for n results, the most expensive
-// first.
+// printStatements prints the cost of each statement per result, for n results. It begins with the
+// statements that write the most WAL, and leaves out rare ones that read few blocks.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
 		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2, wal_bytes::float8 / $2,
@@ -312,8 +312,8 @@ func (t *tripCounter) forward(client net.Conn, address string) {
 	_ = t.copyMessages(bufio.NewWriter(server), bufio.NewReader(client))
 }
 
-// copyMessages copies a client's messages and counts the round trips. The first message has no
-// type.
+// copyMessages copies a client's messages and counts the round trips. Each message but the first
+// begins with its type.
 func (t *tripCounter) copyMessages(to *bufio.Writer, from *bufio.Reader) error {
 	for typeLength := 0; ; typeLength = 1 {
 		header, err := from.Peek(typeLength + 4)

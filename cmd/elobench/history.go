@@ -27,10 +27,11 @@ const (
 	historyChunk = 50_000
 )
 
-// history is the matches of a workload's groups before the measurement, as the bot would have
-// recorded them. The groups take turns. In each group the first member plays often, the others play
-// equally often, and the last one has joined but never played. The code depends on this release's
-// schema. Apart from the times, the history is deterministic.
+// history generates the matches of a workload's groups before the measurement, as the bot would have
+// recorded them. Each match is in the group after the group of the previous match. In each group the
+// first member plays a fixed share of the matches, the last one has joined but never played, and the
+// others play equally often. The code depends on this release's schema. Apart from the times, the
+// history is deterministic.
 //
 // Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group
 // by group. Message ids start at a billion, outside the simulator's range.
@@ -82,7 +83,7 @@ func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matc
 	return db.settle(ctx)
 }
 
-// rows are rows of a table.
+// rows holds rows to insert into a table.
 type rows struct {
 	table   string
 	columns []string

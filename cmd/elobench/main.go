@@ -43,7 +43,7 @@ type scenario struct {
 	run func(context.Context, *bench) error
 }
 
-// scenarios are all scenarios, in the order in which they run.
+// scenarios lists all scenarios in the order in which they run.
 var scenarios = []scenario{
 	{"cost", measureCost},
 	{"throughput", measureThroughput},

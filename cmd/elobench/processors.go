@@ -7,9 +7,9 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// processorsOf returns the processor time of the bot and the database per result, for n results,
-// while do runs. It omits a time that cannot be read: on systems other than Linux, and for a
-// database in a container.
+// processorsOf returns the processor time of the bot and the database per result while do handles n
+// results. It omits a time that cannot be read before do runs, as on systems other than Linux and
+// for a database in a container.
 func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []metric, err error) {
 	botBefore, botErr := processorTime(bot.cmd.Process.Pid)
 	databaseBefore, databaseErr := processorTime(b.server.PID())
@@ -31,7 +31,7 @@ func (b *bench) processorsOf(bot *process, n int, do func() error) (metrics []me
 	return metrics, err
 }
 
-// memoryOf returns the bot's resident memory, on Linux.
+// memoryOf returns the bot's resident memory, or nothing on systems other than Linux.
 func memoryOf(bot *process) ([]metric, error) {
 	p, err := procfs.NewProc(bot.cmd.Process.Pid)
 	if err != nil {
@@ -47,8 +47,8 @@ func memoryOf(bot *process) ([]metric, error) {
 // clockTick is the unit of processor times in /proc, on all architectures that Go supports.
 const clockTick = 10 * time.Millisecond
 
-// processorTime returns the processor time used by a process and its children, including children
-// that have ended.
+// processorTime returns the processor time used by a process and its direct children, including
+// children that have ended.
 func processorTime(pid int) (time.Duration, error) {
 	all, err := procfs.AllProcs()
 	if err != nil {

@@ -53,7 +53,7 @@ func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher
 	if err != nil {
 		return err
 	}
-	// The last transaction began at that time, and took milliseconds.
+	// created_at is when a match's transaction began, which is milliseconds before its commit.
 	if err := db.QueryRow(ctx, `SELECT max(created_at) FROM matches`).Scan(&recordedAt); err != nil {
 		return fmt.Errorf("read when the last result was recorded: %w", err)
 	}

@@ -11,12 +11,13 @@ import (
 	"elobot/internal/botsim"
 )
 
-// question is a question to the bot, in a member's words. In text, %s stands for the username of
-// the person that the question is about.
+// question is a command that asks the bot something. If it is about a person, %s in text stands for
+// the person's username.
 type question struct{ name, text string }
 
 var (
-	// ofLadder are the questions about a whole ladder, and ofPerson those about a person.
+	// ofLadder lists the questions that are asked as they are. ofPerson lists the questions that are
+	// asked about three members.
 	ofLadder = []question{
 		{"ranking", "/ranking"}, {"page", "/ranking 5"}, {"all", "/ranking all"}, {"top", "/top 20"}, {"matches", "/matches"},
 		{"records", "/records"}, {"chart", "/chart"}, {"name", "/stats player_1_3"},
@@ -28,8 +29,9 @@ var (
 )
 
 // measureViews measures how long a member waits for the answer to each question, in ladders with
-// few and with many matches. Questions come one at a time, from the members in turn. They are
-// about the busiest member, an ordinary one, and one who has never played.
+// few and with many matches, in one season or in twelve. Members ask one question at a time. The
+// three members that ofPerson asks about are the busiest one, an ordinary one, and one who has never
+// played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {
 		for _, seasons := range []int{1, 12} {
@@ -49,7 +51,7 @@ func measureViews(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// view measures all views of a ladder. ladder is the last part of the names.
+// view measures all questions in one ladder. ladder is the last part of the names in the report.
 func (w *workload) view(ctx context.Context, b *bench, ladder string) error {
 	people := w.people[0]
 	of := map[string]botsim.User{"busy": people[0], "ordinary": people[1], "idle": people[len(people)-1]}
@@ -69,8 +71,8 @@ func (w *workload) view(ctx context.Context, b *bench, ladder string) error {
 // prepare the plans.
 const unmeasuredViews = 20
 
-// measureView measures the time between a question and its answer. Questions about a person
-// come from other members.
+// measureView measures the time between a question and its answer. The members that ofPerson asks
+// about do not ask.
 func (w *workload) measureView(ctx context.Context, b *bench, name, text string) error {
 	people := w.people[0][2 : len(w.people[0])-1]
 	waits := make([]time.Duration, 0, b.sizes.views)

@@ -131,7 +131,7 @@ func (v *visitors) enter(ctx context.Context) (leave func()) {
 	}
 }
 
-// look requests the page once.
+// look requests the page once and records the wait, or the failure.
 func (v *visitors) look(ctx context.Context, client *http.Client) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, v.link, http.NoBody)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // workload is a set of groups of people who play singles, and the bot's messages to them. It is
-// deterministic: every workload plays the same matches.
+// deterministic: all workloads of one size play the same matches.
 type workload struct {
 	sim      *botsim.Server
 	groups   []*botsim.Chat
@@ -28,7 +28,7 @@ type workload struct {
 	sentAt   map[matchRef]time.Time // when each result was reported
 	coverage map[matchRef]time.Time // when the bot first named each match
 	unnamed  int                    // number of results that messages cover without naming them
-	lastAt   time.Time              // when the last of the covered results was covered
+	lastAt   time.Time              // date of the last message that covers a result not covered before
 }
 
 // matchRef identifies a match by its chat's Telegram id and its number there. The results of a
@@ -38,7 +38,8 @@ type matchRef struct {
 	number int
 }
 
-// newWorkload starts a simulated Telegram with this many groups, each with this many people.
+// newWorkload starts a simulated Telegram with the given number of groups, each with the given
+// number of people.
 func newWorkload(groups, people int) (*workload, error) {
 	sim, err := botsim.New(botsim.WithRecordLimit(1000))
 	if err != nil {
@@ -65,8 +66,8 @@ func newWorkload(groups, people int) (*workload, error) {
 	return w, nil
 }
 
-// play reports n results. The groups take turns. In each group, every player first beats the next
-// one in turn, so that the bot knows all players.
+// play reports n results. The groups take turns. The first results in a group are wins of each
+// player against the next, so that the bot gets to know all players.
 func (w *workload) play(n int) {
 	for range n {
 		group, round := w.reported%len(w.groups), w.reported/len(w.groups)
@@ -96,7 +97,7 @@ var (
 	unnamedResults = regexp.MustCompile(`(?m)^…and ([\d,]+) more\. All results count`)
 )
 
-// add takes note of a message: a reported result, or the bot's answer to one or more.
+// add takes note of a message if it reports a result or is the bot's answer to one or more.
 func (w *workload) add(m botsim.Message) {
 	switch {
 	case !m.From.IsBot && strings.HasPrefix(m.Text, "/match"):

@@ -27,8 +27,8 @@ func greetings(group *botsim.Chat) int {
 	return n
 }
 
-// testAddedToAGroup: a bot added to a group sends one greeting that explains how to begin, in the
-// language of the person who added it.
+// testAddedToAGroup: each time the bot is added to a group, it sends one greeting that explains how
+// to begin, in the language of the person who added it.
 func testAddedToAGroup(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	for _, group := range []*botsim.Chat{b.group("Chess"), b.sim.BasicGroup("Tennis", b.olga, b.alice, b.bob, hans)} {
@@ -37,7 +37,7 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 		for n := range 2 { // added, removed and added again
 			b.later.Add(2) // dates have a resolution of a second
 			group.AddBot(hans)
-			group.Say(hans, "/start@elo_bot group") // sent by its link
+			group.Say(hans, "/start@elo_bot group") // sent by Telegram if the bot is added by its link
 			b.settle()
 			if got := greetings(group); got != n+1 {
 				t.Fatalf("added %d times, but sent %d greetings", n+1, got)
@@ -63,8 +63,8 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 }
 
 // testUpgradedGroupIsGreetedOnce: when a group becomes a supergroup, Telegram also reports that the
-// bot was added to it. The supergroup gets no second greeting, unless that update comes before the
-// one about the migration.
+// bot was added to it. The supergroup gets no second greeting, unless the bot handles that update
+// before the one about the migration.
 func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 	hans := b.sim.AddUser(botsim.User{FirstName: "Hans", Username: "hans", LanguageCode: "de"})
 	before := count(t, b.pool, `SELECT count(*) FROM chats`)
@@ -85,7 +85,7 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 		groups = append(groups, group)
 	}
 	b.settle()
-	b.later.Add(120) // beyond the limits per minute
+	b.later.Add(120) // past the per-minute limits
 	for i, order := range orders {
 		supergroup := order.migrate(groups[i])
 		b.settle()
@@ -257,7 +257,7 @@ func testAnAnonymousAdmin(t *testing.T, b *botFixture) {
 // topic.
 func testAnswersInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
-	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General seems to have
+	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which stands for General
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
 	for _, text := range []string{"/match @bob 3:1", "/ranking", "/me", "/join", "/help", "/match 3", "/undo 99", "/start"} {
 		for _, topic := range []int{chess, 0, tennis} {

@@ -16,8 +16,9 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// audit makes the database record, at each commit, the writer's application name and the process id
-// of the lease holder at that time, which is empty if the lease was released.
+// audit makes the database record every changed row when the change commits: its table, the
+// writer's application name, and the process id of the lease holder. The process id is empty if no
+// instance holds the lease.
 const audit = `
 	CREATE TABLE audit (number bigserial, writer text, holder text, relation text);
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -37,11 +38,12 @@ const audit = `
 	    END LOOP;
 	END $$`
 
-// TestHandOver: three instances lead in turn while results come in. The first is frozen during a
-// request, and continues once the second leads. The second shuts down, so the first leads again.
-// Then the first is killed, and the third takes over. No instance writes without the lease,
-// everything is answered in order, and every duplicate was counted as possible. The default
-// isolation level would let a deposed leader write.
+// TestHandOver: three instances lead one after another while results come in. The first is frozen
+// during a request, and continues once the second leads. The second shuts down, so the first leads
+// again. Then the first is killed, and the third takes over. No instance writes without the lease
+// what only the leader may write, everything is answered in order, and every duplicate was counted
+// as possible. The default isolation level of this database is repeatable read, in which the check
+// of the lease could miss a new leader if the bot did not set its own level.
 func TestHandOver(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -119,8 +121,8 @@ func TestHandOver(t *testing.T) {
 	}
 }
 
-// stopDuringRequest freezes a bot during a request. The returned function lets Telegram answer the
-// request.
+// stopDuringRequest freezes a bot while it waits for the answer to a sendMessage request. The
+// returned function lets Telegram answer the request.
 func stopDuringRequest(t *testing.T, sim *botsim.Server, bot *process) (answer func()) {
 	t.Helper()
 	arrived, answered := make(chan struct{}), make(chan struct{})

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/web"
 )
 
-// healthTimeout is longer than the bot waits for the database before it answers.
+// healthTimeout limits the wait for the bot's answer. The bot itself waits less long for the
+// database before it answers.
 const healthTimeout = 5 * time.Second
 
 type healthCommand struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestHealthChecks: an instance is ready while the database answers and has this release's schema.
-// It stays alive whatever happens to the database.
+// It is healthy even while it is not ready.
 func TestHealthChecks(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -79,13 +79,13 @@ func TestHealthChecks(t *testing.T) {
 	health(1, "elobot: no answer: ")
 }
 
-// TestHealthWhileStarting: a bot that waits for Telegram or the database is alive and names what it
-// waits for.
+// TestHealthWhileStarting: a bot that waits for Telegram or the database is healthy but not ready,
+// and names what it waits for.
 func TestHealthWhileStarting(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		unreachable string // setting with an unreachable address
-		stalled     bool   // whether the database is stalled
+		stalled     bool   // the database does not answer
 		want        string
 	}{
 		"Telegram does not answer":     {"TELEGRAM_API_URL=http://127.0.0.1:1", false, "Telegram"},

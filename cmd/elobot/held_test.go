@@ -21,7 +21,7 @@ func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (releas
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
 	must(t, err)
-	// The locks may have been released already.
+	// The rollback fails if release has been called.
 	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
 	if _, err := tx.Exec(t.Context(), sql, args...); err != nil {
 		t.Fatal(err)
@@ -31,7 +31,6 @@ func holdRows(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) (releas
 	}
 }
 
-// checkNoDeadLetters checks that there are no dead letters.
 func checkNoDeadLetters(t *testing.T, pool *pgxpool.Pool) {
 	t.Helper()
 	for _, reason := range collect(t, pool, pgx.RowTo[string], `SELECT last_error FROM dead_letters`) {
@@ -39,7 +38,7 @@ func checkNoDeadLetters(t *testing.T, pool *pgxpool.Pool) {
 	}
 }
 
-// awaitLock waits until at least n sessions of the bot wait for a lock.
+// awaitLock waits until at least n sessions of the database wait for a lock.
 func (b *botFixture) awaitLock(n int) {
 	b.t.Helper()
 	eventually(b.t, "the bot waits for a lock", func() bool {
@@ -48,8 +47,9 @@ func (b *botFixture) awaitLock(n int) {
 	})
 }
 
-// TestHeldUp: locks that another session holds on rows or tables, in one group or everywhere, delay
-// results, but no result is lost.
+// TestHeldUp: another session holds locks on the row of one group or on a table. This delays
+// results. If it takes too long, the bot asks the sender to try again. Every result that the bot
+// confirms is recorded once.
 func TestHeldUp(t *testing.T) {
 	t.Parallel()
 	const connections = 4 // connections for commands
@@ -117,7 +117,7 @@ func TestHeldUp(t *testing.T) {
 	b.finish()
 }
 
-// checkOthersGoOn checks that results in other groups are answered.
+// checkOthersGoOn checks that results in the given groups are recorded and answered.
 func checkOthersGoOn(t *testing.T, b *botFixture, others []*botsim.Chat) {
 	t.Helper()
 	const results = 3

@@ -6,7 +6,7 @@ type helpCommand struct {
 	Command []string `arg:"" optional:"" help:"The command to explain, such as verify or dead retry."`
 }
 
-// Run prints the same as --help.
+// Run prints what --help prints for the command.
 func (h helpCommand) Run(k *kong.Kong) error {
 	_, err := k.Parse(append(h.Command, "--help"))
 	return err

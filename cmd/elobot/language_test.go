@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestLanguage: a group speaks the language of the person who added the bot until an admin chooses
-// another one. A message shared by several results keeps its language, so an undo edits it once, in
-// that language. The answer to a press is in the language of the person who pressed.
+// TestLanguage: the bot uses the language of the person who added it to a group until an admin
+// chooses another one. An undo edits a message about several results once, in the language in which
+// it was sent. The answer to a press is in the language of the person who pressed.
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestBurst: under Telegram's limits, many results at once exceed none of them. All results are
-// delivered: by number, or in a summary if more wait than allowed.
+// TestBurst: many results at once lead to no request beyond Telegram's limits. Every result is
+// delivered with its number, or counted in a summary if more wait than SEND_MAX_PER_CHAT allows.
 func TestBurst(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t, botsim.WithLimits(botsim.TelegramLimits()))
@@ -31,8 +31,8 @@ func TestBurst(t *testing.T) {
 	if err := sim.WaitConfirmed(testContext(t)); err != nil { // by then all of them are queued
 		t.Fatal(err)
 	}
-	// A chat's notices are summarized before the attempt that follows a refusal. The first of two
-	// attempts may already have been on its way.
+	// The bot summarizes the notices of a chat before it tries again after a refusal. Wait for two
+	// attempts, because the first may have begun before all results were queued.
 	tries := func(group *botsim.Chat) (n int) {
 		for _, call := range sim.CallsOf("sendMessage") {
 			if call.ChatID == group.ID() {

@@ -61,7 +61,7 @@ func (l *load) report(n int) {
 	defer l.mu.Unlock()
 	for i, group := range l.groups {
 		if len(l.posted[i])-len(group.BotMessages()) > 5 {
-			continue // a slow machine
+			continue // this machine is slow
 		}
 		l.posted[i] = append(l.posted[i], group.Say(l.alice, fmt.Sprintf("/match @bob %d:%d", n%10, n%7)))
 	}

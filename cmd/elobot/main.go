@@ -43,7 +43,7 @@ type commands struct {
 }
 
 func main() {
-	// The release carries its own zone files, because the image has none.
+	// The zones are built in, because the container image has no zone files.
 	if zone, ok := ranking.FindTimeZone(strings.TrimPrefix(os.Getenv("TZ"), ":")); ok {
 		time.Local = ranking.Display{TimeZone: zone}.Zone()
 	}
@@ -88,7 +88,7 @@ func realMain(args []string) int {
 	}
 	err = command.Run()
 	if err == nil || ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		return 0 // stopped by a signal
+		return 0 // done, or stopped by a signal
 	}
 	return report(err)
 }
@@ -96,8 +96,8 @@ func realMain(args []string) int {
 // secretLike matches what may be a token, or an address with a password. No time of day matches.
 var secretLike = regexp.MustCompile(`[0-9]+:[A-Za-z0-9_-]{3,}|\w+://\S*@\S*`)
 
-// addressLike matches arguments that contain an address with a password, possibly split at its
-// spaces.
+// addressLike matches arguments that may contain an address with a password, even one that is split
+// at its spaces.
 var addressLike = regexp.MustCompile(`://.*@|\b(user|password) *=`)
 
 // report prints an error to standard error and returns its exit code.

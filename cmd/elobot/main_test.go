@@ -28,7 +28,8 @@ import (
 var binary string
 
 func TestMain(m *testing.M) {
-	// Most of these tests wait for other processes. The command line overrides this.
+	// Most of these tests wait for other processes, so several can share a processor. The flag on
+	// the command line takes precedence.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(6, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
@@ -86,7 +87,7 @@ type process struct {
 	ended  chan struct{}
 }
 
-// launch starts the binary with nothing but the given environment variables.
+// launch starts the binary in an empty folder. See prepare for its environment.
 func launch(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	return launchIn(t, t.TempDir(), env, args...)
@@ -101,9 +102,11 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 	return p
 }
 
+// prepare returns a process that has not been started. Of the environment of the tests, it gets only
+// PATH and HOME, and in addition DATA_DIR=off and env.
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
-	// Without DATABASE_URL, no test may touch a database of this machine.
+	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own.
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off"}, env...)
 	return p
 }
@@ -126,8 +129,8 @@ func (p *process) start(t *testing.T) {
 	})
 }
 
-// plainEnvironment returns the settings for a bot with the simulator and a database, without the
-// limit on results per person.
+// plainEnvironment returns the settings for a bot with the simulator and a database. The bot does
+// not limit the results of a person, and does not ask about unusual ones.
 func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 	return []string{
 		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "LOG_LEVEL=debug",
@@ -138,15 +141,16 @@ func plainEnvironment(sim *botsim.Server, databaseURL string) []string {
 // unknownToken has the form of a token but belongs to no bot of a simulator.
 const unknownToken = "123456:another-0123456789_abcdefghij"
 
-// environment returns settings without limits on sending and with a message per answer.
+// environment is like plainEnvironment, but the bot also sends without limits, and never merges
+// answers into one message.
 func environment(sim *botsim.Server, databaseURL string) []string {
 	return append(plainEnvironment(sim, databaseURL),
 		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "SEND_MERGE=off")
 }
 
 // takeOverSoon adds a short lease to env, so that a bot takes over soon after another one was
-// killed. On a busy machine, some requests outlast half of so short a lease. They are then cut off,
-// and their messages may come twice.
+// killed. On a busy machine, a request may take longer than half of so short a lease. It is then cut
+// off, and its message may arrive twice.
 func takeOverSoon(env []string) []string {
 	return append(env, "LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
@@ -277,9 +281,9 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 	})
 }
 
-// checkAnswered checks that exactly these messages of a group have been answered, in this order,
-// and that every further copy of an answer was counted as a possible duplicate. It returns the
-// answers without the copies.
+// checkAnswered checks that exactly these messages of a group have been answered, in this order. It
+// allows one more copy of an answer that was counted as a possible duplicate. It returns the answers
+// without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)

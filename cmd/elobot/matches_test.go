@@ -44,8 +44,8 @@ func testHistory(t *testing.T, b *botFixture) {
 	says(t, visible(b.ask(group, b.bob, "/history carol")), "Matches · Carol\n", "#13 Bob 1:0 Carol · undone")
 }
 
-// testOddsAndTeams: members ask what is at stake, let the bot make even teams, and report the
-// result.
+// testOddsAndTeams: members ask for the odds of a match, let the bot make even teams, and report
+// the result of these teams by a button.
 func testOddsAndTeams(t *testing.T, b *botFixture) {
 	group := b.group("Kicker")
 	b.seen(group, b.olga, b.alice, b.bob, b.carol)

@@ -42,8 +42,8 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	checkRanking(t, group, b.bob, truth)
 	says(t, visible(b.ask(group, sams[0], "/match "+mention(sams[0])+" 2:0")), "named only yourself")
 
-	// Both get usernames. One is picked from the list again before the username is used; the other
-	// writes first.
+	// Both get usernames. Before a message contains one, the first Sam is picked from the list of
+	// members again, and the second writes a message.
 	sams[0].FirstName, sams[0].Username = "Samuel", "samuel"
 	sams[1].FirstName, sams[1].Username = "Samantha", "samantha"
 	b.sim.AddUser(sams[0])
@@ -64,7 +64,7 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// outlandish are names as entered, and as the bot shows them.
+// outlandish lists pairs: a name as entered, and how the bot shows it.
 var outlandish = [][2]string{
 	{strings.Repeat("🎱", 40), strings.Repeat("🎱", 31) + "…"},
 	{"</b><a href=\"tg://user?id=1\">", "</b><a href=\"tg://user?id=1\">"},
@@ -77,11 +77,12 @@ var outlandish = [][2]string{
 	{"👨‍👩‍👧‍👦 'it's'", "👨‍👩‍👧‍👦 'it's'"},
 	{"\u2067שלום\u2069 <&>", "שלום <&>"},
 	{"می\u200cخواهم", "می\u200cخواهم"},
-	{"\u3164\u200b", ""}, // invisible: shown as the username, or else as a word
+	{"\u3164\u200b", ""}, // invisible: the bot shows the username, or else “Player”
 	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
 }
 
-// testLadderOfOutlandishNames: a page of a long ranking fits into one message with any names.
+// testLadderOfOutlandishNames: whatever the names of players are, a page of a long ranking fits into
+// one message, and the names do not change its formatting.
 func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 	const size = 44
 	people := make([]botsim.User, size)

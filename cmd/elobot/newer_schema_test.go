@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// The statements with which a newer release upgrades the database, so that this release's
-// statements fail, and the statement that restores this release's schema, so that this release can
-// stand in for the newer one.
+// upgradeSchema and upgradeVersion stand for the migration of a newer release, after which this
+// release's statements fail. downgradeSchema reverts both, so that this release can play the newer
+// one.
 const (
 	upgradeSchema   = `ALTER TABLE matches RENAME COLUMN score_a TO first_score`
 	upgradeVersion  = `UPDATE schema_migrations SET version = version + 1000`
@@ -22,9 +22,9 @@ func execute(t *testing.T, pool *pgxpool.Pool, sql string) {
 	must(t, err)
 }
 
-// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot does not
-// give up on any result, releases its lease, and ends for good with one line, whether it is busy or
-// not. The newer release handles the results.
+// TestNewerSchema: if a newer release upgrades the database under a running bot, the bot releases
+// its lease and exits with a line that says why, whether it is busy or not. It gives up on no
+// result: the newer release handles them all.
 func TestNewerSchema(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ webhook, idle bool }{

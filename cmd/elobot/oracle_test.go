@@ -6,14 +6,14 @@ import (
 	"elobot/internal/plainladder"
 )
 
-// oracle is a group's reference ladder. It also knows the expected cards.
+// oracle calculates the expected ratings of a group, and the expected cards.
 type oracle struct{ plainladder.Ladder }
 
 func newOracle() *oracle { return &oracle{plainladder.Play(nil, nil)} }
 
 func (o *oracle) matches() int { return len(o.Entries) / 2 }
 
-// play plays a match and returns its card.
+// play plays a match and returns its card. reporter is the name of the person who reports it.
 func (o *oracle) play(a, b string, scoreA, scoreB int, reporter string) string {
 	if scoreB > scoreA {
 		a, b, scoreA, scoreB = b, a, scoreB, scoreA

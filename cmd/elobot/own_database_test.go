@@ -74,8 +74,8 @@ func (h *ownHost) must(want string, args ...string) {
 	}
 }
 
-// checkMatches checks the number of matches in the database, whose address a program gets from
-// elobot database, and that the server writes durably and does not compile queries.
+// checkMatches checks the number of matches in the database, and that the server writes durably and
+// does not compile queries. It gets the address from `elobot database`.
 func (h *ownHost) checkMatches(want int) {
 	h.t.Helper()
 	p := h.elobot("database", "sh", "-c", `echo "postgres://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE"; exit 3`)
@@ -99,8 +99,8 @@ func (h *ownHost) checkMatches(want int) {
 	}
 }
 
-// server returns the process id of the bot's PostgreSQL, or 0 if none runs. The file with the id
-// may be left over from a process that has ended.
+// server returns the process id of the bot's PostgreSQL, or 0 if none runs. It asks ps too, because
+// the file with the id may be left over from a process that has ended.
 func (h *ownHost) server() int {
 	h.t.Helper()
 	data := filepath.Join(h.folder, "elobot-data/data")
@@ -126,8 +126,8 @@ func (h *ownHost) killServer() {
 	eventually(h.t, "PostgreSQL is killed", h.killsServer)
 }
 
-// killsServer tries to kill the bot's PostgreSQL, which may not run yet, or may be ending. It
-// reports whether it succeeded.
+// killsServer tries to kill the bot's PostgreSQL, which may not be running. It reports whether it
+// succeeded.
 func (h *ownHost) killsServer() bool {
 	h.t.Helper()
 	pid := h.server()
@@ -145,7 +145,7 @@ func TestOwnDatabase(t *testing.T) {
 	report := func(n int) {
 		t.Helper()
 		m := group.Say(alice, "/match @bob 3:1")
-		// An answer sent right before the kill of the server may come once more.
+		// An answer sent right before the server was killed may arrive twice.
 		eventually(t, fmt.Sprintf("answer %d", n), func() bool {
 			return slices.ContainsFunc(group.BotMessages(), func(a botsim.Message) bool {
 				return a.ReplyTo == m.ID && strings.Contains(a.Text, fmt.Sprintf("#%d", n))
@@ -189,10 +189,10 @@ func TestOwnDatabase(t *testing.T) {
 	}
 }
 
-// TestOwnDatabaseIsKeptFromTheStart: even while the bot waits for Telegram, its server is
-// restarted, with a warning, and the log of the ended one is kept. While elobot database runs a
-// program, Ctrl-C concerns only that program, however often it is pressed. SIGTERM ends both, if
-// the program agrees.
+// TestOwnDatabaseIsKeptFromTheStart: if the bot's PostgreSQL is killed, the bot logs a warning,
+// keeps the server's log and starts the server again, even while it waits for Telegram. While
+// `elobot database` runs a program, it ignores Ctrl-C, passes SIGTERM on to the program, and ends
+// when the program does.
 func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	t.Parallel()
 	h := newOwnHost(t)
@@ -224,8 +224,8 @@ func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	}
 }
 
-// TestDataDirOfOthers: for all commands, a folder with other files is a configuration error, listed
-// with the others, and nothing is written to it.
+// TestDataDirOfOthers: commands refuse a DATA_DIR with foreign files and write nothing to it. run
+// and doctor list this error together with other configuration errors.
 func TestDataDirOfOthers(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -11,10 +11,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestThirtyPeopleAtOnce: while a group has to wait, thirty people turn pages, press other buttons
-// and ask questions, and results come in. Then no request exceeds Telegram's limits, which only run
-// faster here. Everything is answered once and in order, cards come before pages, and each message
-// shows the page of its last press.
+// TestThirtyPeopleAtOnce: while Telegram refuses all messages and edits, thirty people press buttons
+// below three messages and ask questions, and results come in. Afterward, no request exceeds the
+// limits, which are ten times as fast as Telegram's. Every command is answered once and in order,
+// these answers are sent before any page is turned, and the ranking shows the page of the last press.
 func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
@@ -58,7 +58,7 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 		heal = append(heal, sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: method, RetryAfter: 1}))
 	}
 	var presses []string
-	var said []int // ids of the answered messages
+	var said []int // ids of the messages that must be answered
 	for i, who := range people {
 		switch i % 3 {
 		case 0:

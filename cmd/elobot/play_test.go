@@ -18,7 +18,7 @@ import (
 // testManyResults: for random results, in all forms in which a result can be written, every card
 // and every rating equals the oracle's.
 func testManyResults(t *testing.T, b *botFixture) {
-	random := rand.New(rand.NewPCG(1, 0)) // the same ones each time
+	random := rand.New(rand.NewPCG(1, 0)) // the same results each time
 	var people []botsim.User
 	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"} {
 		people = append(people, b.sim.User(name))
@@ -71,10 +71,11 @@ func testManyResults(t *testing.T, b *botFixture) {
 	checkRanking(t, group, people[0], truth)
 }
 
-// changed matches the line of a card with the change of a rating.
+// changed matches a line of a card that shows the change of a rating.
 var changed = regexp.MustCompile(`(?m)^(.+) ([+−±])(\d+) → (\d+)$`)
 
-// follow updates the ratings from a card. Their sum must not change.
+// follow updates the ratings from a card. It checks that the card starts from the current ratings
+// and does not change their sum.
 func follow(ratings map[string]int, card string) error {
 	lines := changed.FindAllStringSubmatch(card, -1)
 	if len(lines) != 2 {
@@ -139,7 +140,8 @@ func mention(u botsim.User) string {
 	return "@" + u.Username
 }
 
-// checkRanking asks for the ranking and compares it with the oracle's.
+// checkRanking asks for the ranking and compares it with the oracle's. It checks that the asker's
+// line is marked.
 func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *oracle) {
 	t.Helper()
 	before := len(group.BotMessages())
@@ -152,7 +154,7 @@ func checkRanking(t *testing.T, group *botsim.Chat, asker botsim.User, truth *or
 		}
 	}
 	for _, tied := range truth.ranking() {
-		now := slices.Clone(got[:min(len(got), len(tied))]) // in any order
+		now := slices.Clone(got[:min(len(got), len(tied))]) // tied players have no fixed order
 		slices.Sort(now)
 		if !slices.Equal(now, tied) {
 			t.Fatalf("the ranking has %q instead of %q:\n%s", now, tied, page)

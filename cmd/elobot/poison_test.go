@@ -51,7 +51,7 @@ func (p *poisoned) report() {
 // sayAll sends the poison, with results before and after it.
 func (p *poisoned) sayAll() {
 	p.report()
-	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // follows a meaningless update
+	p.update = p.sim.Update([]byte(`{"poll":{"id":"1"}}`)) + 1 // the poison follows this meaningless update
 	p.poison = p.say(0, "/match @bob 3:2 "+crashpoint.Poison)
 	p.report()
 }
@@ -62,7 +62,8 @@ func (p *poisoned) say(group int, text string) botsim.Message {
 	return m
 }
 
-// deadly raises the recorded number of crashes caused by the poison, once there is a record.
+// deadly raises the recorded number of attempts at the poison. It has no effect while there is no
+// record of the poison.
 func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
 	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1) WHERE update_id = $2`,
@@ -85,7 +86,8 @@ func (p *poisoned) unrecorded() int {
 // letters returns the number of dead letters.
 func (p *poisoned) letters() int { return count(p.t, p.pool, `SELECT count(*) FROM dead_letters`) }
 
-// check waits until everything is answered, and checks the dead letter and the answers.
+// check waits until everything is answered. It checks that the poison is the only dead letter, and
+// that every message is answered in order.
 func (p *poisoned) check() {
 	p.t.Helper()
 	p.settle()
@@ -125,13 +127,14 @@ func (p *poisoned) check() {
 	}
 }
 
-// TestPoisonousUpdateIsGivenUp: the bot gives up on a polled update that crashes the process after
-// a limited number of starts. Updates of other chats are handled in the meantime.
+// TestPoisonousUpdateIsGivenUp: if a polled update crashes the process at every attempt, the bot
+// gives up on the update after mayCrash recorded attempts. It handles the updates of other chats
+// before that.
 func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t)
 	p.sayAll()
-	var unnoted int                                          // unrecorded ends, on a slow machine
+	var unnoted int                                          // attempts whose end a slow machine failed to record
 	for life, noted := range [][]int{nil, {1}, {mayCrash}} { // the first bot records no attempts
 		bot := p.start()
 		p.mustCrash(bot)
@@ -161,8 +164,9 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 	verifyClean(t, p.url)
 }
 
-// TestPoisonousDeliveryIsGivenUp: two instances give up on a delivered update that crashes them in
-// turn after eight crashes in all, because both are careful from their start.
+// TestPoisonousDeliveryIsGivenUp: if a webhook delivery crashes two instances again and again, they
+// give up on it after eight crashes in all. Both record their attempts from the start, because they
+// have a webhook.
 func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	p := newPoisoned(t, botsim.WithWebhookDelays(func(int) time.Duration { return 100 * time.Millisecond }))
@@ -187,8 +191,8 @@ func TestPoisonousDeliveryIsGivenUp(t *testing.T) {
 				crashes++
 				expireLease(p.t, p.pool, bot)
 				start(i)
-				// These results are for the others, whose updates Telegram delivers while the
-				// poison waits.
+				// These results must be recorded too, even those that arrive while the poison is
+				// being retried.
 				p.report()
 			}
 		}

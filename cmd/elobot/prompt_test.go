@@ -36,8 +36,9 @@ func (b *botFixture) decide(who botsim.User, prompt botsim.Message, label string
 	return visible(now)
 }
 
-// testPrompts: an admin is asked before other people's match is undone. Only that admin can answer,
-// once, and the message then shows the decision.
+// testPrompts: the bot asks an admin before it undoes a match that the admin did not play, and a
+// player before it undoes a second match in a row. Only the person asked can answer, and only once.
+// The message then shows the decision.
 func testPrompts(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.seen(group, b.bob)
@@ -56,7 +57,7 @@ func testPrompts(t *testing.T, b *botFixture) {
 	second := b.ask(group, b.olga, "/undo 1")
 	says(t, b.decide(b.olga, second, "Undo"), "Match #1 undone", "undone by Olga")
 	checkStruck(t, group, card, 1, "undone by Olga")
-	// Its message has lost its buttons.
+	// The message has no buttons any more.
 	says(t, b.press(b.olga, second, dataOf(t, second, "Undo")), "This button no longer works")
 	b.ask(group, b.alice, "/match @bob 3:0")
 	b.ask(group, b.alice, "/match @bob 3:2")

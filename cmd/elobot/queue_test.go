@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// testMalformedNotices: malformed notices become dead letters with the reason, notices of an
-// unknown kind wait for another release, and all others are sent.
+// testMalformedNotices: malformed notices become dead letters with the reason. Notices of an unknown
+// kind wait for another release. All others are sent.
 func testMalformedNotices(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	b.ask(group, b.alice, "/match @bob 1:0")
@@ -28,7 +28,7 @@ func testMalformedNotices(t *testing.T, b *botFixture) {
 	}
 	b.ask(group, b.alice, "/match @bob 1:0") // queued after the malformed ones
 	b.settle()
-	// A request that takes too long is repeated, and counted.
+	// A request that takes too long is repeated and counted as a possible duplicate.
 	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
 	sent := 0
 	for _, m := range group.BotMessages() {

@@ -10,8 +10,9 @@ import (
 )
 
 // TestTooMuchAtOnce: results over the limit per minute are listed instead of recorded, and
-// questions over the limit get a single answer, which asks the sender to slow down. Other people
-// are answered. A backlog does not count as too much at once.
+// questions over the limit get a single answer, which asks the sender to slow down. The limits of
+// one person do not affect others. Results of the last hour that the bot handles at its start all
+// count, because it goes by when they were sent.
 func TestTooMuchAtOnce(t *testing.T) {
 	t.Parallel()
 	const limit, results = 5, 9

@@ -13,7 +13,8 @@ import (
 )
 
 // TestAfterARestart: of three consecutive bots, the first is killed before it can confirm anything,
-// the second is stopped, and the third handles what came in between.
+// and the second is stopped. The next one handles what the last one left and what has come in since,
+// and every update takes effect once.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -102,8 +103,8 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen checks that a frozen chat gets nothing, even from a bot that knows only from the
-// database that the chat is frozen, and sends to other chats. Afterward, everything is sent in
+// checkStaysFrozen checks that the bot sends nothing to a frozen chat while it sends to others. Only
+// the database tells this bot that the chat is frozen. When the freeze ends, everything is sent in
 // order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()

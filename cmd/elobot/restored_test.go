@@ -6,9 +6,10 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestAfterARestore: after a restore, everything reported since the backup is gone, and new matches
-// and questions get the same numbers. Messages about the lost ones are still in the chat, but
-// affect nothing else. Here the backup is an empty database.
+// TestAfterARestore: after a restore from a backup, all that was stored since is gone, and new
+// matches and prompts get the numbers of the lost ones. The messages about the lost ones are still in
+// the chat, but a press of their buttons or a reply to them changes nothing. Here the backup is an
+// empty database.
 func TestAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -39,7 +40,7 @@ func TestAfterARestore(t *testing.T) {
 	says(t, visible(b.answer(group.Reply(b.bob, lostNotice, "/undo"))), "Which match do you mean?", "/undo 42")
 	says(t, b.press(b.olga, lostQuestion, dataOf(t, lostQuestion, "Undo")), "button no longer works")
 	says(t, b.press(b.alice, lostWizard, dataOf(t, lostWizard, "Cancel")), "button no longer works")
-	group.Reply(b.alice, lostWizard, "bob 1:0") // not understood
+	group.Reply(b.alice, lostWizard, "bob 1:0") // the bot ignores it
 	b.settle()
 	checkUntouched(t, group, lost)
 	checkUntouched(t, group, card)

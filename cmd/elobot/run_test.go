@@ -45,8 +45,9 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseThere: if no server listens at DATABASE_URL, the log names settings without effect.
-// A missing passfile is not an error, and neither is an API server with a path.
+// TestNoDatabaseThere: if no server listens at DATABASE_URL, the bot exits. Its output suggests a
+// cause, and warns of settings without effect. Neither a missing passfile nor an API server with a
+// path is a configuration error.
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -60,7 +61,8 @@ func TestNoDatabaseThere(t *testing.T) {
 		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
-// TestDatabaseFromBeforeTheFirstRelease: the bot refuses such a database and says what to do.
+// TestDatabaseFromBeforeTheFirstRelease: the bot refuses a database from before version 0.1.0 and
+// says what to do.
 func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
@@ -74,8 +76,8 @@ func TestDatabaseFromBeforeTheFirstRelease(t *testing.T) {
 	says(t, bot.output.String(), "from before version 0.1.0, which cannot be brought up to date: use a new database")
 }
 
-// TestNoUserInOutput: no command prints any part of the user or the password of DATABASE_URL, even
-// if the password is not escaped or the server refuses it.
+// TestNoUserInOutput: run, verify and doctor print no part of the user or the password of
+// DATABASE_URL, even if the password is not escaped or the server refuses it.
 func TestNoUserInOutput(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))
@@ -97,7 +99,8 @@ func TestNoUserInOutput(t *testing.T) {
 	}
 }
 
-// TestWrongUsage: the error points to the help and does not repeat misplaced secrets.
+// TestWrongUsage: the error about wrong arguments points to the help and does not repeat misplaced
+// secrets.
 func TestWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},

@@ -18,7 +18,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestMonth plays a month of a group that speaks another language.
+// TestMonth plays a month of a group.
 func TestMonth(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/month", (*script).quiet)
@@ -30,8 +30,8 @@ func TestEvening(t *testing.T) {
 	playFolder(t, "testdata/evening", (*script).says)
 }
 
-// TestNamedLadder plays a group whose members put the ladder's name first, here a word without any
-// other meaning.
+// TestNamedLadder plays a group whose members put the ladder's name first in their commands. The
+// name is a word without any other meaning to the bot.
 func TestNamedLadder(t *testing.T) {
 	t.Parallel()
 	playFolder(t, "testdata/named_ladder", (*script).says)
@@ -44,8 +44,8 @@ func TestYear(t *testing.T) {
 }
 
 // playFolder plays the scripts of a folder, one per language, and compares the bot's messages. A
-// file is both script and transcript: lines that begin with "|" are the bot's, and "~" marks edited
-// messages. With -update, playFolder writes the bot's lines.
+// file is both script and transcript: lines that begin with "|" are the bot's, and lines that begin
+// with "~" are the bot's edited messages. With -update, playFolder writes these lines.
 func playFolder(t *testing.T, folder string, answered func(s *script, who botsim.User, answer string)) {
 	t.Helper()
 	files, err := filepath.Glob(folder + "/*.txt")
@@ -73,10 +73,10 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 //
 //	# Name @username        a member; the first one has added the bot
 //	— 21 —                  from now on it is noon, 21 days ago; no script crosses midnight
-//	— 2031-03-31 21:59 —    the time in UTC, in the future: no timer is due too early
+//	— 2031-03-31 21:59 —    the time in UTC, in the future, so that no timer is due too early
 //	! stop                  the bot stops, and messages wait until "! start"
 //	= Padel                 from now on, in this new topic, in "General", or in "private"
-//	x Padel                 the topic is deleted; messages to it from here on were on their way
+//	x Padel                 the topic is deleted; a later message to it was on its way
 //	Name: text              a message; "\n" is a new line
 //	Name > button           a press of the button with this label, in the last message that has it
 //	Name ^ text             a reply to the last message of another person
@@ -93,7 +93,7 @@ type script struct {
 	group    *botsim.Chat
 	topics   map[string]int
 	thread   int  // current topic
-	private  bool // in private chats
+	private  bool // lines are said in private chats
 	last     botsim.Message
 	paper    strings.Builder
 	seen     map[[2]int64]int // number of edits of the bot's messages, by chat and message id
@@ -127,7 +127,6 @@ func (s *script) start() {
 		"BOARD_INTERVAL=1h"), "run")
 }
 
-// play plays a line.
 func (s *script) play(line string) {
 	s.t.Helper()
 	mark, rest, _ := strings.Cut(line, " ")
@@ -250,7 +249,8 @@ func (s *script) botMessage(words string) botsim.Message {
 	return botsim.Message{}
 }
 
-// pressLabel presses the button with a label in the last message that has it.
+// pressLabel presses the button with a label in the last message that has it, and returns the
+// callback answer.
 func (s *script) pressLabel(chat *botsim.Chat, who botsim.User, label string) (answer string) {
 	s.t.Helper()
 	all := chat.BotMessages()
@@ -315,7 +315,6 @@ func (s *script) news(chat *botsim.Chat) {
 	}
 }
 
-// topic returns the name of a topic.
 func (s *script) topic(thread int) string {
 	for name, id := range s.topics {
 		if id == thread {
@@ -333,7 +332,7 @@ var (
 
 const (
 	monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
-	// otherMonths are only known after a day.
+	// otherMonths lists the names that are replaced only after a day of the month.
 	otherMonths = `january|february|march|may|june|july|october|december|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
 )
 

@@ -32,7 +32,7 @@ func testSettings(t *testing.T, b *botFixture) {
 }
 
 // testTables: once an admin turns tables on, the next ranking and its pages are tables. If Telegram
-// refuses a table, the ranking is sent once, as text.
+// refuses a table, the answer is sent once, as text.
 func testTables(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	for i := range 10 {

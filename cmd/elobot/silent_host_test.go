@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// withHosts returns address with the hosts of others, in this order, instead of its own.
+// withHosts returns a database URL with the hosts of other URLs, in this order, instead of its own.
 func withHosts(t *testing.T, address string, others ...string) string {
 	t.Helper()
 	u, err := url.Parse(address)

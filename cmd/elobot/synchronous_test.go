@@ -9,8 +9,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// auditCommits makes the database record the changes of each transaction and whether its commit
-// waits for the disk. For chats and timers, it records the changed columns.
+// auditCommits makes the database record, for each row that a transaction changes, the table and
+// whether the commit waits for the disk. For updates of chats and timers, it also records the
+// changed columns.
 const auditCommits = `
 	CREATE TABLE commits (waits boolean, what text);
 	CREATE FUNCTION note_commit() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -34,8 +35,7 @@ const auditCommits = `
 	END $$`
 
 // TestOnlyTheDispatcherDoesNotWait: every commit waits for the disk, except when the dispatcher
-// records what it takes and the outcome. Such commits change nothing that a command or the lease
-// depends on.
+// records what it takes and the outcome. Such commits change only the tables and columns in want.
 func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)

@@ -14,17 +14,17 @@ import (
 	"elobot/internal/botsim"
 )
 
-// table is a group in which results are reported, undone and corrected, by commands and buttons,
-// with the expected matches and answers.
+// table is a group in which results are reported, undone and corrected, by commands and buttons. It
+// keeps the matches and answers that the bot should have.
 type table struct {
 	t               *testing.T
 	sim             *botsim.Server
 	pool            *pgxpool.Pool
 	group           *botsim.Chat
 	matches         []*reported
-	answers         []wantedAnswer // in the expected order
-	callbackAnswers map[string]string
-	keys            []string // of all commands except /join, in update order
+	answers         []wantedAnswer    // in the expected order
+	callbackAnswers map[string]string // expected beginnings, by callback query id
+	keys            []string          // of all commands except /join, in update order
 	undone          int
 	fixed           int
 }
@@ -36,8 +36,7 @@ type reported struct {
 	score  [2]int
 	was    [2]int // score before the last correction
 	fixed  bool
-	// turned reports whether the card names b first, as the winner or, after a draw, as the last
-	// winner.
+	// turned means that the card names b first: b has won, or had won before a fix made it a draw.
 	turned   bool
 	undoneBy string
 	changes  int // number of undos, restores and fixes
@@ -76,8 +75,8 @@ func (b *table) fix(sender botsim.User, number int, score [2]int) {
 	b.expect(b.say(sender, fmt.Sprintf("/fix %d %d:%d", number, score[0], score[1])).ID, b.correct(number, sender, score))
 }
 
-// press presses the button of a match's card, even if the button is gone. It reports whether there
-// was a card yet.
+// press presses the undo button of a match's card, even if the card has lost it. It reports whether
+// the card had been sent.
 func (b *table) press(sender botsim.User, number int) bool {
 	card, ok := b.card(number)
 	if !ok {
@@ -117,7 +116,7 @@ func (b *table) expect(replyTo int, text string) {
 	b.answers = append(b.answers, wantedAnswer{replyTo, text})
 }
 
-// refuse returns why the sender cannot undo a match, or "" if they can.
+// refuse returns how the answer begins if the sender cannot undo a match, or "" if they can.
 func (b *table) refuse(number int, sender botsim.User) string {
 	if number > len(b.matches) {
 		return fmt.Sprintf("There is no match #%d", number)
@@ -125,7 +124,7 @@ func (b *table) refuse(number int, sender botsim.User) string {
 	switch m := b.matches[number-1]; {
 	case m.undoneBy != "":
 		return fmt.Sprintf("Match #%d is already undone", number)
-	// Alice created the groups.
+	// Alice created the groups, so she is an admin.
 	case sender.ID != m.a.ID && sender.ID != m.b.ID && sender.Username != "alice":
 		return fmt.Sprintf("Only those who played or reported match #%d", number)
 	}
@@ -194,7 +193,8 @@ func (b *table) check() {
 	b.checkStored(truth)
 }
 
-// checkCallbackAnswers checks the answers to pressed buttons. Expired ones are never sent.
+// checkCallbackAnswers checks the answers to pressed buttons, except expired ones, which are never
+// sent.
 func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
 	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`)

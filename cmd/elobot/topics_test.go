@@ -11,7 +11,7 @@ import (
 // unbinds it. A final table goes to the ladder's next topic, or to General if there is none.
 func testTopicNotFound(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
-	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which General appears to have
+	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which stands for General
 	b.seen(forum, b.alice, b.bob)
 	padel, more := forum.Topic(b.olga, "Padel").ID, forum.Topic(b.olga, "More padel").ID
 	said := func(from botsim.User, topic int, text string) botsim.Message {
@@ -59,7 +59,7 @@ func testTopicNotFound(t *testing.T, b *botFixture) {
 	b.settle()
 	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage", ChatID: forum.ID(), Times: 1, Description: "Bad Request: TOPIC_CLOSED", Match: func(c botsim.Call) bool {
 		return strings.Contains(c.Params["text"], "Final table") && c.Params["message_thread_id"] != ""
-	}, Skip: 1}) // the deleted topic comes first
+	}, Skip: 1}) // the first such request is for the deleted topic
 	if m := ended(); m.ThreadID != 0 {
 		t.Errorf("the final table is in topic %d, not in General", m.ThreadID)
 	}

@@ -87,8 +87,8 @@ func (t *transcript) date(at time.Time) {
 	t.print("\n" + t.style(column("")+"  — "+at.UTC().Format("Monday 2 January")+" —", faint) + "\n")
 }
 
-// room returns how many columns remain beside an indent, but at least enough for a long word, and
-// at most most.
+// room returns how many columns remain beside an indent, but not more than most. On a very narrow
+// terminal it still leaves enough columns for a long word.
 func (t *transcript) room(indent, most int) int {
 	const longWord = 12
 	if width := t.width(); width > 0 {
@@ -124,7 +124,7 @@ func (t *transcript) person(m botsim.Message, repliedTo string) {
 var continued = column("") + "  "
 
 // bot prints a message of the bot, or an edit of one, with its buttons. picture describes the
-// message's picture.
+// message's picture; it is empty if there is none.
 func (t *transcript) bot(m botsim.Message, picture string) {
 	var all strings.Builder
 	name, bar := column(botName), t.style(" │ ", green)
@@ -132,7 +132,7 @@ func (t *transcript) bot(m botsim.Message, picture string) {
 		all.WriteString(t.style(name+" ✎ ", green) + t.style("edited its earlier message:", faint) + "\n")
 		name = column("")
 	}
-	// The terminal wraps these lines, so that a path or a link can be copied.
+	// Leave it to the terminal to wrap these lines, so that a path or a link can be copied.
 	for line := range strings.Lines(picture) {
 		all.WriteString(t.style(name, bold, green) + bar + t.style(strings.TrimRight(line, "\n"), faint) + "\n")
 		name = column("")
@@ -170,8 +170,8 @@ func (t *transcript) list(rows [][2]string) {
 	}
 }
 
-// pressed prints which button of a message a person pressed, and the effect that only this person
-// sees.
+// pressed prints which button of a message a person pressed, and what only this person gets: the
+// callback answer, a copied text or an opened page.
 func (t *transcript) pressed(who botsim.User, b botsim.Button, m botsim.Message, answer string) {
 	pressed := t.apart() + plain(who.FirstName) + " pressed [" + plain(invisible.Replace(b.Text)) + "] below " + excerpt(m)
 	switch {
@@ -193,7 +193,8 @@ func excerpt(m botsim.Message) string {
 	return "“" + begin + "”"
 }
 
-// plain removes control characters, so that messages and names cannot control the terminal.
+// plain removes control characters except line feeds, so that messages and names cannot control the
+// terminal.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {
@@ -230,7 +231,7 @@ func (t *transcript) markup(text string) string {
 
 func column(name string) string { return fmt.Sprintf("%*s", nameWidth, name) }
 
-// print writes to the terminal. There is nowhere to report an error.
+// print writes to the output. It ignores errors, because there is nowhere to report them.
 func (t *transcript) print(text string) {
 	_, _ = io.WriteString(t.out, text)
 }

@@ -8,7 +8,7 @@ import (
 	"charm.land/lipgloss/v2/table"
 )
 
-// richMessage is a bot message that consists of a table.
+// richMessage is a message of the bot that consists of a table.
 type richMessage struct {
 	Caption markup `xml:"table>caption"`
 	Rows    []struct {
@@ -30,7 +30,7 @@ type markup struct {
 func (t *transcript) content(message string, width int) string {
 	var rich richMessage
 	d := xml.NewDecoder(strings.NewReader("<message>" + message + "</message>"))
-	d.Strict, d.Entity = false, xml.HTMLEntity // attributes need no values
+	d.Strict, d.Entity = false, xml.HTMLEntity // attributes may lack a value
 	if err := d.Decode(&rich); err != nil || len(rich.Rows) == 0 {
 		return t.markup(message)
 	}

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestTranscriptStyles: on a terminal, tags turn into styles, and nothing else does.
+// TestTranscriptStyles: with colors, tags turn into styles. Without colors, tags are removed. In
+// both cases, a message cannot send other escape sequences to the terminal.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
 	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"

@@ -20,7 +20,7 @@ type troubles struct {
 	proxy  *dbtest.Proxy
 	group  *botsim.Chat
 	posted []botsim.Message
-	// operator queries the database from a session that the faults do not end.
+	// operator is a database session that none of the faults affects.
 	operator *pgxpool.Conn
 }
 
@@ -43,7 +43,8 @@ func (d *troubles) waits(what string, do func()) {
 	}
 }
 
-// goesOn waits until all results are answered and nothing is left to do.
+// goesOn reports three results, and waits until all results are answered and nothing is left to
+// send.
 func (d *troubles) goesOn() {
 	d.t.Helper()
 	d.report(3)
@@ -55,14 +56,14 @@ func (d *troubles) goesOn() {
 	})
 }
 
-// TestDatabaseTroubles: the database turns read-only for a while, and sessions begun then stay
-// read-only. Then it crashes and comes back. Then it stalls while the bot is stopped. Results wait
-// during each fault, the bot recovers by itself, and nothing is lost or duplicated.
+// TestDatabaseTroubles: the database turns read-only for a while, and sessions begun in that time
+// stay read-only. Then it goes away and comes back. Then it stops answering, and the bot is stopped
+// and started again. Results wait during each fault, and none is lost or recorded twice.
 func TestDatabaseTroubles(t *testing.T) {
 	t.Parallel()
 	sim := startTelegram(t)
 	url, pool := database(t)
-	operator, err := pool.Acquire(t.Context()) // in a session from before the faults
+	operator, err := pool.Acquire(t.Context()) // a session from before the faults
 	must(t, err)
 	defer operator.Release()
 	group := sim.Group("Chess", sim.User("alice"), sim.User("bob"))

@@ -183,7 +183,7 @@ func testForgedButtons(t *testing.T, b *botFixture) {
 func testAllWaysToAmend(t *testing.T, b *botFixture) {
 	type way struct {
 		command string
-		// target returns the message to reply to, if its id is set.
+		// target returns the message that the command replies to, or the zero Message for none.
 		target func(asked, card botsim.Message) botsim.Message
 		undoes bool
 		card   string // final text of the card
@@ -254,8 +254,8 @@ func testFixedTwice(t *testing.T, b *botFixture) {
 	}
 }
 
-// testWhoMayAmend: members who neither played nor reported a match may undo or fix it only as
-// admins, even anonymous ones.
+// testWhoMayAmend: a match can be undone and fixed only by its players, the person who reported it,
+// and admins, even anonymous ones.
 func testWhoMayAmend(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot()) // so that it gets updates about new admins
@@ -288,8 +288,8 @@ func testWhoMayAmend(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAdminsUnknown: if Telegram does not tell who is an admin, the bot asks people to try again
-// instead of guessing.
+// testAdminsUnknown: if the bot cannot find out who is an admin, it asks people to try again.
+// Commands that need no admin work as usual.
 func testAdminsUnknown(t *testing.T, b *botFixture) {
 	type trial struct {
 		group  *botsim.Chat
@@ -328,7 +328,7 @@ func testAdminsUnknown(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoWindow: players can undo and fix within the undo window, admins forever.
+// testUndoWindow: players can undo and fix a match only within the undo window, admins at any time.
 func testUndoWindow(t *testing.T, b *botFixture) {
 	group := b.group("Chess")
 	before := time.Now().Add(-2 * time.Hour)

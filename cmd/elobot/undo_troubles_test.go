@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own
-// topic. Formally, every message in a topic replies to the topic's creation; the bot does not treat
-// that as a reply.
+// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own topic.
+// In Telegram's data, every message in a topic replies to the topic's creation. The bot does not
+// treat that as a reply.
 func testUndoInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
@@ -41,8 +41,8 @@ func testUndoInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testUndoneBeforeTheCardIsSent: if a match is undone before its card is sent, the card shows from
-// the start that the match is undone. It is sent in order and never edited.
+// testUndoneBeforeTheCardIsSent: if a match is undone or fixed before its card is sent, the card
+// shows that from the start. It is sent in order and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
 	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})

@@ -8,9 +8,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testFirstReportAfterAChangeOfUsername: the profiles that come with a message are updated before
-// its usernames are looked up. So the old username of the sender, or of the person replied to, no
-// longer refers to that person.
+// testFirstReportAfterAChangeOfUsername: the bot updates the profiles that come with a message
+// before it looks up the usernames in the text. The old username of the sender, or of the person
+// replied to, therefore does not refer to that person.
 func testFirstReportAfterAChangeOfUsername(t *testing.T, b *botFixture) {
 	for name, report := range map[string]func(group *botsim.Chat, who botsim.User, was string) botsim.Message{
 		"ulf": func(group *botsim.Chat, who botsim.User, was string) botsim.Message {

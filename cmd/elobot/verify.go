@@ -32,8 +32,7 @@ type verifyCommand struct {
 	Repair bool  `help:"After listing the differences, overwrite the stored ratings with the replayed ones."`
 }
 
-// The errors of a verification that found differences, which it has already printed, or was
-// stopped.
+// The errors of a verification that was stopped or found differences, which it has already printed.
 var (
 	errRepairable = errors.New("differences found: run again with --repair to correct everything that can be calculated from the matches")
 	errDiffers    = errors.New("differences found that cannot be corrected, because they cannot be calculated from the matches")

@@ -31,8 +31,8 @@ func verify(t *testing.T, databaseURL string, args ...string) (code int, stdout,
 	return p.cmd.ProcessState.ExitCode(), out.String(), errs.String()
 }
 
-// mustVerify runs `elobot verify` and checks its exit code and output, in which the groups' names
-// stand for their ids.
+// mustVerify runs `elobot verify` and checks its exit code and output. In the arguments and the
+// expected standard output, CHESS and GO stand for the groups' ids.
 func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string, args ...string) {
 	t.Helper()
 	for i, a := range args {
@@ -113,8 +113,8 @@ func (b *verifyFixture) contents(t *testing.T) []string {
 		`SELECT s::text FROM group_players s UNION ALL SELECT h::text FROM elo_history h ORDER BY 1`)
 }
 
-// TestVerify: verify reports every damage in copies of a database, and repairs what follows from
-// the matches.
+// TestVerify: verify reports the damage done to copies of a database, and repairs what can be
+// calculated from the matches.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	b := newVerifyFixture(t)
@@ -142,7 +142,8 @@ func testVerifyRight(t *testing.T, b *verifyFixture) {
 	}
 }
 
-// testVerifyWithoutAChat: a group without a chat is named, verified and repaired.
+// testVerifyWithoutAChat: a group whose chat now belongs to another group is named, verified and
+// repaired.
 func testVerifyWithoutAChat(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"UPDATE groups SET chat_id = NULL, former_chat_id = chat_id WHERE chat_id = (SELECT id FROM chats WHERE telegram_chat_id = GO)",
@@ -194,8 +195,8 @@ Verified 2 groups with 5 matches: no differences.
 	b.mustVerify(t, 0, "Verified 2 groups with 5 matches: no differences.\n", "")
 }
 
-// testVerifyWhatCannotBeRepaired: data that does not follow from the matches stays as it is, and
-// the rest is repaired.
+// testVerifyWhatCannotBeRepaired: data that cannot be calculated from the matches stays as it is,
+// and the rest is repaired.
 func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	for _, sql := range []string{
 		"DELETE FROM handled_commands WHERE key = (SELECT idempotency_key FROM matches WHERE id = 2)",
@@ -302,7 +303,7 @@ func TestVerifyWithoutDatabase(t *testing.T) {
 	}
 }
 
-// testVerifyInterrupted: an interrupted verification must not look like a success.
+// testVerifyInterrupted: an interrupted verification says so and exits with 1.
 func testVerifyInterrupted(t *testing.T, b *verifyFixture) {
 	tx, err := b.pool.Begin(t.Context())
 	must(t, err)

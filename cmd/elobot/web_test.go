@@ -46,7 +46,8 @@ func visit(t *testing.T, p *process, path string) *http.Response {
 	return resp
 }
 
-// followBoard follows a web board like a browser.
+// followBoard subscribes to the events of a web board, as browsers do. changed receives the time of
+// each event, and cut is closed when the connection ends.
 func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Time, cut <-chan struct{}) {
 	t.Helper()
 	resp := visit(t, p, board+"events") //nolint:bodyclose // the goroutine below closes it
@@ -66,8 +67,8 @@ func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Ti
 	return events, end
 }
 
-// board makes an admin turn on a group's web board, or request a new link, and returns the link's
-// path.
+// board makes an admin turn on a group's web board with the value on, or request a new link with the
+// value new. It returns the path of the link.
 func (b *botFixture) board(group *botsim.Chat, value string) string {
 	b.t.Helper()
 	b.ask(group, b.olga, "/settings web "+value)
@@ -188,9 +189,9 @@ func TestWebBoardWithoutBot(t *testing.T) {
 	b.finish()
 }
 
-// TestWebBoardAfterARestore: after a restore, the ids of a group newer than the backup may belong
-// to another group, whose board its link does not open. If the backup has an earlier link of a
-// group, that link works again, and the newest does not.
+// TestWebBoardAfterARestore: after a restore, a new group may get the id of a lost group that was
+// newer than the backup. The link of the lost group does not open the new group's board. If the
+// backup has an earlier link of a group, that link works again, and the newest does not.
 func TestWebBoardAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := startBotFixture(t, "LISTEN_ADDR=127.0.0.1:0", "PUBLIC_URL="+publicURL)

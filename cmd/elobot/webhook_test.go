@@ -78,7 +78,7 @@ func (e *entrance) post(t *testing.T, method, path, secret string, body []byte) 
 	return response.StatusCode
 }
 
-// matchUpdate returns an update with a result reported by alice.
+// matchUpdate returns an update with a message in which Alice reports a result against @bob.
 func matchUpdate(id int, group *botsim.Chat, alice botsim.User, message int) []byte {
 	return fmt.Appendf(nil, `{"update_id":%d,"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup",`+
 		`"title":"Chess"},"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/match @bob 3:1",`+
@@ -97,7 +97,7 @@ func TestWebhook(t *testing.T) {
 	door := newEntrance(t)
 	env := environment(sim, databaseURL)
 
-	// The webhook redelivers an update that was polled and handled but not confirmed.
+	// An update that was polled and handled but not confirmed is delivered again to the webhook.
 	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
 	group.Say(alice, "/match @bob 3:1")
 	polling := launch(t, env, "run")

@@ -19,7 +19,7 @@ type Call struct {
 	Status    int    // HTTP status of the response, 0 if the connection was closed without one
 	Delivered bool   // the call took effect, even if the client got an error
 	MessageID int    // the message sent or edited
-	Shown     int    // updates that a getUpdates returned, even if the client got an error
+	Shown     int    // number of updates that getUpdates returned, even if the client got an error
 	Fault     string // name of the injected fault, if any
 	Body      string // beginning of the response
 }
@@ -40,8 +40,9 @@ func (r *callRecord) add(c *Call) {
 	r.calls = appendBounded(r.calls, c, r.limit)
 }
 
-// appendBounded appends v and drops the oldest entries beyond limit; a limit of 0 keeps everything.
-// It drops them in batches of half the limit, so that an append takes amortized constant time.
+// appendBounded appends v and drops old entries, but keeps at least the last limit entries. A limit
+// of 0 keeps everything. It drops them in batches of half the limit, so that an append takes
+// amortized constant time.
 func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {

@@ -31,7 +31,7 @@ const (
 	statusKicked        = "kicked"
 )
 
-// Chat is a private chat with the bot, or a group that the bot is or was in.
+// Chat is a group, or the private chat of a user with the bot.
 type Chat struct {
 	s *Server
 
@@ -126,8 +126,8 @@ func (s *Server) newChat(id int64, kind string) *Chat {
 	return c
 }
 
-// Private returns the private chat of the user with the bot. The user has started the bot. Each
-// user has one such chat.
+// Private returns the private chat of the user with the bot, and makes it if needed. In a new chat,
+// the user has already started the bot.
 func (s *Server) Private(u User) *Chat {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,7 +151,8 @@ func (c *Chat) NotStarted() *Chat {
 	return c
 }
 
-// ensureUser registers u if the server does not know it yet, because a test built the User itself.
+// ensureUser registers u if the server does not know it. This happens if a test built the User
+// itself.
 func (s *Server) ensureUser(u User) {
 	if _, ok := s.users[u.ID]; !ok && u.ID != 0 {
 		s.addUser(u)
@@ -181,8 +182,8 @@ func (c *Chat) Title() string {
 	return c.title
 }
 
-// Messages returns all messages of the chat in order, from users and from the bot. It includes
-// deleted messages, which are marked.
+// Messages returns all messages of the chat in order, including service messages, and including
+// deleted messages, in which Deleted is set.
 func (c *Chat) Messages() []Message { return c.collect(func(*message) bool { return true }) }
 
 // BotMessages returns the messages that the bot has sent to the chat, in order. It includes deleted
@@ -242,7 +243,7 @@ func (c *Chat) setStatus(user int64, status string) {
 	c.status[user] = status
 }
 
-// join makes the author of a message in a group a member, without an update.
+// join makes a user who is not in the group a member, without an update.
 func (c *Chat) join(u User) {
 	c.s.ensureUser(u)
 	switch c.status[u.ID] {

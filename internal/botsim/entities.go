@@ -39,7 +39,7 @@ func (s *Server) entities(marked []markup.Entity) []Entity {
 }
 
 // withDetected adds the entities that Telegram detects in a text to the explicit ones. Telegram
-// detects nothing inside code, links and mentions.
+// detects nothing that overlaps explicit code, links, mentions, tags, commands or custom emoji.
 func withDetected(text string, explicit []Entity) []Entity {
 	all := slices.Clone(explicit)
 	for _, found := range markup.Detect(text) {

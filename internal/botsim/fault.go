@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// FaultKind is a kind of fault.
+// FaultKind is what goes wrong with a call.
 type FaultKind int
 
 // Kinds of faults.
@@ -25,8 +25,8 @@ const (
 	CutBefore
 	// CutAfter closes the connection without a response after the call took effect.
 	CutAfter
-	// Reject refuses the call with Fault.Status, Fault.Description and Fault.Parameters. The call
-	// has no effect.
+	// Reject refuses the call with Fault.Status (by default 400), Fault.Description and
+	// Fault.Parameters. The call has no effect.
 	Reject
 	// SlowAnswer waits Fault.Delay between the effect and the response.
 	SlowAnswer
@@ -45,8 +45,8 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is a fault to inject into the calls that it matches. If several faults match, the one added
-// first applies.
+// Fault is a fault to inject into the calls that it matches. If several faults match a call and have
+// no calls left to skip, the one added first applies.
 type Fault struct {
 	Kind   FaultKind
 	Name   string // for the record; by default the kind's name
@@ -141,7 +141,8 @@ func (f Fault) before() (answer, bool) {
 	return answer{}, false
 }
 
-// after returns the response of a fault that hides the result of the call from the client.
+// after returns the response of a fault that hides the result of the call from the client. For other
+// kinds of faults it returns a.
 func (f Fault) after(a answer) answer {
 	switch f.Kind {
 	case CutAfter:

@@ -62,14 +62,14 @@ func TestLimits(t *testing.T) {
 	send(group, 200, nil)
 	c.advance(400 * time.Millisecond)
 	send(group, 200, nil)
-	send(group, 429, 1.0) // second send in this second
+	send(group, 429, 1.0) // the group has had two sends in this second
 	send(private, 200, nil)
 	send(private, 200, nil)
-	send(private, 429, 1.0) // the bot's fourth send, and the second in this chat
+	send(private, 429, 1.0) // the bot has made four sends, two of them in this chat
 	c.advance(600 * time.Millisecond)
 	send(group, 200, nil) // the first send is outside the window
 	c.advance(2 * time.Second)
-	send(group, 429, 57.0) // third send in this minute
+	send(group, 429, 57.0) // the group has had three sends in this minute
 	send(private, 200, nil)
 	c.advance(57 * time.Second)
 	send(group, 200, nil)

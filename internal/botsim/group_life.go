@@ -121,7 +121,7 @@ func serviceNote(field string, value any) *message {
 	return m
 }
 
-// serviceMessage adds a service message and sends its update.
+// serviceMessage adds a service message, and sends its update if the bot is in the chat.
 func (c *Chat) serviceMessage(by User, m *message) {
 	m.From = c.s.current(by)
 	c.add(m)
@@ -236,8 +236,8 @@ func (c *Chat) MigrateJoinFirst() *Chat {
 	return c.migrate((*migration).announceJoin, (*migration).announceOld, (*migration).announceNew)
 }
 
-// migration is the upgrade of a group to a supergroup. Telegram does not guarantee the order of its
-// updates.
+// migration is the upgrade of a group to a supergroup. Telegram does not guarantee the order of the
+// three updates about it.
 type migration struct{ old, next *Chat }
 
 func (m *migration) announceOld() {

@@ -7,7 +7,7 @@ import (
 	"elobot/internal/botsim"
 )
 
-// statusIn returns the change of status in a membership update.
+// statusIn returns the change of status in a membership update, such as left→member.
 func statusIn(update map[string]any) string {
 	status := func(of string) string { return update[of].(map[string]any)["status"].(string) }
 	return status("old_chat_member") + "→" + status("new_chat_member")

@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// reply is a response of the server. The tests decode it themselves, to be independent of the
-// package.
+// reply is a response of the server. The tests decode it with their own types, so that they do not
+// depend on the types that they test.
 type reply struct {
 	Status      int             `json:"-"`
 	OK          bool            `json:"ok"`
@@ -126,7 +126,6 @@ func (c *client) later(ctx context.Context, method string, params fields) <-chan
 	return got
 }
 
-// must ends the test if there is an error.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -229,7 +228,7 @@ func receive[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// eventually polls a condition until a deadline.
+// eventually polls a condition until it holds, and fails the test if that takes too long.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	ctx := testContext(t)

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Limits limit how much a bot may send, including edits. A window with an N of 0 is unlimited.
+// Limits limits how much a bot may send, including edits.
 type Limits struct {
 	Chat    Window // for each chat
 	Group   Window // for each group, in addition to Chat
 	Overall Window // for all chats together
 }
 
-// Window allows N sends in any period of length Per.
+// Window allows N sends in any period of length Per. If N is 0, it allows any number.
 type Window struct {
 	N   int
 	Per time.Duration
@@ -34,7 +34,7 @@ type limiter struct {
 	overall slidingWindow
 }
 
-// chatRates are the recent sends to one chat.
+// chatRates holds the recent sends to one chat.
 type chatRates struct{ chat, group slidingWindow }
 
 // take counts a send, or refuses it with a 429. A refused send does not count.

@@ -16,10 +16,11 @@ type message struct {
 	chat       *Chat
 	noFrom     bool // the message has no author, only a sender chat
 	senderChat *SenderChat
-	tooOld     bool           // to be edited
+	tooOld     bool           // the bot cannot edit it any more
 	ephemeral  int            // id if only its author and the bot see it, else 0
 	extra      map[string]any // service fields, and fields that a test adds
-	// Shown in reply_to_message; in a topic it may be the message that created it.
+	// wireReply is the message for reply_to_message. In a topic, it may be the message that created
+	// the topic.
 	wireReply *message
 }
 
@@ -52,8 +53,8 @@ func (c *Chat) setReplyTarget(m *message) {
 	}
 }
 
-// shownReply returns the message that reply_to_message shows, or nil for none. Deleted messages are
-// not shown.
+// shownReply returns the message that reply_to_message shows, or nil for none. Instead of a deleted
+// message, it shows the message that created the topic, if there is one.
 func (m *message) shownReply() *message {
 	switch {
 	case m.wireReply == nil || !m.wireReply.Deleted:
@@ -112,7 +113,8 @@ func (m *message) wire() (json.RawMessage, error) {
 	return withFields(raw, m.extra)
 }
 
-// wireRich encodes the content of a rich message, which has neither a text nor entities.
+// wireRich encodes the content of a rich message, which has no text or entities but blocks. It
+// encodes them as one paragraph in which only the links are marked.
 func (m *message) wireRich() *wireRich {
 	paragraph, done := wireBlock{Type: "paragraph", Text: []any{}}, 0
 	add := func(until int) {

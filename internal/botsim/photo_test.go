@@ -79,7 +79,7 @@ func TestSendPhotoRefusals(t *testing.T) {
 	}
 }
 
-// TestPhotoRights: where members may not send photos, the bot may not either, unless it is an
+// TestPhotoRights: in a group whose members may not send photos, the bot may send them only as an
 // admin.
 func TestPhotoRights(t *testing.T) {
 	t.Parallel()

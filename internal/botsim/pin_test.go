@@ -110,8 +110,8 @@ func TestTheRightToPin(t *testing.T) {
 	})
 }
 
-// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and its links
-// are in them.
+// TestPinnedRichMessage: a rich message has blocks instead of a text and entities, and the blocks
+// contain its links.
 func TestPinnedRichMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, _ := scene(t)

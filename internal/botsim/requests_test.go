@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// encodings are the ways to send parameters. A form holds strings as they are, and all other values
-// as JSON.
+// encodings maps the ways to send parameters to their encoders. A form holds strings as they are,
+// and all other values as JSON.
 var encodings = map[string]func(t *testing.T, params fields) (kind string, body io.Reader){
 	"JSON": func(t *testing.T, params fields) (string, io.Reader) {
 		return "application/json", bytes.NewReader(encode(t, params))

@@ -8,7 +8,8 @@ import (
 	"unicode"
 )
 
-// These patterns match the entity alone. The code checks the characters before and after it.
+// These patterns match an entity without its surroundings. The code checks the characters before
+// and after it.
 var (
 	commandPattern = regexp.MustCompile(`^/[A-Za-z0-9_]{1,64}(@[A-Za-z0-9_]{3,32})?`)
 	// Telegram's own pattern requires four characters; users in tests may have shorter names.
@@ -21,7 +22,7 @@ var (
 	domainTail     = regexp.MustCompile(`^(?::\d{1,5})?(?:[/?#][^\s<>"«»]*)?`)
 )
 
-// topLevelDomains are the endings, besides country codes, that turn a name with a dot into a link.
+// topLevelDomains lists the endings, besides country codes, that turn a name with a dot into a link.
 var topLevelDomains = []string{
 	"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "app", "dev", "xyz", "site",
 	"online", "shop", "store", "blog", "club", "live", "life", "news", "tech", "space", "wiki", "world", "games",
@@ -29,7 +30,7 @@ var topLevelDomains = []string{
 	"рф", "рус", "укр", "бел", "онлайн", "сайт",
 }
 
-// countryCodes are the pairs of letters that count as top-level domains.
+// countryCodes lists the pairs of letters that count as top-level domains.
 const countryCodes = "ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt " +
 	"bw by bz ca cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi " +
 	"fj fk fm fo fr ga gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq " +
@@ -69,7 +70,7 @@ func Detect(text string) []Entity {
 }
 
 // matchMark matches an entity that begins with /, @, # or $. It returns its type and its length in
-// bytes, or 0 for none.
+// bytes, or "" and 0 for none.
 func matchMark(rest string, mark, before rune) (string, int) {
 	if isWord(before) {
 		return "", 0
@@ -102,7 +103,7 @@ func matchMark(rest string, mark, before rune) (string, int) {
 }
 
 // matchAddress matches an e-mail address or a link. It returns its type and its length in bytes, or
-// 0 for none.
+// "" and 0 for none.
 func matchAddress(rest string, before rune) (string, int) {
 	token := rest
 	if end := strings.IndexFunc(rest, unicode.IsSpace); end >= 0 {
@@ -131,8 +132,8 @@ func matchAddress(rest string, before rune) (string, int) {
 	return URL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
 
-// ValidURL reports whether Telegram accepts an address as a link: a host with a dot, or one of
-// Telegram's own schemes.
+// ValidURL reports whether Telegram accepts an address as a link. It must begin with tg:// or ton://,
+// or be an address with the scheme http, https, tonsite or none, and with a dot in its host.
 func ValidURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
 		return true
@@ -147,5 +148,5 @@ func ValidURL(address string) bool {
 	return strings.Contains(strings.Trim(u.Hostname(), "."), ".")
 }
 
-// HasScheme reports whether an address is written out in full, such as https://example.org.
+// HasScheme reports whether an address begins with a scheme, as https://example.org does.
 func HasScheme(address string) bool { return schemePattern.MatchString(address) }

@@ -253,8 +253,9 @@ func (p *htmlParser) endTag(at int) error {
 	return nil
 }
 
-// completeLink makes a link a mention of a user or an ordinary link. It returns false if the
-// address is invalid: the link is then plain text.
+// completeLink completes the entity of a link, which mentions a user or leads to an address. It
+// returns false if there is no such user or the address is invalid: the link is then plain text.
+// For other tags it returns true.
 func (p *htmlParser) completeLink(e *Entity, tag openTag) bool {
 	if tag.name != "a" {
 		return true

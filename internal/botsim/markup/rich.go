@@ -15,13 +15,14 @@ const (
 	maxColumns = 20
 )
 
-// richBlocks maps each simulated block tag to the block that it must be in.
+// richBlocks maps each simulated block tag to the tag of the block that it must be in, or to "" if it
+// must be in none.
 var richBlocks = map[string]string{
 	"p": "", "footer": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "", "table": "",
 	"caption": "table", "tr": "table", "th": "tr", "td": "tr",
 }
 
-// richAttributes are the attributes of block tags and their values. An empty list stands for an
+// richAttributes lists the attributes of block tags and their values. An empty list stands for an
 // attribute without a value, and nil for a number.
 var richAttributes = map[string]map[string][]string{
 	"table": {"bordered": {}, "striped": {}},
@@ -105,7 +106,7 @@ func (p *richParser) text(html string) error {
 	return nil
 }
 
-// tag handles a block tag.
+// tag handles a start or end tag of a block.
 func (p *richParser) tag(isEnd bool, name, attributes string) error {
 	if isEnd {
 		if len(p.open) == 0 || p.open[len(p.open)-1] != name {

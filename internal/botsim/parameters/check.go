@@ -14,8 +14,8 @@ import (
 // for.
 //
 // As in Telegram, a JSON body may give any parameter as a string, as a form does. literals names
-// the parameters that it gives in their own JSON type. The values in arrays and objects must have
-// their own JSON types.
+// the parameters that the body gives in their own JSON type. The values in arrays and objects must
+// have their own JSON types.
 func (t *Table) Check(method string, given Values, literals map[string]bool) error {
 	known, values := t.Methods[method], map[string]any{}
 	for name, text := range given {

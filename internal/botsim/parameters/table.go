@@ -1,6 +1,6 @@
-// Package parameters knows the parameters of the Bot API's methods. It reads the parameters of a
-// request, in whichever way they are sent, and checks them against the table in parameters.json:
-// which parameters and fields exist, which of them are required, and which values they may have.
+// Package parameters reads the parameters of a request to the Bot API, in whichever way they are
+// sent, and checks them against the table in parameters.json. The table lists the parameters of each
+// method and the fields of objects, says which of them are required, and limits their values.
 //
 // It checks only what needs no knowledge of chats and messages. A new method needs an entry in the
 // table and no code:
@@ -32,8 +32,8 @@ type Table struct {
 	// Types maps the types of objects in parameters to the rules of their fields. An object of any
 	// other type may hold anything.
 	Types map[string]rules
-	// Variants maps each type that stands for several types to these, by the value of the field
-	// "type" that selects them.
+	// Variants maps each type that stands for several types to these types, by the value of the
+	// field "type" that selects one of them.
 	Variants map[string]map[string]string
 }
 
@@ -50,7 +50,7 @@ type rule struct {
 	MaxBytes  int `json:"max_bytes"` // limits a String
 	Pattern   *regexp.Regexp
 	IfMissing string `json:"if_missing"` // Telegram's own error for this parameter, if it has one
-	IfWrong   string `json:"if_wrong"`   // likewise, for a value beyond the limits
+	IfWrong   string `json:"if_wrong"`   // Telegram's own error for a value beyond the limits, if it has one
 }
 
 // Names of types. All others are the names of objects.
@@ -75,8 +75,8 @@ var load = sync.OnceValues(func() (*Table, error) {
 	return &t, nil
 })
 
-// typeOf returns which of the types a value has, or "" for none. Among several types of objects, it
-// is the first one whose required fields the object has.
+// typeOf returns which of the types a value has, or "" for none. An object has the first type whose
+// required fields it has. If it lacks required fields of all of them, it has the first type.
 func (t *Table) typeOf(v any, types []string) string {
 	found := ""
 	for _, typ := range types {
@@ -148,8 +148,8 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter as a string if it may be one, or else as its JSON value. It returns nil
-// for null and for an empty text, which Telegram takes for an absent parameter.
+// read returns a parameter as a string if it may be one, or else as its JSON value. If it may not be
+// a string, null and an empty text count as an absent parameter, for which read returns nil.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text
