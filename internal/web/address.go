@@ -35,8 +35,8 @@ func (p Proxies) trust(a netip.Addr) bool {
 }
 
 // client returns the address that a request comes from: the last hop that is not a trusted proxy,
-// as reported by trusted proxies. For IPv6 it returns the /56, which is up to what one household
-// has.
+// as reported by trusted proxies. For IPv6 it returns the /56 network, because one household may
+// have that many addresses.
 func (p Proxies) client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

@@ -47,8 +47,8 @@ const (
 	knownSenders = 10_000
 )
 
-// Board serves the web boards of all groups, below BoardPath. Of a request, a page depends only on
-// the path and the query. Neither is logged, because the path contains the token.
+// Board serves the web boards of all groups, below BoardPath. A page depends only on the path and
+// the query of a request. Neither is logged, because the path contains the token.
 type Board struct {
 	views   *stats.Service
 	links   Links
@@ -61,19 +61,19 @@ type Board struct {
 	pages     *lru.Cache[pageKey, kept[*page]]
 	groups    *lru.Cache[pageKey, kept[*stats.WebGroup]]
 	making    singleflight.Group
-	makes     *semaphore.Weighted // limits pages
+	makes     *semaphore.Weighted // limits the pages that are made concurrently
 	addresses *lru.Cache[netip.Addr, *rate.Limiter]
 	makers    *lru.Cache[ranking.GroupID, *rate.Limiter]
 }
 
-// pageKey identifies a page while nothing changes in its group.
+// pageKey is the cache key of a page, or of a group. A change in the group changes the version.
 type pageKey struct {
 	group   ranking.GroupID
 	version uint64
 	address string // path and query without unknown parts; empty for the group itself
 }
 
-// NewBoard returns the web boards at the links. now is the messenger's clock.
+// NewBoard returns the web boards to which links lead. now is the messenger's clock.
 func NewBoard(views *stats.Service, links Links, proxies Proxies, now func() time.Time, log *slog.Logger) *Board {
 	b := &Board{
 		views: views, links: links, proxies: proxies, now: now, log: log, mux: http.NewServeMux(), live: newLive(),
@@ -100,7 +100,7 @@ func newLRU[K comparable, V any](size int) *lru.Cache[K, V] {
 type route struct {
 	path string
 	show func(b *Board, ctx context.Context, v *visit) (*page, error) // nil for the event stream
-	// the query parameters that the page knows, besides ladder
+	// the query parameters that the page takes, besides ladder
 	filters []string
 }
 
@@ -131,7 +131,7 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusMethodNotAllowed)
 		return
 	}
-	// the mux would redirect
+	// refuse a path that the mux would redirect
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path && clean+"/" != r.URL.Path {
 		refuse(w, http.StatusNotFound)
 		return
@@ -269,7 +269,7 @@ func keep[T any](
 		if k, ok := all.Get(key); ok && b.now().Before(k.until) {
 			return k.value, nil
 		}
-		// other requests may wait for the value too, so it must outlive this one
+		// other requests may wait for the value, so producing it must not end with this one
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readingTimeout)
 		defer cancel()
 		until := b.now().Add(fresh)
@@ -324,7 +324,7 @@ func (p *page) write(w http.ResponseWriter, r *http.Request, caching string) {
 //go:embed assets
 var assetFiles embed.FS
 
-// assetTypes are the files of the pages, with their content types.
+// assetTypes maps the files that pages load to their content types.
 var assetTypes = map[string]string{
 	"board.css": "text/css; charset=utf-8", "board.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
 }

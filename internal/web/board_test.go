@@ -49,7 +49,7 @@ type club struct {
 // hostile is a name that must not become markup.
 const hostile = `"><script>alert(1)</script>`
 
-// The people of another group.
+// dora is a member of another group, otherChat. mallory is a member of the club.
 var (
 	otherChat = ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Secret society"}
 	dora      = command.Person{ID: 77, Username: "dora", Name: "Dora the Hidden"}
@@ -131,7 +131,7 @@ func (c *club) ask(url string, headers ...string) answer {
 	return answer{resp.StatusCode, resp.Header, string(body)}
 }
 
-// fill fills the names in the path of a route.
+// fill replaces the wildcards in the path of a route.
 func fill(path string, values map[string]any) string {
 	return regexp.MustCompile(`{(\w+|\$)}`).ReplaceAllStringFunc(path, func(name string) string {
 		if name == "{$}" {
@@ -141,9 +141,8 @@ func fill(path string, values map[string]any) string {
 	})
 }
 
-// TestRoutes: anyone who has the link sees each page, with the headers that keep the link secret. A
-// foreign token, group, person, ladder or season, and a link made of another salt or none, show
-// nothing.
+// TestRoutes: each page can be read with its link, and has the headers that keep the link secret. A
+// request with a foreign or invalid token, salt, group, player, ladder or season gets 404.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -212,7 +211,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestPages: the pages show what they should, in the group's language. Names are never markup.
+// TestPages: each page shows its content in the group's language. Names are never markup.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -378,7 +377,7 @@ func TestCut(t *testing.T) {
 	back := func(ctx context.Context, s *ranking.Service, o ranking.Origin) error { return s.BotBack(ctx, o) }
 	for what, tc := range map[string]struct {
 		ends, begins []step
-		isNew        bool // whether there is a new link
+		isNew        bool // a new link replaces the old one
 	}{
 		"off":        {ends: []step{web(ranking.Off)}, begins: []step{web(ranking.On)}},
 		"a new link": {ends: []step{web(ranking.NewLink)}, begins: []step{web(ranking.Off), web(ranking.On)}, isNew: true},
@@ -452,8 +451,8 @@ func TestTooManyViewers(t *testing.T) {
 	}
 }
 
-// TestTooManyRequests: a client that sends too many requests gets 429, others do not. Each group
-// has a limit of its own for uncached pages.
+// TestTooManyRequests: a client that sends too many requests gets 429, and others are still
+// answered. Each group has a limit of its own for uncached pages.
 func TestTooManyRequests(t *testing.T) {
 	t.Parallel()
 	c := newClubAt(t, stopped())
@@ -488,7 +487,7 @@ func TestTooManyRequests(t *testing.T) {
 	}
 }
 
-// TestSizeOfTheRanking: the ranking of 200 players has at most 60,000 bytes when it is compressed.
+// TestSizeOfTheRanking: the ranking of 200 players compresses to at most 60,000 bytes.
 func TestSizeOfTheRanking(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
@@ -564,7 +563,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// FuzzBoard: the answer to any request is a page or a refusal, never a server error.
+// FuzzBoard: the answer to any request, except for events, is a page or a refusal, never a server
+// error.
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)

@@ -40,7 +40,7 @@ var (
 	screenshots = flag.String("screenshots", "", "folder for a picture of each page")
 )
 
-// browser is a tab, and the complaints of its pages.
+// browser is a tab, with the problems that its pages have reported.
 type browser struct {
 	t   *testing.T
 	ctx context.Context
@@ -119,7 +119,7 @@ func (b *browser) await(expression string) {
 	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(dbtest.MaxWait)))
 }
 
-// quiet checks that no page has complained.
+// quiet checks that no page has reported a problem.
 func (b *browser) quiet() {
 	b.t.Helper()
 	b.mu.Lock()
@@ -129,8 +129,8 @@ func (b *browser) quiet() {
 	}
 }
 
-// rules are the accessibility rules. Each has an expression that lists what breaks it, and a page
-// that does.
+// rules lists the accessibility rules. Each has an expression that returns its violations, and a
+// page that violates it.
 var rules = []struct{ name, faults, broken string }{
 	{"a language", `document.documentElement.lang ? [] : ["none"]`, `<title>x</title><main>x</main>`},
 	{"a title", `document.title.trim() ? [] : ["none"]`, `<main>x</main>`},
@@ -164,7 +164,7 @@ var rules = []struct{ name, faults, broken string }{
 		return faults })()`, `<p style="color:#999">x</p>`},
 }
 
-// pagesOf returns the paths of all pages of a board.
+// pagesOf returns the paths of the HTML pages of a board, by name.
 func (c *club) pagesOf() map[string]string {
 	alice, bob := c.w.ID(c.t, "Alice"), c.w.ID(c.t, "Bob")
 	return map[string]string{
@@ -173,12 +173,13 @@ func (c *club) pagesOf() map[string]string {
 	}
 }
 
-// strangeNames are in six scripts. One is as long as names can be, and one must not become markup.
+// strangeNames has names in six scripts. One is as long as names can be, and one must not become
+// markup.
 var strangeNames = []string{
 	"Ольга Їжакевич", "محمد علي", "王小明", "สมชาย ใจดี", "Γιώργος", "Zoë Łukasz-Müller", strings.Repeat("Maximilian", 6) + "Alex", hostile, "🏓 Kim",
 }
 
-// busyClub is a club in which people with strange names play.
+// busyClub returns a club in which people with strange names have played.
 func busyClub(t *testing.T) *club {
 	t.Helper()
 	c := newClub(t)
@@ -193,8 +194,8 @@ func busyClub(t *testing.T) *club {
 	return c
 }
 
-// TestPagesInABrowser: no page scrolls sideways on any screen or complains, and all keep the
-// accessibility rules.
+// TestPagesInABrowser: no page scrolls sideways at any size or reports a problem, and all pages
+// follow the accessibility rules.
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	c, b := busyClub(t), newBrowser(t)
@@ -243,8 +244,8 @@ func TestRulesFindFaults(t *testing.T) {
 	}
 }
 
-// TestLivePage: a page shows a new match by itself, keeps what is open and where the focus is, is
-// empty on a screen while the board is off, and reports when the server is away.
+// TestLivePage: an open page shows a new match, and keeps what is open and where the focus is. A
+// screen is empty while the board is off, and reports when the server is away.
 func TestLivePage(t *testing.T) {
 	t.Parallel()
 	c, b := newClub(t), newBrowser(t)
@@ -271,8 +272,8 @@ func TestLivePage(t *testing.T) {
 	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
-// TestManyTabs: more tabs than a browser has connections per host can show a board. Hidden ones do
-// not follow it, except screens, and catch up when they are shown again.
+// TestManyTabs: more tabs than a browser has connections per host can show a board. Hidden tabs,
+// except screens, do not follow it, and catch up when they are shown again.
 func TestManyTabs(t *testing.T) {
 	t.Parallel()
 	c, screen := newClub(t), newBrowser(t)

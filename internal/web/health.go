@@ -16,14 +16,12 @@ const (
 type Readiness struct {
 	Ready   bool   `json:"ready"`
 	Problem string `json:"problem,omitempty"` // why it is not ready
-	// Leader reports whether this instance polls and sends. A standby instance is as ready as the
-	// leader.
+	// Leader is set if this instance polls and sends. A standby instance is as ready as the leader.
 	Leader bool `json:"leader"`
 }
 
-// Health adds the health checks: HealthPath answers 200 as long as the process does, and ReadyPath
-// answers 503 unless the instance is ready. The server calls ready for each request, possibly
-// concurrently.
+// Health adds the health checks: HealthPath always answers 200, and ReadyPath answers 503 unless
+// the instance is ready. The server calls ready for each request, possibly concurrently.
 func (s *Server) Health(ready func(context.Context) Readiness) {
 	s.mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -57,7 +57,7 @@ type metric struct {
 	kind  prometheus.ValueType
 }
 
-// metrics are all values except the list of chats.
+// metrics has all values of outbox.Stats except the list of chats.
 var metrics = describe(reflect.TypeFor[outbox.Stats]())
 
 // describe returns the metrics defined by the tags of a type.

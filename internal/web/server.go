@@ -37,7 +37,7 @@ const (
 	StatsPath   = "/api/metrics"
 )
 
-// Server serves health checks, metrics, the webhook and web boards, as far as they have been added.
+// Server serves the health checks, metrics, webhook and web boards that have been added to it.
 type Server struct {
 	listener        net.Listener // nil if the server does not listen
 	mux             *http.ServeMux

@@ -24,7 +24,7 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// templates are the page templates, each combined with the layout.
+// templates has the page templates, each combined with the layout.
 var templates = func() map[string]*template.Template {
 	all := make(map[string]*template.Template)
 	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
@@ -35,7 +35,7 @@ var templates = func() map[string]*template.Template {
 }()
 
 // visit is a request for a page of an existing board. Its methods provide the page's texts and
-// addresses. Addresses are relative, so no page contains the token.
+// addresses. Addresses of pages are relative, so no page contains the token.
 type visit struct {
 	catalog.Language
 	Group   *stats.WebGroup
@@ -91,7 +91,8 @@ func (v *visit) playerOf(name string) (ladder.PlayerID, error) {
 	return number[ladder.PlayerID](v.request.PathValue(name))
 }
 
-// month returns the first instant of the month in the query, zero for none.
+// month returns the first instant of the month in the query, zero for none. It fails with
+// stats.ErrNotThere if the query has something else.
 func (v *visit) month() (time.Time, error) {
 	if v.query.Get("month") == "" {
 		return time.Time{}, nil
@@ -100,7 +101,7 @@ func (v *visit) month() (time.Time, error) {
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 {
 		return at, stats.ErrNotThere
 	}
-	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // a month may begin at 1:00
+	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // in some zones a month begins at 1:00
 }
 
 // Asset returns the address of a file.
@@ -114,11 +115,11 @@ func (v *visit) Asset(name string) string {
 }
 
 // URL returns the address of a page below the board for the same ladder. pairs are the names and
-// values of parameters. Those without a value are omitted.
+// values of parameters. Parameters with an empty value or 0 are omitted.
 func (v *visit) URL(page string, pairs ...any) string { return v.of(v.Ladder, page, pairs) }
 
-// InLadder returns the address of the current page for another ladder, or of its ranking if the
-// page is not one that every ladder has.
+// InLadder returns the address of the current page for another ladder, or of that ladder's ranking
+// if the current page is specific to this ladder.
 func (v *visit) InLadder(l ranking.LadderLabel) string {
 	page := path.Base(v.request.URL.Path)
 	if !slices.Contains([]string{"matches", "records", "seasons"}, page) {
@@ -168,7 +169,7 @@ func argsOf(pairs []any) catalog.Args {
 // Day formats the day of a time in the group's time zone.
 func (v *visit) Day(at time.Time) string { return v.Date(at.In(v.Now.Location())) }
 
-// Stamp formats a time for machines.
+// Stamp formats a time for machines, as RFC 3339.
 func (v *visit) Stamp(at time.Time) string { return at.In(v.Now.Location()).Format(time.RFC3339) }
 
 // Name returns a name with its distinguishing mark.
@@ -191,7 +192,7 @@ func (v *visit) Names(all []ranking.Name) string {
 	return strings.Join(shown, " & ")
 }
 
-// NamesLadder reports whether to show the ladder's name beside the group's, as in the chat: not if
+// NamesLadder reports whether to show the ladder's name beside the group's, as in the chat: unless
 // they are the same.
 func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
@@ -205,7 +206,8 @@ func (v *visit) LadderName(l ranking.LadderLabel) string {
 	return l.Name
 }
 
-// Results returns the numbers of wins, draws and losses.
+// Results returns the numbers of wins, draws and losses. Without draws in a ladder that has none,
+// it leaves their number out.
 func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)
@@ -258,7 +260,7 @@ func (v *visit) spark(ratings []stats.Rating) template.HTML {
 		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, text, c.Path, c.Now.X, c.Now.Y))
 }
 
-// Curve returns a player's curve, with the seasons that begin in it.
+// Curve returns a player's curve, with the seasons that begin in it; nil without ratings.
 func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart.Curve {
 	if len(ratings) == 0 {
 		return nil
@@ -284,7 +286,7 @@ func (v *visit) points(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// day returns the date format below a curve that shows a span of time.
+// day returns the format of dates below a curve that shows a span of time.
 func (v *visit) day(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(v.T("date.months." + strings.ToLower(at.Month().String())))
@@ -329,10 +331,11 @@ func capitalized(text string) string {
 // Percent formats ten-thousandths as whole percents.
 func (v *visit) Percent(share int) string { return v.T("number.percent", "Number", (share+50)/100) }
 
-// Hidden returns the ladder's value for a hidden form field, empty for the default one.
+// Hidden returns the value of the parameter ladder for a hidden form field, empty for the default
+// ladder.
 func (v *visit) Hidden() string { return v.parameter(v.Ladder) }
 
-// parameter returns the ladder's value in addresses, empty for the default one.
+// parameter returns the value of the parameter ladder in addresses, empty for the default ladder.
 func (v *visit) parameter(l ranking.LadderLabel) string {
 	if l.ID == v.Group.Ladders[0].ID {
 		return ""

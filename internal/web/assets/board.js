@@ -1,4 +1,4 @@
-// Brings the parts of a page up to date when the server says that something has changed. Without it, the page is complete, too.
+// Updates the parts of a page when the server reports a change. The page is complete without it, too.
 // Televisions run browsers of 2016: nothing here is newer than Chromium 53.
 (() => {
 	"use strict";
@@ -14,7 +14,7 @@
 		.map((e) => e.getAttribute("href") || e.getAttribute("src")).join();
 
 	const show = (next) => {
-		if (performance.now() > 60000 && assets(next) !== assets(document)) return location.reload(); // the bot is another release now
+		if (performance.now() > 60000 && assets(next) !== assets(document)) return location.reload(); // the bot has been upgraded
 		for (const now of document.querySelectorAll(".live")) {
 			const then = next.getElementById(now.id);
 			if (!then) continue;
@@ -38,7 +38,7 @@
 
 	const answered = (request) => {
 		if (request.status === 404 && !tv) return location.reload();
-		if (request.status === 404) { // nobody reloads a screen
+		if (request.status === 404) { // a screen has no viewer who would reload it
 			return document.querySelectorAll(".live").forEach((part) => { part.textContent = ""; });
 		}
 		if (request.status !== 200 || !request.response) return lost();
@@ -72,7 +72,7 @@
 			live = false;
 			if (events.readyState !== EventSource.CLOSED) return lost();
 			events = undefined;
-			refresh(); // there may be too many viewers, and only no events
+			refresh(); // the page may be served although there are too many viewers for events
 			setTimeout(listen, 10000);
 		};
 	};
