@@ -9,7 +9,7 @@ import (
 )
 
 // About identifies the bot, its release, its edition of the time zone data, and the address of its
-// source. Unknown fields other than Bot are empty.
+// source. A field other than Bot is empty if unknown.
 type About struct {
 	Bot       string `json:"bot"` // username
 	Release   string `json:"release,omitempty"`

@@ -72,8 +72,8 @@ type boardUpdate struct {
 	receipt outbox.Receipt
 }
 
-// findPinned looks up the board among the chat's pinned message. If that is not the known message,
-// the newer of the two becomes the one to edit, and the older one is unpinned as a copy. The newer
+// findPinned looks up the chat's pinned message. If it is the board, but not the known message, the
+// newer of the two becomes the message to edit, and the older one is unpinned as a copy. The newer
 // one was sent because the older one was gone or too old to edit, but the process may have died
 // before storing its id.
 func (s *Sender) findPinned(ctx context.Context, e *boardUpdate) (err error) {

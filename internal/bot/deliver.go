@@ -68,9 +68,9 @@ func (s *Sender) deliver(ctx context.Context, d draft) (outbox.Receipt, error) {
 	return outbox.Receipt{MessageID: id, Covered: d.covered}, err
 }
 
-// simplify removes from d one thing that Telegram may have refused, and reports whether there was
-// anything to remove, because a plain message is better than none. A step that calls compose starts
-// again from the richest form of what is left.
+// simplify removes from d what Telegram may have refused, and reports whether there was anything to
+// remove, because a plain message is better than none. A step that calls compose starts again from
+// the richest form of what is left.
 func (s *Sender) simplify(ctx context.Context, d *draft, err error) bool {
 	log := s.log.With("kind", d.message.Row.Kind, "operation_id", d.message.Row.ID)
 	refused := telegram.RefusesContent(err)

@@ -156,8 +156,8 @@ func TestAnEditOfNothingIsObsolete(t *testing.T) {
 	}
 }
 
-// TestFailuresOfEditsAndCallbackAnswers: each failed response to an edit or a callback answer leads
-// to the right kind of failure, without a second request.
+// TestFailuresOfEditsAndCallbackAnswers: a failed edit or callback answer leads to the right kind
+// of failure, without a second request.
 func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	reject := func(status int, description string) botsim.Fault {

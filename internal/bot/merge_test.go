@@ -149,7 +149,7 @@ func TestAddresseesAreNamedOnce(t *testing.T) {
 	}
 }
 
-// TestLines: each notice is always sent alone, or has a line of limited length that needs no
+// TestLines: a notice is either always sent alone, or has a line of limited length that needs no
 // buttons.
 func TestLines(t *testing.T) {
 	t.Parallel()

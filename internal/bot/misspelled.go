@@ -16,8 +16,8 @@ import (
 const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. meantForThisBot means that the
-// command names this bot or was sent in a private chat. Any other command is ignored, unless it
-// resembles a command of this bot or has an Offer.
+// command names this bot or was sent in a private chat. The bot ignores any other command, unless
+// it resembles a command of this bot, is /rename, or is one of offeredInstead in reply to this bot.
 func unknownCommand(req request, meantForThisBot bool, self string) ranking.Operation {
 	typed := req.origin.Said.Name
 	name := nearest(typed)
@@ -38,8 +38,8 @@ func unknownCommand(req request, meantForThisBot bool, self string) ranking.Oper
 // answers it.
 const nameRename = "rename"
 
-// offeredInstead lists other commands that people try. Moderation bots have them too, so the bot
-// answers them only if they name it or reply to it.
+// offeredInstead lists other commands that people try. Moderation bots have them too, so in a group
+// the bot answers them only if they name it or reply to it.
 var offeredInstead = []string{"rules", "privacy", "delete", "export", "report", "mute", "ban"}
 
 // repliesTo reports whether a message replies to a message of the bot with this username.

@@ -94,7 +94,7 @@ func (w words) seasonTable(n stats.SeasonTable) string {
 		id = "season.is_over"
 	}
 	head := []string{w.Text(id, args{"Season": w.seasonName(n.Number, n.Name), "Title": showText(n.Title)})}
-	// an end at midnight does not belong to the season's last day
+	// a season that ends at midnight does not include the day that begins then
 	last := n.Until.Add(-time.Second)
 	switch from, to := !n.Since.IsZero(), !n.Until.IsZero(); {
 	case from && to:

@@ -188,7 +188,7 @@ func TestADeletedCommandIsAnsweredNevertheless(t *testing.T) {
 	}
 }
 
-// TestFailures: each failed response to a new message leads to the right kind of failure, without a
+// TestFailures: a failed request for a new message leads to the right kind of failure, without a
 // second request.
 func TestFailures(t *testing.T) {
 	t.Parallel()

@@ -763,8 +763,8 @@ func (w *typing) try(row typedRow, presses ...int) (o outcome) {
 	return o
 }
 
-// census returns the usernames of the group's players, and the numbers of seats in seasons and of
-// matches that count.
+// census returns the usernames of the group's players, the number of its group_players, and the
+// number of its matches that count.
 func (h *hall) census() (all string) {
 	h.t.Helper()
 	if err := h.pool.QueryRow(h.t.Context(), `

@@ -15,13 +15,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// forms are the forms of a text by name: only "other" unless the text depends on a count.
+// forms maps the names of plural forms to the forms of a text. A text without a count has only
+// "other".
 type forms map[string]string
 
-// formNames are CLDR's names of plural forms.
+// formNames lists CLDR's names of plural forms.
 var formNames = []string{"zero", "one", "two", "few", "many", "other"}
 
-// readTexts reads a language's file without the bot's library.
+// readTexts reads the texts of a language's file, by id, without the localization library.
 func readTexts(t *testing.T, tag language.Tag) map[string]forms {
 	t.Helper()
 	var file map[string]any
@@ -57,8 +58,8 @@ func readTexts(t *testing.T, tag language.Tag) map[string]forms {
 	return texts
 }
 
-// neededForms returns the plural forms that whole numbers have in a language, and which of them
-// stand for one number only.
+// neededForms returns the names of the plural forms that a language needs for whole numbers, and
+// which of them stand for a single number.
 func neededForms(t *testing.T, tag language.Tag) (names []string, single map[string]bool) {
 	t.Helper()
 	bundle := i18n.NewBundle(tag)
@@ -66,7 +67,7 @@ func neededForms(t *testing.T, tag language.Tag) (names []string, single map[str
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The library requires it, even where it stands for fractions only.
+	// The library requires "other", even if only fractions have that form.
 	numbers := map[string]int{"other": 1}
 	for _, from := range []int{0, 1_000_000, 2_000_000} {
 		for n := from; n < from+200; n++ {
@@ -96,8 +97,9 @@ func found(pattern *regexp.Regexp, text string) []string {
 	return all
 }
 
-// TestLanguages: each language has every text of the English file and no other, in every plural
-// form that it needs, with the same placeholders and the same commands to copy, in valid markup.
+// TestLanguages: apart from aliases, each language has the same texts as the English file. Each
+// text has the plural forms that the language needs, the same placeholders and commands to copy as
+// in English, and valid markup.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	english := readTexts(t, language.English)
@@ -169,7 +171,7 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 // its arguments. More would not be visible on a phone. Answers to presses are cut at 200.
 var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
 
-// TestTextsFit: menus, buttons, toasts and remarks are short in every language.
+// TestTextsFit: in every language, each text is within the limit for its kind.
 func TestTextsFit(t *testing.T) {
 	t.Parallel()
 	for _, tag := range tags {

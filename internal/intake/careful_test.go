@@ -21,7 +21,7 @@ const (
 	parallelLine = "INFO handling updates in parallel again"
 )
 
-// attempts are Attempts in memory, by update.
+// attempts implements Attempts in memory.
 type attempts struct {
 	mu           sync.Mutex
 	lost         map[int64]int
@@ -103,9 +103,9 @@ func (b *bot) checkLog(ended bool, reasons ...string) {
 	}
 }
 
-// TestCareful: in careful mode, updates are handled one at a time, each recorded first, and
-// suspects come last. The first update after two minutes ends the mode. Later updates are handled
-// in parallel and not recorded.
+// TestCareful: in careful mode, updates are handled one at a time, and each is recorded first. An
+// update with lost attempts lets the others go first. The first update after two minutes ends the
+// mode. Later updates are handled in parallel and not recorded.
 func TestCareful(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -302,8 +302,8 @@ func TestLockedWhileCareful(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: an error of Begin or End other than an outage does not count
-// against the update.
+// TestAttemptsThatCannotBeRecorded: if Begin or End fails for another reason than an outage, the
+// update is handled nevertheless.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("permission denied")
@@ -325,7 +325,8 @@ func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	}
 }
 
-// TestCarefulWebhook: the webhook is careful too.
+// TestCarefulWebhook: the webhook also handles updates one at a time, and gives up on one with too
+// many lost attempts.
 func TestCarefulWebhook(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -34,8 +34,8 @@ func newDates(b *bot) *dates {
 	return d
 }
 
-// at returns an update in its own lane: sent at the given second, or without a date if there is
-// none.
+// at returns an update in its own lane, sent at the given second. Without a second, the update has
+// no date.
 func (d *dates) at(id int64, seconds ...float64) Update {
 	u := Update{ID: id, Lane: id}
 	if len(seconds) > 0 {
@@ -100,9 +100,8 @@ func TestPressesAtTheEndOfAFullBatch(t *testing.T) {
 	})
 }
 
-// TestPressIsDatedByItsReceipt: a press is dated by its receipt, not by when it is handled, even if
-// the database is unavailable meanwhile. A webhook retries only updates that failed through their
-// own fault.
+// TestPressIsDatedByItsReceipt: a press is dated by its receipt, even if it is handled only at a
+// later attempt. The webhook does not retry during an outage, so the update itself fails there.
 func TestPressIsDatedByItsReceipt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

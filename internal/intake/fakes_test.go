@@ -335,7 +335,8 @@ func (b *bot) checkConfirmed() {
 	}
 }
 
-// updates returns n updates with consecutive ids from from on, assigned to the lanes in turn.
+// updates returns n updates with consecutive ids, beginning at from. It assigns them to the lanes
+// one by one.
 func updates(from int64, n int, lanes ...int64) []Update {
 	var us []Update
 	for i := range n {

@@ -88,8 +88,8 @@ func TestWholeTimeAfterWaiting(t *testing.T) {
 	}
 }
 
-// TestWaitingBetweenFailures: an update that fails through its own fault whenever it need not wait
-// becomes a dead letter in the end. Waiting does not count toward that.
+// TestWaitingBetweenFailures: an update that alternates between waiting and its own failures
+// becomes a dead letter in the end. The time spent waiting does not count.
 func TestWaitingBetweenFailures(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]error{"busy": errBusy, "away": errAway} {

@@ -55,8 +55,8 @@ func TestDatabaseAway(t *testing.T) {
 	})
 }
 
-// TestHangingDatabase: a hanging connection is noticed, both in the handler and when a dead letter
-// is stored.
+// TestHangingDatabase: a call that hangs is cut off and retried, both in the handler and when a
+// dead letter is stored.
 func TestHangingDatabase(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -117,7 +117,7 @@ func TestWebhookWarns(t *testing.T) {
 	})
 }
 
-// cutBody is a body whose client has disconnected.
+// cutBody is the body of a request whose client disconnects before the end.
 type cutBody struct{ io.Reader }
 
 func (c cutBody) Read(p []byte) (int, error) {

@@ -225,8 +225,8 @@ func TestWebhookDatabaseAway(t *testing.T) {
 	})
 }
 
-// TestWebhookClientLeaves: a client that disconnects frees its lane, and its update stays
-// unfinished.
+// TestWebhookClientLeaves: a client that disconnects frees its lane, and its update is not
+// confirmed.
 func TestWebhookClientLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

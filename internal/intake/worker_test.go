@@ -97,8 +97,8 @@ func failing(times int, err error) func(int) error {
 	}
 }
 
-// TestManyBehindOneThatIsStuck: a stuck update must not keep later ones from being handled,
-// although Telegram returns only the first 100 unconfirmed updates.
+// TestManyBehindOneThatIsStuck: a stuck update does not keep the updates of other lanes from being
+// handled, although Telegram returns only the first 100 unconfirmed updates.
 func TestManyBehindOneThatIsStuck(t *testing.T) {
 	t.Parallel()
 	stuck := map[string]func(ctx context.Context) error{
@@ -146,7 +146,7 @@ func TestManyBehindOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// TestCut: every attempt is cut off, so that the update is persisted in time, whatever its handler
+// TestCut: attempts are cut off, so that the update is persisted in time, whatever its handler
 // does.
 func TestCut(t *testing.T) {
 	t.Parallel()

@@ -82,8 +82,8 @@ func TestAdminsAreKept(t *testing.T) {
 	})
 }
 
-// TestNobodyIsRefusedByAnOldList: a new admin is recognized soon, and a non-admin cannot cause a
-// request each time.
+// TestNobodyIsRefusedByAnOldList: a new admin is recognized after adminsFresh, and a non-admin
+// causes at most one request in that time.
 func TestNobodyIsRefusedByAnOldList(t *testing.T) {
 	t.Parallel()
 	testCache(t, func(c *cached) {
@@ -144,7 +144,7 @@ func TestForgottenWhileAsking(t *testing.T) {
 	})
 }
 
-// expectWhile runs happens, and expects the usual answer meanwhile.
+// expectWhile runs happens during a lookup, whose caller still gets the old answer.
 func (c *cached) expectWhile(happens func()) {
 	done := make(chan struct{})
 	go func() {

@@ -58,7 +58,8 @@ func TestAdmins(t *testing.T) {
 	}
 }
 
-// TestUnknownThingsInAListOfAdmins: unused fields may have any type.
+// TestUnknownThingsInAListOfAdmins: unused fields may have any type, and only members with a known
+// admin status count.
 func TestUnknownThingsInAListOfAdmins(t *testing.T) {
 	t.Parallel()
 	const list = `{"ok":true,"result":[{"status":"overlord","user":{"id":1}},{"status":"member","user":{"id":2}},{"user":{"id":3}},` +
@@ -121,8 +122,8 @@ func TestFailuresOfIsAdmin(t *testing.T) {
 	})
 }
 
-// TestIsAdminDoesNotWaitForLong: a server that never answers delays a command for at most two
-// seconds.
+// TestIsAdminDoesNotWaitForLong: if the server does not answer, Admins gives up before the caller's
+// context ends.
 func TestIsAdminDoesNotWaitForLong(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -238,7 +238,8 @@ func checkSourceError(t *testing.T, err error, fatal bool, retryAfter time.Durat
 	}
 }
 
-// TestTransientErrorsOfUpdates: a request without a readable answer is a plain, transient error.
+// TestTransientErrorsOfUpdates: without a readable answer, the error is not a SourceError, so it
+// counts as transient.
 func TestTransientErrorsOfUpdates(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]botsim.Fault{
@@ -262,8 +263,8 @@ func TestTransientErrorsOfUpdates(t *testing.T) {
 	}
 }
 
-// TestAnUpdateThatCannotBeReadIsPassedOn: an unreadable update does not affect its neighbors, and
-// the handler rejects it.
+// TestAnUpdateThatCannotBeReadIsPassedOn: an update with unreadable content is passed on with its
+// id, and does not affect its neighbors.
 func TestAnUpdateThatCannotBeReadIsPassedOn(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestErrorsSayWhatToDo: an error starts with a sentence for the operator, then has the method and
-// Telegram's own words, and nothing about how the request was made.
+// TestErrorsSayWhatToDo: an error that an operator can act on says what to do. Each error has the
+// method and Telegram's own words, but not the URL of the request.
 func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	getMe := func(ctx context.Context, c *Client) error { _, err := c.GetMe(ctx); return err }
@@ -52,8 +52,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// TestServerWithToken: an operator who sets the address of a request, token included, as the
-// server's does not find the token in an error.
+// TestServerWithToken: if the operator sets a server address that contains the token, errors do not
+// show the token.
 func TestServerWithToken(t *testing.T) {
 	t.Parallel()
 	client, err := NewClient("123:hush", "http://127.0.0.1:1/bot123:hush")

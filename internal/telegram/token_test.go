@@ -39,7 +39,7 @@ func checkNoSecret(t *testing.T, what string, err error) {
 	}
 }
 
-// requests returns all requests of the package, by method, and one of another package.
+// requests returns functions that make a request with client, by method.
 func requests(client *Client) map[string]func(context.Context) error {
 	publish := func(ctx context.Context) error { return client.PublishMenus(ctx, testMenus...) }
 	return map[string]func(context.Context) error{
@@ -58,8 +58,8 @@ func requests(client *Client) map[string]func(context.Context) error {
 	}
 }
 
-// TestTheTokenIsNeverShown: whatever request fails in whatever way, its error does not show the
-// token.
+// TestTheTokenIsNeverShown: the error of a failed request does not show the token, whatever the
+// method and the failure.
 func TestTheTokenIsNeverShown(t *testing.T) {
 	t.Parallel()
 	for name, server := range brokenServers() {
@@ -88,7 +88,8 @@ func TestTheTokenIsNeverShown(t *testing.T) {
 	}
 }
 
-// brokenServers return the address of a server with which a method fails in a certain way.
+// brokenServers maps kinds of failures to functions that start a server on which the method fails
+// in that way. They return the server's address.
 func brokenServers() map[string]func(t *testing.T, method string) string {
 	fault := func(f botsim.Fault) func(*testing.T, string) string {
 		return func(t *testing.T, method string) string {
@@ -198,8 +199,8 @@ func hijack(w http.ResponseWriter, text string) {
 	_ = conn.Close()
 }
 
-// TestRedirectsAreNotFollowed: the other server would get the token as the referrer, and the text
-// of a message.
+// TestRedirectsAreNotFollowed: the other server would get the token in the Referer header, and the
+// texts of messages.
 func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -220,7 +221,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	}
 }
 
-// TestTheTokenWouldBeFound: checkNoSecret finds a token where there is one.
+// TestTheTokenWouldBeFound: net/http shows the token in its errors, so the tests above can fail.
 func TestTheTokenWouldBeFound(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

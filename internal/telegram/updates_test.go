@@ -26,7 +26,7 @@ func readUpdate(raw []byte) (intake.Update, error) {
 	return in, nil
 }
 
-// TestReadUpdates: an update without an id gets one that no neighbor has.
+// TestReadUpdates: an update without an id gets the id that follows from its neighbors.
 func TestReadUpdates(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string][]int64{
