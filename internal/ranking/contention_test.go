@@ -59,7 +59,7 @@ func TestContention(t *testing.T) {
 
 // storedAnswer is the answer to a request in the outbox.
 type storedAnswer struct {
-	Message int64 // of the request
+	Message int64 // id of the message with the command
 	Kind    string
 	Payload payload
 }
@@ -292,7 +292,7 @@ func (t contentionCheck) readAnswers() *answerLog {
 	return l
 }
 
-// checkKeys checks that the stored keys are exactly those of the requests.
+// checkKeys checks that the stored keys are exactly those of all requests sent.
 func (t contentionCheck) checkKeys() {
 	t.Helper()
 	var want []string

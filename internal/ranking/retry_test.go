@@ -23,7 +23,7 @@ import (
 type conflictingStore struct {
 	ranking.Store
 	left *atomic.Int64
-	// log is called by each Apply; exclusive reports whether the group was locked.
+	// log is called by each Apply; exclusive means that the group was locked.
 	log func(exclusive bool)
 }
 
@@ -131,8 +131,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecentConflict: in a chat with a recent conflict, the first attempt at a result locks the
-// group.
+// TestRecentConflict: for a second after a conflict in a chat, the first attempt at a result locks
+// the group. Answers and questions never lock it.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestRecentConflict(t *testing.T) {
 		}
 		store.left.Store(1)
 		locked = nil
-		// A question may take a long time to read.
+		// A question does not lock the group, because it may take long.
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}}))
 		store.left.Store(1)
 		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"), ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
@@ -280,8 +280,8 @@ func TestCancelledBetweenRetries(t *testing.T) {
 	}
 }
 
-// TestTooManyAtOnce: a command refused after conflicts on the real store stays refused when it is
-// redelivered. Sent again, it succeeds.
+// TestTooManyAtOnce: a command that was refused after conflicts stays refused when it is
+// redelivered. If the sender repeats it, it succeeds.
 func TestTooManyAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -303,7 +303,8 @@ func TestTooManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestRetryOnTheRealStore: on the real store too, a command locks the group after one conflict.
+// TestRetryOnTheRealStore: on the real store, a command succeeds after a conflict, with the group
+// locked.
 func TestRetryOnTheRealStore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -15,7 +15,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// startSeason has an admin start a season at the given second.
+// startSeason has an admin ask for a season at the given second and press the button, if there is
+// one. It returns the last answer.
 func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, seconds)
@@ -27,7 +28,7 @@ func (g *game) startSeason(t *testing.T, seconds int, name string) ranking.Notic
 	return g.pressSeason(t, asked, [2]int{seconds, seconds}, "action = 'page'")
 }
 
-// askSeason has an admin ask for a new season.
+// askSeason has an admin ask for a new season at the given second, and returns the question.
 func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 	t.Helper()
 	o := g.at(&alice, seconds)
@@ -39,8 +40,8 @@ func (g *game) askSeason(t *testing.T, seconds int) ranking.SeasonPrompt {
 	return asked
 }
 
-// pressSeason presses the button of a question, both posted and pressed at the given seconds, and
-// returns the answer that meets the SQL condition.
+// pressSeason presses the button of a question. at has the seconds of the question and of the
+// press. It returns the answer that meets the SQL condition.
 func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, condition string) ranking.Notice {
 	t.Helper()
 	o := g.at(&alice, at[1])
@@ -65,14 +66,14 @@ func (g *game) mustHaveSeasons(t *testing.T, what string, want ...string) {
 	}
 }
 
-// told returns the waiting messages about ends of seasons.
+// told returns the seasons about whose end a message waits, such as "season:1".
 func (g *game) told(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `SELECT object FROM outbox WHERE action = 'ensure' AND state = 'planned' ORDER BY id`)
 }
 
-// TestSeasons: a season starts from scratch, and a match counts in the season in which its message
-// was sent, however late it arrives.
+// TestSeasons: a season starts from scratch. A match counts in the season in which its message was
+// sent, even if the message arrives later.
 func TestSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -164,8 +165,8 @@ func TestSeasonsInASecond(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestResultsBeforeThePress: the message about a new season lists the results reported while its
-// question was open, because they count in the season that ended.
+// TestResultsBeforeThePress: the message about a new season lists the results that were reported
+// while the question was open. They count in the season that ended.
 func TestResultsBeforeThePress(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -174,7 +175,7 @@ func TestResultsBeforeThePress(t *testing.T) {
 	}
 	report(10)
 	asked := g.askSeason(t, 20)
-	// The last two are handled before a press that was sent before them.
+	// The last two were sent after the press, but are handled before it.
 	for _, at := range []int{19, 25, 26, 40, 40} {
 		report(at)
 	}
@@ -183,8 +184,8 @@ func TestResultsBeforeThePress(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestOldSeasonButton: after a restore from a backup, ids are assigned again. A button from before
-// the restore does nothing, even if its season has the id of the current one.
+// TestOldSeasonButton: after a restore from a backup, a new season may get the id of a lost one.
+// The buttons of the lost season then do nothing.
 func TestOldSeasonButton(t *testing.T) {
 	t.Parallel()
 	old := make(map[ranking.MatchTag]string)
@@ -220,8 +221,8 @@ func keyed(o ranking.Origin) ranking.Origin {
 	return o
 }
 
-// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result, the result
-// counts in the new season, whether or not its players were in the old one.
+// TestSeasonEndsMeanwhile: if a season ends between the read and the write of a result that was
+// sent later, the result counts in the new season. Its players may be new or not.
 func TestSeasonEndsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, two := range map[string][2]command.Person{"known": {alice, bob}, "new": {carol, zoe}} {
@@ -238,8 +239,8 @@ func TestSeasonEndsMeanwhile(t *testing.T) {
 	}
 }
 
-// TestHalfway: with this rule, players start a season halfway between their rating and the start
-// rating. A correction in the season before does not change that.
+// TestHalfway: under the halfway rule, players start a season halfway between their rating and the
+// start rating. A later correction in the season before does not change that.
 func TestHalfway(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -259,8 +260,8 @@ func TestHalfway(t *testing.T) {
 	}
 }
 
-// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, whenever
-// the answer comes.
+// TestSeasonOfAnAnswer: a result that is asked about counts in the season of its report, even if
+// the answer comes in the next one.
 func TestSeasonOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -333,7 +334,7 @@ func instant(t *testing.T, text string) time.Time {
 	return at
 }
 
-// chooseAt has an admin choose a value of a setting at the given time.
+// chooseAt has an admin choose a value of a setting at an instant.
 func (g *game) chooseAt(t *testing.T, at, setting, value string) {
 	t.Helper()
 	o := below(55, g.press(&alice))
@@ -344,7 +345,7 @@ func (g *game) chooseAt(t *testing.T, at, setting, value string) {
 	}
 }
 
-// reportAt has Alice report a win against Bob.
+// reportAt has Alice report a win against Bob at an instant.
 func (g *game) reportAt(t *testing.T, at string) {
 	t.Helper()
 	o := g.origin(&alice)
@@ -352,7 +353,7 @@ func (g *game) reportAt(t *testing.T, at string) {
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 }
 
-// mustEndAt compares the ends of the seasons, and checks which of them have a waiting timer.
+// mustEndAt checks when the seasons end, and which of them have a timer for it.
 func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
@@ -365,7 +366,7 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 }
 
 // TestAutomaticSeasons: a season ends with its month. The first message after that starts the next
-// one, the timer notifies the group, and late results still count in their own season.
+// one, and the timer notifies the group. Late results still count in their own season.
 func TestAutomaticSeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -466,7 +467,7 @@ func TestSeasonsEndInTheirZone(t *testing.T) {
 		{"Europe/Berlin", ranking.Quarterly, "2025-10-01T12:00:00Z", "2025-12-31T23:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T04:59:59Z", "2025-03-01T05:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-02-27T05:00:00Z", "2025-04-01T04:00:00Z"},
-		// In New York, that is four hours before the month ends.
+		// In New York, this instant is on 27 February.
 		{"America/New_York", ranking.Monthly, "2025-02-28T01:00:00Z", "2025-04-01T04:00:00Z"},
 		{"America/New_York", ranking.Monthly, "2025-11-01T12:00:00Z", "2025-12-01T05:00:00Z"},
 		{"Australia/Lord_Howe", ranking.Monthly, "2025-03-20T12:00:00Z", "2025-03-31T13:00:00Z"},

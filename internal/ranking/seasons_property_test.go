@@ -20,10 +20,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestAnySeasons: after any sequence of commands, the ratings equal the reference calculation from
-// the counting matches, and in the end the tables of the seasons agree too. The group first has one
-// ladder, then several and topics, and then seasons that end by themselves or by an admin's
-// command. Results arrive late, when their season is over.
+// TestAnySeasons: after each of any commands, the ratings equal the reference calculation from the
+// matches that count, and in the end so do the tables of the seasons. The group first has one
+// ladder, then several ladders with topics, and then seasons that end automatically or by an admin.
+// Some results arrive after the end of their season.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -67,7 +67,7 @@ func TestAnySeasons(t *testing.T) {
 	})
 }
 
-// maxSeasons is the number of seasons in a ladder from which on admins start no more. More may
+// maxSeasons is the number of seasons in a ladder at which admins stop starting new ones. More may
 // begin automatically.
 const maxSeasons = 3
 
@@ -76,10 +76,10 @@ type modelSeason struct {
 	id           int64
 	number       int
 	name         string
-	starts, ends time.Time // like in ranking.Season
-	waits        bool      // a timer will announce its end
+	starts, ends time.Time // as in ranking.Season
+	waits        bool      // a timer for its end is waiting
 	placeMatches int       // once it is over
-	halfway      bool      // once it is over: its players start the next one halfway
+	halfway      bool      // once it is over: the next one began halfway
 	entries      map[*entity]entry
 }
 
@@ -91,7 +91,7 @@ func newModelLadder(name string) *modelLadder {
 // season returns the current season.
 func (l *modelLadder) season() *modelSeason { return l.seasons[len(l.seasons)-1] }
 
-// seasonAt returns the season of a match reported at the given time.
+// seasonAt returns the season of a match that is reported at an instant.
 func (l *modelLadder) seasonAt(at time.Time) *modelSeason {
 	of := l.seasons[0]
 	for _, s := range l.seasons {
@@ -102,7 +102,8 @@ func (l *modelLadder) seasonAt(at time.Time) *modelSeason {
 	return of
 }
 
-// endOfSeason returns the end of the month or quarter that contains at.
+// endOfSeason returns the end of the month or quarter that contains at, or the zero Time if the
+// ladder's seasons are manual.
 func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	months := l.rules.SeasonMonths
 	if months == 0 {
@@ -116,8 +117,9 @@ func (c *modelGroup) endOfSeason(l *modelLadder, at time.Time) time.Time {
 	return end
 }
 
-// reach moves a ladder to a time. If its season has ended by then, all players begin the next one,
-// unless the season has no matches and continues. reach reports whether the season has ended.
+// reach brings a ladder to an instant, and reports whether its season has ended by then. If so, all
+// players begin the next one. A season without matches, or in an archived ladder, gets a later end
+// instead.
 func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 	s := l.season()
 	switch {
@@ -132,7 +134,7 @@ func (c *modelGroup) reach(l *modelLadder, at time.Time) bool {
 	return true
 }
 
-// newSeason ends the season of a ladder at a time.
+// newSeason ends the current season of a ladder and begins the next one, both at starts.
 func (c *modelGroup) newSeason(l *modelLadder, starts, now time.Time, name string) {
 	s := l.season()
 	s.ends, s.placeMatches, s.halfway = starts, l.rules.PlaceMatches, l.rules.Halfway
@@ -174,7 +176,7 @@ func (c *modelGroup) playedIn(s *modelSeason) map[*entity]bool {
 	return played
 }
 
-// anyDate returns the date of the next message about a ladder: now or, for a late one, close to the
+// anyDate draws when the next message about a ladder was sent: now or, for a late one, close to the
 // end of a season.
 func (c *modelGroup) anyDate(rt *rapid.T, l *modelLadder) time.Time {
 	dates := []time.Time{c.now()}
@@ -239,7 +241,8 @@ func (c *modelGroup) startSeason(rt *rapid.T) {
 	c.newSeason(l, o.SentAt, o.SentAt, name)
 }
 
-// changeZone has an admin choose one of some time zones in which each day has exactly one midnight.
+// changeZone has an admin choose a time zone. In each of the possible zones, every day has exactly
+// one midnight.
 func (c *modelGroup) changeZone(rt *rapid.T) {
 	zone := rapid.SampledFrom([]string{ranking.UTC, "Europe/Berlin", "America/New_York", "Asia/Tokyo"}).Draw(rt, "zone")
 	sender := c.anyPerson("admin")
@@ -302,7 +305,7 @@ func (c *modelGroup) fireTimers(*rapid.T) {
 	}
 }
 
-// compareSeasons compares the seasons, and reads the ids of new ones.
+// compareSeasons compares the stored seasons with the model, and reads the ids of new ones.
 func (c *modelGroup) compareSeasons() {
 	type season struct {
 		ID, Ladder   int64
@@ -333,7 +336,8 @@ func (c *modelGroup) compareSeasons() {
 	}
 }
 
-// compareTables compares the tables of the seasons, and the all-time achievements.
+// compareTables compares the tables of all seasons, and the achievements over all of them, with the
+// reference calculation.
 func (c *modelGroup) compareTables() {
 	store, who := pgstats.NewStore(c.pool, c.pool), make(map[ladder.PlayerID]string)
 	for _, p := range rows[struct {

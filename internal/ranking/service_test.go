@@ -74,7 +74,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// has checks the number of rows. The argument is a table, with or without a condition.
+// has checks the number of rows. The last argument is a table, optionally with a WHERE clause.
 func (g *game) has(t *testing.T, want int, rows string) {
 	t.Helper()
 	if n := g.count(t, rows); n != want {
@@ -90,14 +90,14 @@ func (g *game) record(t *testing.T, sender *command.Person, a, b command.Person,
 	return g.notice(t, o.Key)
 }
 
-// doubt sends a report that needs an answer before it counts.
+// doubt sends a report that the bot must ask about.
 func (g *game) doubt(t *testing.T, o ranking.Origin, q command.Report) {
 	t.Helper()
 	must(t, g.Do(t.Context(), o, ranking.ReadReport{Parsed: &ranking.Parsed{Ambiguous: &q}}))
 }
 
-// isForWizard has a person reply to a wizard with words that answer nothing. It reports whether the
-// reply is a command, because the wizard is open and asks this sender.
+// isForWizard has a person reply to a wizard with words that answer nothing, and reports whether
+// the bot takes the reply as a command. It does if the wizard is open and asks that person.
 func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.PromptRef) bool {
 	t.Helper()
 	o := saying(g.origin(sender), "match", "")
@@ -115,7 +115,8 @@ func (g *game) notice(t *testing.T, key string) ranking.Notice {
 	return g.answer(t, key, "reply_to = 7 AND thread_id = 8")
 }
 
-// answer returns the newest notice of the command with the key that meets the SQL condition which.
+// answer returns the newest notice that was committed with the command's key and meets the SQL
+// condition which.
 func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	t.Helper()
 	var kind string
@@ -215,7 +216,7 @@ func (g *game) answer(t *testing.T, key, which string) ranking.Notice {
 	return nil
 }
 
-// decode reads a stored notice and fills in the players' names in the group.
+// decode decodes a stored notice, with the names of its players in the group.
 func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Notice {
 	t.Helper()
 	var fields map[string]any
@@ -228,7 +229,7 @@ func decode[T ranking.Notice](t *testing.T, g *game, payload []byte) ranking.Not
 	return n
 }
 
-// namePlayers replaces ids of players by their names.
+// namePlayers replaces the ids of players with their names, at any depth.
 func (g *game) namePlayers(t *testing.T, value any) {
 	t.Helper()
 	switch value := value.(type) {
@@ -249,7 +250,7 @@ func (g *game) namePlayers(t *testing.T, value any) {
 	}
 }
 
-// untagged ignores tags, which TestTags checks.
+// untagged is an option that ignores tags, which TestTags checks.
 var untagged = cmpopts.IgnoreTypes(ranking.MatchTag(""))
 
 func checkNotice(t *testing.T, got, want ranking.Notice) {
@@ -279,7 +280,7 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 	return nil
 }
 
-// verify returns the findings of a verification of all groups.
+// verify verifies all groups and returns the findings.
 func verify(t testing.TB, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
 	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})

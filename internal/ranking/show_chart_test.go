@@ -29,7 +29,7 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	return n
 }
 
-// storedChart returns the newest chart as stored, without names.
+// storedChart returns the newest stored chart that meets the SQL condition which, without names.
 func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	t.Helper()
 	all := texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'chart' AND `+which+` ORDER BY id DESC LIMIT 1`)
@@ -41,9 +41,9 @@ func (g *game) storedChart(t *testing.T, which string) stats.Chart {
 	return n
 }
 
-// TestShowChart: without names, a chart highlights the first players of the ranking, and the sender
-// instead of the last of them. With names, it shows these people, each once, if all of them have
-// played.
+// TestShowChart: without names, a chart highlights the first four players of the ranking. If the
+// sender has a lower place, it highlights the sender instead of the last of them. With names, it
+// shows these people, each once, if all of them have played.
 func TestShowChart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -108,7 +108,7 @@ func TestPostChart(t *testing.T) {
 }
 
 // TestRatingsOfAPeriod: if none of its players played in the period, a chart shows the next longer
-// one. A player whose matches are all older has a constant rating.
+// one in which one did. The line of a player whose matches are all older is level.
 func TestRatingsOfAPeriod(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// askStanding sends /me and returns the answer.
+// askStanding sends /me to a chat and returns the answer.
 func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *command.Person) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -20,7 +20,7 @@ func (g *game) askStanding(t *testing.T, chat ranking.Chat, sender *command.Pers
 	return g.notice(t, o.Key)
 }
 
-// standingIn returns the standing in an answer, without matches and values derived from them.
+// standingIn returns the standing in an answer, without its matches and what follows from them.
 func standingIn(t *testing.T, n ranking.Notice) stats.PlayerStanding {
 	t.Helper()
 	s, ok := n.(stats.PlayerStanding)

@@ -11,7 +11,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestShowTop: the top places come without buttons, followed by the sender's own row.
+// TestShowTop: the answer has the requested number of places, and the sender's own row below them
+// if it is not among them.
 func TestShowTop(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -45,7 +46,7 @@ func TestShowTop(t *testing.T) {
 	}
 }
 
-// TestShowPageBeyondTheEnd: a page beyond the end shows the last one.
+// TestShowPageBeyondTheEnd: a page number beyond the end shows the last page.
 func TestShowPageBeyondTheEnd(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -99,7 +100,8 @@ func TestShowPlayer(t *testing.T) {
 	}
 }
 
-// TestShowHeadToHead covers people who have met, people who have not, and people who do not play.
+// TestShowHeadToHead covers players, one person twice, unknown people, and a button on a player's
+// page.
 func TestShowHeadToHead(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -12,7 +12,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// page returns the answer to the sender's question for the ranking.
+// page has a person ask for the ranking and returns the answer.
 func (g *game) page(t *testing.T, sender *command.Person) stats.RankingPage {
 	t.Helper()
 	o := g.origin(sender)
@@ -61,8 +61,8 @@ func TestShowRanking(t *testing.T) {
 	}
 }
 
-// TestPlacesBegin: until three players have enough matches for a place, there is a single list by
-// rating. The required number is a rule and applies at once.
+// TestPlacesBegin: until three players have enough matches for a place, there is one list by
+// rating, without places. A change of the number of matches applies at once.
 func TestPlacesBegin(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -112,8 +112,8 @@ func (g *game) addCrowd(t *testing.T) {
 		ORDER BY p.id`)
 }
 
-// crowdPage returns a page of newCrowd's ranking with the asker's row. own is the number of people
-// before the asker, -1 if the asker is not in the ranking.
+// crowdPage returns a page of newCrowd's ranking, with the row of the asker on or below it. own is
+// the number of people before the asker, -1 if the asker is not in the ranking.
 func crowdPage(number int, asker ladder.UserID, own int) stats.RankingPage {
 	n := stats.RankingPage{Title: "Club", Page: number, Total: 450, Asker: asker, PlaceMatches: 3, HideDays: 60}
 	for i := 10 * (number - 1); i < 10*number; i++ {
@@ -134,7 +134,7 @@ func crowdRow(i int) stats.Row {
 	return stats.Row{Position: i/4*4 + 1, Name: ranking.Name{Name: fmt.Sprintf("P%d", 1000+i)}, Elo: 2000 - i/4, Drawn: 5}
 }
 
-// TestRankingOfMany: the first page ends with the asker's own row if it is not on the page.
+// TestRankingOfMany: below the first page is the asker's own row, unless it is on the page.
 func TestRankingOfMany(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -154,7 +154,8 @@ func TestRankingOfMany(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard: the button posts the page after the players on the board, for any member.
+// TestRestOfBoard: the button of the board posts the page that follows the players on the board.
+// Any member may press it.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -7,25 +7,27 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Keys of plainladder.Standings: names, or ids that survive a change of name.
+// SQL expressions for the names of players in a plainladder.Standings: the name in the group, or an
+// identity that survives a change of name.
 const (
 	byName     = "s.name"
 	byIdentity = "coalesce(p.telegram_user_id::text, p.username)"
 )
 
-// Conditions for the ladders of a query, by an id.
+// SQL conditions that select ladders. $1 is the id of the ladder, or of its chat at Telegram.
 const (
 	ladderWithID = "l.id = $1"
 	laddersOf    = "ch.telegram_chat_id = $1"
 )
 
-// Conditions for the seasons of a query, by an id.
+// SQL conditions that select seasons: by id, or the current ones of a chat.
 const (
 	seasonWithID = "n.id = $1"
 	goingOnIn    = laddersOf + " AND n.id = l.season_id"
 )
 
-// standingTable returns the stored standings in the current season of a chat's ladder.
+// standingTable returns the stored standings in the current season of a chat's ladder. who is
+// byName or byIdentity.
 func (g *game) standingTable(t *testing.T, chat ranking.ExternalChatID, who string) plainladder.Standings {
 	t.Helper()
 	return g.storedStandings(t, goingOnIn, int64(chat), who)
@@ -44,8 +46,8 @@ func (g *game) storedStandings(t *testing.T, seasons string, id int64, who strin
 	return all
 }
 
-// currentHistory returns the history of the matches in the current season of a chat's ladder,
-// ordered by match number, side A first.
+// currentHistory returns the current history entries of the current season of a chat's ladder,
+// ordered by match number, side A first. who is byName or byIdentity.
 func (g *game) currentHistory(t *testing.T, chat ranking.ExternalChatID, who string) []plainladder.Entry {
 	t.Helper()
 	return g.storedEntries(t, goingOnIn, int64(chat), who)
@@ -64,8 +66,8 @@ func (g *game) storedEntries(t *testing.T, seasons string, id int64, who string)
 		ORDER BY m.number, mp.side, mp.place`, id)
 }
 
-// historyEntry is the change of a standing by a match; best, streak and longest are the values
-// before it.
+// historyEntry returns the entry of a player in a match. best, streak and longest are the values
+// before the match.
 func historyEntry(number int, who string, before, after, k, best, streak, longest int) plainladder.Entry {
 	return plainladder.Entry{Number: number, Who: who, Before: before, After: after, K: k, Best: best, Streak: streak, Longest: longest}
 }

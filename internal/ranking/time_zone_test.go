@@ -32,8 +32,8 @@ func TestFindTimeZone(t *testing.T) {
 	}
 }
 
-// TestTimeZones: every zone in the archive can be chosen and found. The archive has all zones known
-// to Go, except the one that belongs to no place.
+// TestTimeZones: each zone in the archive can be chosen and found. The archive has all zones of
+// Go's own, except Factory, which is no place.
 func TestTimeZones(t *testing.T) {
 	t.Parallel()
 	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
@@ -62,7 +62,6 @@ func TestTimeZones(t *testing.T) {
 	}
 }
 
-// zoneNames returns the names of the zones in an archive.
 func zoneNames(t *testing.T, archive string) (names []string) {
 	t.Helper()
 	zones, err := zip.OpenReader(archive)
@@ -76,14 +75,14 @@ func zoneNames(t *testing.T, archive string) (names []string) {
 	return names
 }
 
-// TestBeginningsOfDaysAndMonths covers clocks put forward and back, a leap day, midnights that
+// TestBeginningsOfDaysAndMonths covers clocks that go forward and back, a leap day, midnights that
 // occur twice or never, and a skipped day.
 func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ zone, at, begins, unit, next string }{
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-29T00:00:00Z", day, "2024-03-01T00:00:00Z"},
 		{"UTC", "2024-02-29T23:59:59Z", "2024-02-01T00:00:00Z", month, "2024-03-01T00:00:00Z"},
-		// In Berlin, it is already March.
+		// In Berlin, this instant is in March.
 		{"Europe/Berlin", "2024-02-29T23:30:00Z", "2024-02-29T23:00:00Z", month, "2024-03-31T22:00:00Z"},
 		{"Europe/Berlin", "2026-03-29T12:00:00Z", "2026-03-28T23:00:00Z", day, "2026-03-29T22:00:00Z"},
 		{"Europe/Berlin", "2026-10-25T12:00:00Z", "2026-10-24T22:00:00Z", day, "2026-10-25T23:00:00Z"},
@@ -91,7 +90,7 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 		{"America/New_York", "2024-02-29T12:00:00Z", "2024-02-29T05:00:00Z", day, "2024-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-01T04:59:59Z", "2026-02-01T05:00:00Z", month, "2026-03-01T05:00:00Z"},
 		{"America/New_York", "2026-03-08T12:00:00Z", "2026-03-08T05:00:00Z", day, "2026-03-09T04:00:00Z"},
-		// This day begins together with its month.
+		// This day is the first of its month.
 		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", day, "2026-11-02T05:00:00Z"},
 		{"America/New_York", "2026-11-01T12:00:00Z", "2026-11-01T04:00:00Z", month, "2026-12-01T05:00:00Z"},
 		// The clocks change by half an hour.
@@ -118,8 +117,8 @@ func TestBeginningsOfDaysAndMonths(t *testing.T) {
 	}
 }
 
-// TestEditions: where two editions of the time zones differ, days and months follow whichever
-// edition is used. The testdata holds the older one.
+// TestEditions: if two editions of the time zones differ, days and months follow the edition in
+// use. testdata has the older one.
 func TestEditions(t *testing.T) {
 	t.Parallel()
 	type beginnings struct{ this, next string }
@@ -137,7 +136,7 @@ func TestEditions(t *testing.T) {
 			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T08:00:00Z"}, beginnings{"2026-11-01T07:00:00Z", "2026-12-01T07:00:00Z"}},
 		{"America/Edmonton", "2026-11-28T12:00:00Z", day,
 			beginnings{"2026-11-28T07:00:00Z", "2026-11-29T07:00:00Z"}, beginnings{"2026-11-28T06:00:00Z", "2026-11-29T06:00:00Z"}},
-		// This is after the last change listed in the files.
+		// This instant is after the last change listed in the files.
 		{"America/Winnipeg", "2040-12-01T12:00:00Z", day,
 			beginnings{"2040-12-01T06:00:00Z", "2040-12-02T06:00:00Z"}, beginnings{"2040-12-01T05:00:00Z", "2040-12-02T05:00:00Z"}},
 		{"America/Havana", "2026-11-01T04:30:00Z", day, // midnight occurs twice in the old edition
@@ -154,8 +153,8 @@ func TestEditions(t *testing.T) {
 
 const day, month = "day", "month"
 
-// checkBeginnings checks when the day or month of a time begins in a zone, and when the next one
-// does.
+// checkBeginnings checks when the day or month that contains an instant begins in a zone, and when
+// the next one does.
 func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, next string) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, written)
@@ -172,8 +171,7 @@ func checkBeginnings(t *testing.T, zone *time.Location, written, unit, begins, n
 	}
 }
 
-// TestDaysBeginOnce: LaterDay returns the first instant of a day, which the test finds in small
-// steps.
+// TestDaysBeginOnce: LaterDay returns the first instant of a day. The test finds it in small steps.
 func TestDaysBeginOnce(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

@@ -12,20 +12,20 @@ import (
 	"elobot/internal/stats"
 )
 
-// press is the origin of a button press below message 77.
+// press returns the origin of a button press below message 77.
 func (g *game) press(by *command.Person) ranking.Origin {
 	o := g.origin(by)
 	o.Button, o.Pressed, o.ReplyTo, o.SentAt = o.Key, 77, 77, time.Now()
 	return o
 }
 
-// below returns the origin of a press on a button below a message.
+// below returns o as a press of a button below the given message.
 func below(message int64, o ranking.Origin) ranking.Origin {
 	o.Pressed = message
 	return o
 }
 
-// turn has a person turn to a page of the ranking that asker requested, and returns the new content
+// turn has a person turn to a page of the ranking that asker asked for, and returns the new content
 // of message 77.
 func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page int) stats.RankingPage {
 	t.Helper()
@@ -47,8 +47,8 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: the row below the page belongs to the person who asked for the ranking, whoever
-// turns the page. If the page no longer exists, the last one is shown.
+// TestTurnRanking: the row below the page is that of the person who asked for the ranking, even if
+// another person turns the page. If the page no longer exists, the last one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
@@ -72,14 +72,14 @@ func TestTurnRanking(t *testing.T) {
 	}
 }
 
-// TestPressesTurnPages: each press is answered and handled once. The newest page replaces one that
-// still waits for the same message, and expires after ten minutes.
+// TestPressesTurnPages: each press is answered and handled once. The newest page for a message
+// replaces one that still waits, and expires after ten minutes.
 func TestPressesTurnPages(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)
 	g.exec(t, `DELETE FROM outbox`)
 	first := g.press(&alice)
-	for _, page := range []int{2, 3} { // the second time it is a redelivery
+	for _, page := range []int{2, 3} { // the second is a redelivery
 		g.question(t, below(77, first), stats.RankingQuestion{Page: page})
 	}
 	if n := g.waitingPage(t); n.Page != 2 {
@@ -128,8 +128,8 @@ func TestPressesOfPagesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPageOfAMovedChat: after the chat got a new id, the message has another id, so the press gets
-// only an answer.
+// TestPageOfAMovedChat: after the chat got a new id, its older messages cannot be edited, so the
+// press gets only an answer.
 func TestPageOfAMovedChat(t *testing.T) {
 	t.Parallel()
 	g := newCrowd(t)

@@ -21,7 +21,7 @@ import (
 func newLadders(t *testing.T) *game { return newChessAnd(t, "padel") }
 
 // newChessAnd returns a game in which the club has the ladder chess (the default one) and another
-// ladder with the given name.
+// one with the given name.
 func newChessAnd(t *testing.T, name string) *game {
 	t.Helper()
 	g := newGame(t)
@@ -41,7 +41,7 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 	}
 }
 
-// inLadder sends a command that names a ladder and returns its answer.
+// inLadder sends a command whose first words name a ladder, and returns the answer.
 func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
@@ -56,7 +56,7 @@ func (g *game) recordIn(t *testing.T, ladder string, seconds int, r command.Matc
 	return g.inLadder(t, ladder, &alice, seconds, func(o ranking.Origin) error { return g.RecordMatch(t.Context(), o, r) })
 }
 
-// moveTo has an admin move a match to a ladder.
+// moveTo has Alice move a match to a ladder, and returns the answer.
 func (g *game) moveTo(t *testing.T, number int, ladder string) ranking.Notice {
 	t.Helper()
 	o := g.origin(&alice)
@@ -64,8 +64,8 @@ func (g *game) moveTo(t *testing.T, number int, ladder string) ranking.Notice {
 	return g.notice(t, o.Key)
 }
 
-// ratings returns the ratings in all ladders, such as "chess Alice 1516", with "left" appended for
-// absent players.
+// ratings returns the ratings in all ladders, such as "chess Alice 1516", followed by "left" for
+// players who have left.
 func (g *game) ratings(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
@@ -81,8 +81,8 @@ func (g *game) mustHaveRatings(t *testing.T, what string, want ...string) {
 }
 
 // TestAbsentInAllLadders: a person who leaves the group is absent from all its ladders, even from
-// one that the person enters later without playing. A match in any ladder, or joining the default
-// one, brings the player back to all of them.
+// one that the person enters later without playing. A later match in any ladder, or /join, brings
+// the player back to all of them.
 func TestAbsentInAllLadders(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -149,8 +149,8 @@ func TestArchivedLadder(t *testing.T) {
 	g.mustHaveRatings(t, "it is used again", "chess Alice 1531", "chess Bob 1469", "padel Alice 1516", "padel Bob 1484")
 }
 
-// TestUnboundTopic: in a topic unbound by an admin, the default ladder applies again. Other topics
-// stay bound. Outside of topics there is nothing to unbind.
+// TestUnboundTopic: if an admin unbinds a topic, the default ladder applies there again. Other
+// topics stay bound. Outside of topics there is nothing to unbind.
 func TestUnboundTopic(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -172,7 +172,7 @@ func TestUnboundTopic(t *testing.T) {
 	checkNotice(t, g.answer(t, o.Key, "reply_to = 7"), ranking.Refusal{Code: ranking.NoSuchLadder, Name: "none"})
 }
 
-// archivingStore calls before between the read and the first write of a command.
+// archivingStore is a store that calls before between the read and the first write of a command.
 type archivingStore struct {
 	*pgranking.Store
 	first  sync.Once
@@ -184,7 +184,8 @@ func (s *archivingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestRecordedWhileArchived: a result is refused if its ladder is archived after the read.
+// TestRecordedWhileArchived: a result is refused if its ladder is archived between its read and its
+// write.
 func TestRecordedWhileArchived(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -200,8 +201,8 @@ func TestRecordedWhileArchived(t *testing.T) {
 }
 
 // TestLaddersAtOnce: two instances record matches in a ladder, a third moves matches out of it and
-// back, and a fourth archives it and puts it back into use. All four work at the same time, and the
-// ladder stays consistent.
+// back, and a fourth archives it and uses it again. Although they work at the same time, no match
+// gets into the ladder while it is archived, and the stored data stays consistent.
 func TestLaddersAtOnce(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -274,8 +275,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: when two groups merge, the chat may get the other group's
-// ladders. Buttons about ladders of the earlier group then do nothing.
+// TestButtonsOfAnotherGroupsLadder: buttons about a ladder that the chat does not have do nothing.
+// The ladder may be that of a group detached from the chat.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -314,8 +315,8 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// TestButtonsOfTheOnlyLadder: a button made when the group had one ladder stays about that ladder,
-// whichever ladder applies there now.
+// TestButtonsOfTheOnlyLadder: a button from when the group had one ladder is still about that
+// ladder, even if another one applies there by now.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")

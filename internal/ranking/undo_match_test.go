@@ -26,7 +26,7 @@ func matchNumber(n int) ranking.Amendment {
 // asAdmin returns a context in which the sender of a command is an admin.
 func asAdmin(tb testing.TB) context.Context { return dbtest.AsAdmin(tb.Context()) }
 
-// asAdmin has an admin send a command, and returns the notice.
+// asAdmin has an admin send a command, and returns the answer.
 func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operation) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -34,13 +34,14 @@ func (g *game) asAdmin(t *testing.T, sender *command.Person, op ranking.Operatio
 	return g.notice(t, o.Key)
 }
 
-// undo undoes a match and returns the notice. It answers yes if the sender is asked first.
+// undo has a person undo a match and returns the last answer. If the bot asks first, the person
+// confirms.
 func (g *game) undo(t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	return g.undoAs(t.Context(), t, sender, b)
 }
 
-// undoAs is like undo; the context tells whether the sender is an admin.
+// undoAs is like undo. ctx tells whether the sender is an admin.
 func (g *game) undoAs(ctx context.Context, t *testing.T, sender *command.Person, b ranking.Amendment) ranking.Notice {
 	t.Helper()
 	o := g.origin(sender)
@@ -108,7 +109,8 @@ func TestUndoMatch(t *testing.T) {
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 }
 
-// TestCardsKeepOrderOfNames: no change of a card changes the order of names from the report.
+// TestCardsKeepOrderOfNames: within a team, a card keeps the order of names from the report, even
+// after a fix or an undo.
 func TestCardsKeepOrderOfNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -141,8 +143,8 @@ func TestCardsKeepOrderOfNames(t *testing.T) {
 	mustName("undone,")
 }
 
-// TestUndoRewritesOnlyDifferences: an undo rewrites only entries that differ, none if the players
-// have not played since.
+// TestUndoRewritesOnlyDifferences: an undo changes only standings that differ. If the players have
+// not played since, it supersedes only the history entries of the match itself.
 func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -172,8 +174,8 @@ func rows1[T any](t *testing.T, g *game, sql string, args ...any) []T {
 	return all
 }
 
-// TestWhoMayAmend covers several people at different times, for a match between Alice and Bob that
-// Carol reported.
+// TestWhoMayAmend covers a fix and an undo by several people at different times. Alice and Bob have
+// played the match, and Carol has reported it.
 func TestWhoMayAmend(t *testing.T) {
 	t.Parallel()
 	isAdmin, unknown := admin, func(context.Context) (bool, error) { return false, errors.New("nobody answers") }
@@ -184,7 +186,7 @@ func TestWhoMayAmend(t *testing.T) {
 		after  time.Duration
 		admin  dbtest.IsAdmin
 		want   ranking.RefusalCode // empty if allowed
-		asked  bool                // whether the undo is asked about first
+		asked  bool                // the bot asks before the undo
 	}{
 		"a player":                    {&alice, day, nobodyIsAdmin, "", false},
 		"the other player":            {&bob, 0, nobodyIsAdmin, "", false},
@@ -198,7 +200,7 @@ func TestWhoMayAmend(t *testing.T) {
 		"an admin who was never here": {&stranger, 0, isAdmin, "", true},
 		"an anonymous admin":          {nil, 1000 * day, isAdmin, "", true},
 		"admins unknown":              {&zoe, 0, unknown, ranking.AdminsUnknown, false},
-		// The clocks of the two differ.
+		// A message may be dated before the match.
 		"a player before the match":    {&alice, -time.Hour, nobodyIsAdmin, "", false},
 		"admins unknown, but a player": {&alice, 0, unknown, "", false},
 	} {
@@ -248,7 +250,7 @@ func TestWhoMayAmend(t *testing.T) {
 	}
 }
 
-// TestWhichMatch covers all ways to refer to a match.
+// TestWhichMatch covers the ways to refer to a match in an undo.
 func TestWhichMatch(t *testing.T) {
 	t.Parallel()
 	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
@@ -306,8 +308,8 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice: a repeated /undo without arguments does not undo match after match. It asks
-// about the last match that counts.
+// TestBareUndoTwice: a second /undo without arguments undoes nothing at once. The bot asks about
+// the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -347,7 +349,8 @@ func TestBareUndoTwice(t *testing.T) {
 	checkNotice(t, undo(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
 }
 
-// TestBareUndoOfAnOldMatch: /undo asks only about a match that the sender may still undo.
+// TestBareUndoOfAnOldMatch: after an undo, a second /undo without arguments is refused if the
+// sender may not undo the match before.
 func TestBareUndoOfAnOldMatch(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -391,7 +394,8 @@ func TestUndoConcurrently(t *testing.T) {
 	}
 }
 
-// TestUndoByButton: a press is answered, and the group is notified only of changes.
+// TestUndoByButton: each press gets an answer. The group gets a message only if the press changes
+// something.
 func TestUndoByButton(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -425,8 +429,8 @@ func TestUndoByButton(t *testing.T) {
 	}
 }
 
-// TestInconsistentHistory: in a ladder with a missing history entry, an amendment is refused and
-// other commands still work.
+// TestInconsistentHistory: if a history entry is missing, amendments that would replay it are
+// refused, and so is a merge. Other commands still work.
 func TestInconsistentHistory(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

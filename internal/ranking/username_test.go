@@ -56,7 +56,8 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 	}
 }
 
-// TestTransferredUsernamesAreStored: after one report, every player has the username seen last.
+// TestTransferredUsernamesAreStored: a report from an account with the username of another player
+// transfers it. A username that the account gave up is free for a new player.
 func TestTransferredUsernamesAreStored(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -71,7 +72,7 @@ func TestTransferredUsernamesAreStored(t *testing.T) {
 	}
 }
 
-// seen has people join, so that their current accounts are known.
+// seen has people join, so that their accounts are known.
 func seen(people ...command.Person) func(*testing.T, *game) {
 	return func(t *testing.T, g *game) {
 		t.Helper()

@@ -65,7 +65,7 @@ func repair(ctx context.Context, store ranking.Store) (bool, error) {
 	return ranking.Repair(ctx, store, club.ID, 1)
 }
 
-// mustRepair repairs the club. There must be something to repair.
+// mustRepair repairs the ladder of the club, and fails if there is nothing to repair.
 func (g *game) mustRepair(t *testing.T) {
 	t.Helper()
 	if repaired, err := repair(t.Context(), g.store); err != nil || !repaired {
@@ -85,7 +85,8 @@ func (g *game) mustRepairNothing(t *testing.T, want error) {
 	}
 }
 
-// mustAppend checks that no history entry was removed and that new ones have the reason "repair".
+// mustAppend checks that a repair removed no history entry, and that the new ones have the reason
+// "repair".
 func mustAppend(t *testing.T, before, after []entryRow) {
 	t.Helper()
 	if len(after) < len(before) {
@@ -103,14 +104,14 @@ func mustAppend(t *testing.T, before, after []entryRow) {
 	}
 }
 
-// nextTransaction returns a lower bound for the ids of later transactions.
+// nextTransaction returns an id that later transactions reach or exceed.
 func (g *game) nextTransaction(t *testing.T) int {
 	t.Helper()
 	return rows[struct{ ID int }](t, g, "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint")[0].ID
 }
 
-// mustBeOneTransaction checks that a single transaction wrote everything since the given
-// transaction id.
+// mustBeOneTransaction checks that a single transaction with an id of at least since wrote to the
+// history, the standings and the matches.
 func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	t.Helper()
 	written := rows[struct{ ID int }](t, g, `
@@ -123,8 +124,8 @@ func (g *game) mustBeOneTransaction(t *testing.T, since int) {
 	}
 }
 
-// TestRepairIsAllOrNothing: if the update of the standings fails, the rewritten history is rolled
-// back too.
+// TestRepairIsAllOrNothing: if a repair fails to update the standings, its changes to the history
+// are rolled back.
 func TestRepairIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)

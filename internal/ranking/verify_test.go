@@ -77,7 +77,7 @@ func TestVerifyAndRepair(t *testing.T) {
 	}
 }
 
-// TestEveryProblemIsFound: the corruptions cover all kinds of problems.
+// TestEveryProblemIsFound: for each of these problems, some corruption causes it.
 func TestEveryProblemIsFound(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []ranking.Problem{
@@ -105,7 +105,8 @@ func TestVerifyTellsNamesakesApart(t *testing.T) {
 	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
 }
 
-// TestVerifyOneGroup: a verification of one group has no findings in others.
+// TestVerifyOneGroup: a verification of one group finds nothing in others. An unknown group is an
+// error.
 func TestVerifyOneGroup(t *testing.T) {
 	t.Parallel()
 	g := newAuditGame(t)

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// startWizard has a person start a wizard, and returns the answer to the chat.
+// startWizard has a person start a wizard, and returns the command's origin and the answer.
 func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *command.Person) (ranking.Origin, ranking.Notice) {
 	t.Helper()
 	o := g.origin(sender)
@@ -22,8 +22,8 @@ func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *comma
 	return o, g.notice(t, o.Key)
 }
 
-// pressWizard has a person press a button of the newest prompt, in message 77, and returns the
-// key of the press.
+// pressWizard has a person press a button of the newest prompt in message 77, and returns the key
+// of the press.
 func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.PromptOption) (key string) {
 	t.Helper()
 	o := g.origin(sender)
@@ -32,14 +32,14 @@ func (g *game) pressWizard(t *testing.T, sender *command.Person, option ranking.
 	return o.Key
 }
 
-// against is a score against an opponent.
 func against(opponent ranking.Choice, a, b int) ranking.ScoreAgainst {
 	return ranking.ScoreAgainst{Opponent: opponent, Score: ladder.Score{A: a, B: b}}
 }
 
 const toast, page = "action = 'callback_answer'", "action = 'page' AND edited_message_id = 77"
 
-// TestWizard covers the whole way from /match to the card.
+// TestWizard covers a wizard from the empty /match to the card, unknown buttons, and a canceled
+// wizard.
 func TestWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -48,7 +48,7 @@ func TestWizard(t *testing.T) {
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
-	// Zoe joins, so that the undo does not remove her.
+	// Zoe joins, so that the undo of her only match does not remove her.
 	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
@@ -79,8 +79,8 @@ func TestWizard(t *testing.T) {
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
-// TestWizardPages: a newcomer is offered all members, page by page. In an empty group there is no
-// one to offer.
+// TestWizardPages: a newcomer is offered all members, page by page. If there is no one to offer, no
+// wizard starts.
 func TestWizardPages(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -104,8 +104,8 @@ func TestWizardPages(t *testing.T) {
 	}
 }
 
-// TestWizardInReply: in a reply to a message, the opponent is the message's author, whether or not
-// already a player.
+// TestWizardInReply: if the command replies to a message, the opponent is its author, who need not
+// be a player yet.
 func TestWizardInReply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -120,8 +120,8 @@ func TestWizardInReply(t *testing.T) {
 	g.has(t, 1, "matches")
 }
 
-// TestWizardNames: after an unclear name, the wizard's message offers the candidates, with a score
-// that was typed with the name. People can reply to the message again.
+// TestWizardNames: after an unclear name, the wizard's message offers the people who may be meant,
+// and a score that was typed with the name. It also offers the first page of opponents again.
 func TestWizardNames(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -188,9 +188,9 @@ func TestWizardTyped(t *testing.T) {
 	g.mustEnd(t, "typed", false, "answered")
 }
 
-// TestWizardScores: the wizard offers three wins, clearest first, and then the same scores as
-// losses, clearest last. It prefers the pair's most frequent scores, then the group's, then common
-// ones. The button for other scores shows as many again.
+// TestWizardScores: the wizard offers three wins, the clearest first, and the same scores as
+// losses, the clearest last. It prefers the scores that the two players have most often, then those
+// of the group, then common ones. The button for other scores adds as many again.
 func TestWizardScores(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
