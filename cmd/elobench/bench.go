@@ -251,8 +251,8 @@ func (b *bench) migrate(ctx context.Context, w *workload, db database) error {
 	return b.withBot(ctx, b.launchPolling, w, db.url, func(context.Context, *process) error { return nil })
 }
 
-// settle vacuums and analyzes a filled database and writes it to disk, so that it resembles one that
-// has been in use for a long time.
+// settle vacuums and analyzes a filled database and writes it to disk, so that it resembles one
+// that has been in use for a long time.
 func (db database) settle(ctx context.Context) error {
 	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
 		if _, err := db.Exec(ctx, sql); err != nil {

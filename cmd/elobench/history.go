@@ -27,11 +27,11 @@ const (
 	historyChunk = 50_000
 )
 
-// history generates the matches of a workload's groups before the measurement, as the bot would have
-// recorded them. Each match is in the group after the group of the previous match. In each group the
-// first member plays a fixed share of the matches, the last one has joined but never played, and the
-// others play equally often. The code depends on this release's schema. Apart from the times, the
-// history is deterministic.
+// history generates the matches of a workload's groups before the measurement, as the bot would
+// have recorded them. Each match is in the group after the group of the previous match. In each
+// group the first member plays a fixed share of the matches, the last one has joined but never
+// played, and the others play equally often. The code depends on this release's schema. Apart from
+// the times, the history is deterministic.
 //
 // Ids start at 1: a group, its chat and its ladder have the same id, and players are numbered group
 // by group. Message ids start at a billion, outside the simulator's range.

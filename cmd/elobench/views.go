@@ -16,8 +16,8 @@ import (
 type question struct{ name, text string }
 
 var (
-	// ofLadder lists the questions that are asked as they are. ofPerson lists the questions that are
-	// asked about three members.
+	// ofLadder lists the questions that are asked as they are. ofPerson lists the questions that
+	// are asked about three members.
 	ofLadder = []question{
 		{"ranking", "/ranking"}, {"page", "/ranking 5"}, {"all", "/ranking all"}, {"top", "/top 20"}, {"matches", "/matches"},
 		{"records", "/records"}, {"chart", "/chart"}, {"name", "/stats player_1_3"},
@@ -30,8 +30,8 @@ var (
 
 // measureViews measures how long a member waits for the answer to each question, in ladders with
 // few and with many matches, in one season or in twelve. Members ask one question at a time. The
-// three members that ofPerson asks about are the busiest one, an ordinary one, and one who has never
-// played.
+// three members that ofPerson asks about are the busiest one, an ordinary one, and one who has
+// never played.
 func measureViews(ctx context.Context, b *bench) error {
 	for _, matches := range b.sizes.viewed {
 		for _, seasons := range []int{1, 12} {

@@ -27,8 +27,8 @@ type duplicateKill struct {
 var handling = []crashpoint.Point{crashpoint.Applying, crashpoint.Applied, crashpoint.Handled}
 
 // TestKilledAskingAboutAnotherGame: the second report of a result is asked about, and the answer
-// says that it is another game. Wherever the bot is killed on the way, two matches remain. A message
-// arrives twice only if it was being sent at the kill.
+// says that it is another game. Wherever the bot is killed on the way, two matches remain. A
+// message arrives twice only if it was being sent at the kill.
 func TestKilledAskingAboutAnotherGame(t *testing.T) {
 	t.Parallel()
 	k := newDuplicates(t, "Another game", "✓ Bob 1:3 Alice", "answered")

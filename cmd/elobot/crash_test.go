@@ -77,7 +77,8 @@ func TestKilledAtEachPoint(t *testing.T) {
 	for _, g := range together {
 		checkAnswered(t, k.pool, g.group, g.posted)
 	}
-	// Of the two merged messages, only the one whose request was made before the kill arrives twice.
+	// Of the two merged messages, only the one whose request was made before the kill arrives
+	// twice.
 	if n := checkDeliveredInOrder(t, merged, results); n != results/2 {
 		t.Errorf("%d results were delivered twice, want %d", n, results/2)
 	}

@@ -173,8 +173,8 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 	}
 }
 
-// find returns the selected ids, and the dead letters among them that exist. If all are selected and
-// there are none, it tells the operator.
+// find returns the selected ids, and the dead letters among them that exist. If all are selected
+// and there are none, it tells the operator.
 func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	if len(c.ids) > 0 {
 		letters, err := dead.Find(ctx, c.ids)

@@ -21,7 +21,8 @@ type patient struct {
 }
 
 // examine runs the doctor. It checks the exit code, and that the output contains the findings in
-// want and no secret. “✗ lease: free” stands for a line marked ✗ about the lease that contains free.
+// want and no secret. “✗ lease: free” stands for a line marked ✗ about the lease that contains
+// free.
 func (p patient) examine(when string, code int, env []string, want ...string) {
 	p.t.Helper()
 	doctor := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "doctor")

@@ -141,8 +141,8 @@ func checkOnce(t *testing.T, group *botsim.Chat, posted []botsim.Message) {
 	}
 }
 
-// checkTokenEnd waits until a bot has ended, and checks that it explains, without showing the token,
-// that Telegram refuses the token.
+// checkTokenEnd waits until a bot has ended, and checks that it explains, without showing the
+// token, that Telegram refuses the token.
 func checkTokenEnd(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *process, reason string) {
 	t.Helper()
 	if code := bot.wait(t); code != 3 {

@@ -102,8 +102,8 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 	return p
 }
 
-// prepare returns a process that has not been started. Of the environment of the tests, it gets only
-// PATH and HOME, and in addition DATA_DIR=off and env.
+// prepare returns a process that has not been started. Of the environment of the tests, it gets
+// only PATH and HOME, and in addition DATA_DIR=off and env.
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
 	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own.
@@ -149,8 +149,8 @@ func environment(sim *botsim.Server, databaseURL string) []string {
 }
 
 // takeOverSoon adds a short lease to env, so that a bot takes over soon after another one was
-// killed. On a busy machine, a request may take longer than half of so short a lease. It is then cut
-// off, and its message may arrive twice.
+// killed. On a busy machine, a request may take longer than half of so short a lease. It is then
+// cut off, and its message may arrive twice.
 func takeOverSoon(env []string) []string {
 	return append(env, "LEASE_DURATION=1s", "LEASE_RENEWAL=300ms")
 }
@@ -282,8 +282,8 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 }
 
 // checkAnswered checks that exactly these messages of a group have been answered, in this order. It
-// allows one more copy of an answer that was counted as a possible duplicate. It returns the answers
-// without the copies.
+// allows one more copy of an answer that was counted as a possible duplicate. It returns the
+// answers without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
 	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)

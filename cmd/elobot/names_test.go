@@ -81,8 +81,8 @@ var outlandish = [][2]string{
 	{"[x](tg://user?id=1001) `c` *b*", "[x](tg://user?id=1001) `c` *b*"},
 }
 
-// testLadderOfOutlandishNames: whatever the names of players are, a page of a long ranking fits into
-// one message, and the names do not change its formatting.
+// testLadderOfOutlandishNames: whatever the names of players are, a page of a long ranking fits
+// into one message, and the names do not change its formatting.
 func testLadderOfOutlandishNames(t *testing.T, b *botFixture) {
 	const size = 44
 	people := make([]botsim.User, size)

@@ -11,10 +11,11 @@ import (
 	"elobot/internal/botsim"
 )
 
-// TestThirtyPeopleAtOnce: while Telegram refuses all messages and edits, thirty people press buttons
-// below three messages and ask questions, and results come in. Afterward, no request exceeds the
-// limits, which are ten times as fast as Telegram's. Every command is answered once and in order,
-// these answers are sent before any page is turned, and the ranking shows the page of the last press.
+// TestThirtyPeopleAtOnce: while Telegram refuses all messages and edits, thirty people press
+// buttons below three messages and ask questions, and results come in. Afterward, no request
+// exceeds the limits, which are ten times as fast as Telegram's. Every command is answered once and
+// in order, these answers are sent before any page is turned, and the ranking shows the page of the
+// last press.
 func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}

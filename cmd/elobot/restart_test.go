@@ -13,8 +13,8 @@ import (
 )
 
 // TestAfterARestart: of three consecutive bots, the first is killed before it can confirm anything,
-// and the second is stopped. The next one handles what the last one left and what has come in since,
-// and every update takes effect once.
+// and the second is stopped. The next one handles what the last one left and what has come in
+// since, and every update takes effect once.
 func TestAfterARestart(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
@@ -103,9 +103,9 @@ func TestAfterARestart(t *testing.T) {
 	}
 }
 
-// checkStaysFrozen checks that the bot sends nothing to a frozen chat while it sends to others. Only
-// the database tells this bot that the chat is frozen. When the freeze ends, everything is sent in
-// order.
+// checkStaysFrozen checks that the bot sends nothing to a frozen chat while it sends to others.
+// Only the database tells this bot that the chat is frozen. When the freeze ends, everything is
+// sent in order.
 func checkStaysFrozen(t *testing.T, b *botFixture, stopped *botsim.Chat) {
 	t.Helper()
 	stopped.Say(b.alice, "/match @bob 3:3")

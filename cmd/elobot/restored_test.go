@@ -7,9 +7,9 @@ import (
 )
 
 // TestAfterARestore: after a restore from a backup, all that was stored since is gone, and new
-// matches and prompts get the numbers of the lost ones. The messages about the lost ones are still in
-// the chat, but a press of their buttons or a reply to them changes nothing. Here the backup is an
-// empty database.
+// matches and prompts get the numbers of the lost ones. The messages about the lost ones are still
+// in the chat, but a press of their buttons or a reply to them changes nothing. Here the backup is
+// an empty database.
 func TestAfterARestore(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

@@ -9,9 +9,9 @@ import (
 	"elobot/internal/release"
 )
 
-// garbagePercent is the garbage collection percentage of a bot whose operator has not set GOGC. Less
-// than 10 MB of its heap are live, so at the cost of 35 MB it saves a tenth of a busy bot's processor
-// time.
+// garbagePercent is the garbage collection percentage of a bot whose operator has not set GOGC.
+// Less than 10 MB of its heap are live, so at the cost of 35 MB it saves a tenth of a busy bot's
+// processor time.
 const garbagePercent = 300
 
 type runCommand struct {

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own topic.
-// In Telegram's data, every message in a topic replies to the topic's creation. The bot does not
-// treat that as a reply.
+// testUndoInTopics: answers go to the topic of the command, and cards are edited in their own
+// topic. In Telegram's data, every message in a topic replies to the topic's creation. The bot does
+// not treat that as a reply.
 func testUndoInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID

@@ -67,8 +67,8 @@ func followBoard(t *testing.T, p *process, board string) (changed <-chan time.Ti
 	return events, end
 }
 
-// board makes an admin turn on a group's web board with the value on, or request a new link with the
-// value new. It returns the path of the link.
+// board makes an admin turn on a group's web board with the value on, or request a new link with
+// the value new. It returns the path of the link.
 func (b *botFixture) board(group *botsim.Chat, value string) string {
 	b.t.Helper()
 	b.ask(group, b.olga, "/settings web "+value)

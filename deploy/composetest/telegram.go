@@ -1,6 +1,6 @@
 // Command composetest simulates Telegram for run.sh. It listens on the address in its argument and
-// prints the bot's settings as lines of a .env file. Then it sends each line of its input to a group
-// as Alice, and prints the bot's messages.
+// prints the bot's settings as lines of a .env file. Then it sends each line of its input to a
+// group as Alice, and prints the bot's messages.
 package main
 
 import (

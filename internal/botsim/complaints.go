@@ -27,8 +27,8 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints returns the mistakes of the bot, each once, at most 1000. They are wrong parameters, and
-// texts that Telegram accepts but does not show as intended: for example, a name that becomes a
+// Complaints returns the mistakes of the bot, each once, at most 1000. They are wrong parameters,
+// and texts that Telegram accepts but does not show as intended: for example, a name that becomes a
 // mention or a link, or markup that is shown literally.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
@@ -42,8 +42,8 @@ func (s *Server) complain(format string, args ...any) {
 	s.complaints.add(fmt.Sprintf(format, args...))
 }
 
-// complainOfDetected reports mentions, tags and addresses that Telegram detects in the bot's text but
-// that the bot did not mark. It allows URLs with a scheme and the bot's own username.
+// complainOfDetected reports mentions, tags and addresses that Telegram detects in the bot's text
+// but that the bot did not mark. It allows URLs with a scheme and the bot's own username.
 func (s *Server) complainOfDetected(method string, m *message, explicit []Entity) {
 	for _, e := range m.Entities {
 		if slices.ContainsFunc(explicit, func(x Entity) bool {

@@ -45,8 +45,8 @@ func (k FaultKind) String() string {
 	return names[k]
 }
 
-// Fault is a fault to inject into the calls that it matches. If several faults match a call and have
-// no calls left to skip, the one added first applies.
+// Fault is a fault to inject into the calls that it matches. If several faults match a call and
+// have no calls left to skip, the one added first applies.
 type Fault struct {
 	Kind   FaultKind
 	Name   string // for the record; by default the kind's name
@@ -141,8 +141,8 @@ func (f Fault) before() (answer, bool) {
 	return answer{}, false
 }
 
-// after returns the response of a fault that hides the result of the call from the client. For other
-// kinds of faults it returns a.
+// after returns the response of a fault that hides the result of the call from the client. For
+// other kinds of faults it returns a.
 func (f Fault) after(a answer) answer {
 	switch f.Kind {
 	case CutAfter:

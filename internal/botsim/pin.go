@@ -125,8 +125,8 @@ func (c *Chat) Pin(by User, m Message) {
 	}
 }
 
-// Pinned returns the pinned message that the chat shows, which is the newest one. It returns false if
-// no message is pinned.
+// Pinned returns the pinned message that the chat shows, which is the newest one. It returns false
+// if no message is pinned.
 func (c *Chat) Pinned() (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

@@ -21,7 +21,8 @@ func (c *Chat) SayAnonymously(text string) Message {
 	})
 }
 
-// Post adds a message with all fields under the caller's control and sends its update.
+// Post adds a message with all fields under the caller's control, and sends its update if the bot
+// is in the chat.
 func (c *Chat) Post(p Post) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -85,7 +86,8 @@ func (c *Chat) DeleteTopic(id int) {
 // text stays the same.
 func (c *Chat) Edit(m Message, text string) Message { return c.EditAt(m, text, time.Time{}) }
 
-// EditAt is like Edit, with the given edit_date; zero means now. The message keeps its date.
+// EditAt is like Edit, with the given edit_date; zero means now. The message keeps its date. If the
+// chat has no such message, EditAt returns the zero Message.
 func (c *Chat) EditAt(m Message, text string, at time.Time) Message {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()

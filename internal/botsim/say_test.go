@@ -70,7 +70,7 @@ func TestAnonymousAdmins(t *testing.T) {
 	}
 }
 
-// TestMessageIDsOfChats: a message's id is unique only within its chat.
+// TestMessageIDsOfChats: each supergroup numbers its own messages from 1 on.
 func TestMessageIDsOfChats(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)

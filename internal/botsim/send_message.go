@@ -217,7 +217,8 @@ func (s *Server) parseMarkup(method string, p parameters.Values, entities string
 	return nil, badRequest("unsupported parse_mode")
 }
 
-// readThread reads the topic, which must exist. General has no message_thread_id.
+// readThread reads the topic, which must exist. Without message_thread_id, the message goes to
+// General.
 func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	id := int(p.Integer("message_thread_id"))
 	if _, exists := c.topics[id]; !exists && id != 0 {
@@ -227,8 +228,8 @@ func (s *Server) readThread(p parameters.Values, c *Chat, m *message) error {
 	return nil
 }
 
-// readReply finds the message to reply to. Without message_thread_id, the reply goes to that
-// message's topic.
+// readReply finds the message to reply to. Without message_thread_id, the reply goes to the topic
+// of that message. If there is no such message, the request may ask to send without a reply.
 func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 	var reply struct {
 		MessageID    int64 `json:"message_id"`
@@ -253,7 +254,7 @@ func (s *Server) readReply(p parameters.Values, c *Chat, m *message) error {
 
 const maxButtons = 100
 
-// buttonActions are the fields that give a button of an inline keyboard an action.
+// buttonActions lists the fields that give a button of an inline keyboard an action.
 var buttonActions = []string{
 	"url", "callback_data", "web_app", "login_url", "switch_inline_query", "switch_inline_query_current_chat",
 	"switch_inline_query_chosen_chat", "copy_text", "callback_game", "pay",

@@ -96,7 +96,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
-// route returns the method in a path. It returns an error for a wrong token or an unknown method.
+// route returns the method that the path of a request names, and the Call to record. It returns an
+// error for a wrong token or an unknown method.
 func (s *Server) route(r *http.Request) (method, *Call, error) {
 	call := &Call{}
 	notFound := &apiError{code: http.StatusNotFound, description: "Not Found"}
@@ -143,7 +144,7 @@ func (s *Server) checkParameters(c *Call, literals map[string]bool) error {
 	return err
 }
 
-// begin records a call.
+// begin dates a call and adds it to the record.
 func (s *Server) begin(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

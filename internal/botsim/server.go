@@ -83,7 +83,7 @@ func Start(t TB, opts ...Option) *Server {
 	return s
 }
 
-// New starts a server.
+// New starts a server. The caller must close it.
 func New(opts ...Option) (*Server, error) {
 	o := defaultOptions()
 	for _, opt := range opts {
@@ -177,7 +177,7 @@ func (s *Server) enter() bool {
 
 func (s *Server) now() time.Time { return s.opts.clock() }
 
-// ErrClosed is returned by the Wait methods if the server is closed while they wait.
+// ErrClosed means that the server was closed during a call of one of the Wait methods.
 var ErrClosed = errors.New("botsim is closed")
 
 // wait returns when condition returns true. It calls condition with the lock held. sig must fire
@@ -253,8 +253,8 @@ func WithToken(token string) Option { return func(o *options) { o.token = token 
 // WithBotUsername sets the bot's username, without the @. The default is elo_bot.
 func WithBotUsername(name string) Option { return func(o *options) { o.botUsername = name } }
 
-// WithClock sets the clock for the dates of messages, the limits, the lifetime of updates and of
-// button presses. Long polls, delays and retries of deliveries always use real time.
+// WithClock sets the clock for the dates of messages, for the limits, and for the lifetime of
+// updates and button presses. Long polls, delays and retries of deliveries always use real time.
 func WithClock(now func() time.Time) Option { return func(o *options) { o.clock = now } }
 
 // WithRecordLimit keeps only the last n calls and the last n deliveries in the record; 0, the

@@ -2,7 +2,7 @@ package botsim
 
 import "sync"
 
-// subscriber reads every message. Its queue is unbounded, so that a slow reader neither loses
+// subscriber gets every message. Its queue is unbounded, so that a slow reader neither loses
 // messages nor blocks the server.
 type subscriber struct {
 	out   chan Message

@@ -39,7 +39,7 @@ type Message struct {
 	Deleted   bool
 }
 
-// Photo is a photo that the bot has sent. The bot can send it again by its id.
+// Photo is a photo that the bot has sent.
 type Photo struct {
 	FileID        string
 	Width, Height int
@@ -73,7 +73,7 @@ type Button struct {
 	Text         string `json:"text"`
 	CallbackData string `json:"callback_data,omitempty"`
 	URL          string `json:"url,omitempty"`
-	// CopyText is what a press copies.
+	// CopyText is the text that a press copies to the clipboard.
 	CopyText CopyText `json:"copy_text,omitzero"`
 }
 

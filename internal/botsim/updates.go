@@ -46,8 +46,8 @@ func (s *Server) enqueue(u *updates.Update) {
 	s.enqueueForWebhook(u)
 }
 
-// Update queues a raw update and returns its id, regardless of allowed_updates. A JSON object
-// without update_id gets the next id; an object with update_id keeps it, even if that id has been
+// Update queues a raw update, regardless of allowed_updates, and returns its id. A JSON object
+// without update_id gets the next id. An object with update_id keeps it, even if that id has been
 // used. Anything else, even invalid JSON, reaches the bot unchanged.
 func (s *Server) Update(raw json.RawMessage) int64 {
 	s.mu.Lock()
@@ -61,7 +61,7 @@ func (s *Server) Update(raw json.RawMessage) int64 {
 	return id
 }
 
-// identify returns a raw update and its id. It adds an id to an object that has none.
+// identify returns a raw update with its id. It adds the next id to an object without one.
 func (s *Server) identify(raw json.RawMessage) (int64, json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {

@@ -112,7 +112,8 @@ func TestOlderPollGetsConflict(t *testing.T) {
 	equal(t, "newer poller", texts(receive(t, newer).updates(t)), []string{"still here"})
 }
 
-// awaitLongPoll waits until a getUpdates waits for updates, which the record shows by its effect.
+// awaitLongPoll waits until the last getUpdates waits for updates. By then, its offset has taken
+// effect, so Delivered is set.
 func awaitLongPoll(t *testing.T, s *botsim.Server) {
 	t.Helper()
 	eventually(t, "a long poll waits", func() bool {

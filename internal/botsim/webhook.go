@@ -19,7 +19,7 @@ type activeWebhook struct {
 	end   context.CancelFunc
 	slots chan struct{} // one element per delivery in progress
 
-	// Waiting updates; each lane in the map has a goroutine.
+	// lanes holds the waiting updates. Each lane in it has a goroutine.
 	lanes      map[updates.Lane][]*updates.Update
 	failedAt   time.Time
 	lastFailed string
@@ -157,7 +157,7 @@ func (s *Server) runLane(h *activeWebhook, l updates.Lane) {
 }
 
 // nextInLane returns the next update of a lane to deliver. If there is none, it removes the lane
-// and returns nil.
+// and returns nil. It also returns nil if the webhook has ended.
 func (s *Server) nextInLane(h *activeWebhook, l updates.Lane) *updates.Update {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +212,7 @@ type Delivery struct {
 	At       time.Time
 	Done     bool          // false while waiting for the response
 	Status   int           // HTTP status of the response, 0 if there was none
-	Err      string        // reason, in getWebhookInfo's wording; empty if confirmed
+	Err      string        // why the attempt failed; empty if it succeeded or is in progress
 	Wait     time.Duration // after a failure: delay before the next attempt
 }
 

@@ -49,15 +49,15 @@ func (a arrival) chat() any {
 	return nil
 }
 
-// hook is the bot's side of a webhook. Each request waits until the test responds. Each chat has at
-// most one request at a time.
+// hook is the bot's side of a webhook. Each request waits until the test responds. The test fails
+// if a chat has two requests in progress.
 type hook struct {
 	url      string
 	arrivals chan arrival
 
 	mu     sync.Mutex
 	inHand map[any]int // requests in progress, by chat
-	most   int         // the most requests in progress at a time
+	most   int         // highest number of requests in progress so far
 }
 
 // enter counts a request. It returns false if another request of the same chat is in progress.
@@ -110,7 +110,7 @@ func newHook(t *testing.T) *hook {
 	return h
 }
 
-// answers starts a hook that handles requests with f.
+// answers starts a server that handles the requests to a webhook with f, and returns its URL.
 func answers(t *testing.T, f http.HandlerFunc) string {
 	t.Helper()
 	server := httptest.NewServer(f)
@@ -420,7 +420,8 @@ func TestExpiredUpdatesAreNotDelivered(t *testing.T) {
 	must(t, s.WaitConfirmed(testContext(t)))
 }
 
-// TestFailedDeliveriesAreRetried: anything but 2xx is a failure, which getWebhookInfo reports.
+// TestFailedDeliveriesAreRetried: a delivery without a 2xx response is retried, and getWebhookInfo
+// reports the failure.
 func TestFailedDeliveriesAreRetried(t *testing.T) {
 	t.Parallel()
 	status := func(code int) http.HandlerFunc {

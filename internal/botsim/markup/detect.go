@@ -22,7 +22,8 @@ var (
 	domainTail     = regexp.MustCompile(`^(?::\d{1,5})?(?:[/?#][^\s<>"«»]*)?`)
 )
 
-// topLevelDomains lists the endings, besides country codes, that turn a name with a dot into a link.
+// topLevelDomains lists the endings, besides country codes, that turn a name with a dot into a
+// link.
 var topLevelDomains = []string{
 	"com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "name", "pro", "app", "dev", "xyz", "site",
 	"online", "shop", "store", "blog", "club", "live", "life", "news", "tech", "space", "wiki", "world", "games",
@@ -132,8 +133,9 @@ func matchAddress(rest string, before rune) (string, int) {
 	return URL, len(strings.TrimRight(rest[:n], ".,:;!?)'"))
 }
 
-// ValidURL reports whether Telegram accepts an address as a link. It must begin with tg:// or ton://,
-// or be an address with the scheme http, https, tonsite or none, and with a dot in its host.
+// ValidURL reports whether Telegram accepts an address as a link. It must begin with tg:// or
+// ton://, or be an address with the scheme http, https, tonsite or none, and with a dot in its
+// host.
 func ValidURL(address string) bool {
 	if strings.HasPrefix(address, "tg://") || strings.HasPrefix(address, "ton://") {
 		return true

@@ -15,8 +15,8 @@ const (
 	maxColumns = 20
 )
 
-// richBlocks maps each simulated block tag to the tag of the block that it must be in, or to "" if it
-// must be in none.
+// richBlocks maps each simulated block tag to the tag of the block that it must be in, or to "" if
+// it must be in none.
 var richBlocks = map[string]string{
 	"p": "", "footer": "", "h1": "", "h2": "", "h3": "", "h4": "", "h5": "", "h6": "", "table": "",
 	"caption": "table", "tr": "table", "th": "tr", "td": "tr",

@@ -1,6 +1,6 @@
 // Package parameters reads the parameters of a request to the Bot API, in whichever way they are
-// sent, and checks them against the table in parameters.json. The table lists the parameters of each
-// method and the fields of objects, says which of them are required, and limits their values.
+// sent, and checks them against the table in parameters.json. The table lists the parameters of
+// each method and the fields of objects, says which of them are required, and limits their values.
 //
 // It checks only what needs no knowledge of chats and messages. A new method needs an entry in the
 // table and no code:
@@ -148,8 +148,8 @@ func (r rule) allows(v any) bool {
 	return (r.Min == nil || size >= *r.Min) && (r.Max == nil || size <= *r.Max)
 }
 
-// read returns a parameter as a string if it may be one, or else as its JSON value. If it may not be
-// a string, null and an empty text count as an absent parameter, for which read returns nil.
+// read returns a parameter as a string if it may be one, or else as its JSON value. If it may not
+// be a string, null and an empty text count as an absent parameter, for which read returns nil.
 func (r rule) read(text string, literal bool) any {
 	if !literal && slices.ContainsFunc(r.Types, isText) {
 		return text

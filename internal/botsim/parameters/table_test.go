@@ -7,8 +7,8 @@ import (
 	"elobot/internal/botsim/parameters"
 )
 
-// TestTableIsConsistent: every rule has a type and a range that a value can be in, and no method has
-// the name of a type.
+// TestTableIsConsistent: every rule has a type and a range that a value can be in, and no method
+// has the name of a type.
 func TestTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	table, err := parameters.Load()

@@ -1,7 +1,7 @@
 // Package updates is the queue of updates that wait for the bot. An update stays in it until the
-// bot confirms it or a day has passed. getUpdates returns the first updates of the queue and
-// confirms them by a later offset. A webhook gets one update at a time from each lane and confirms
-// each by its response.
+// bot confirms it or a day has passed. A polling bot gets the first updates of the queue from
+// getUpdates, and confirms them with the offset of a later call. A webhook gets one update at a
+// time from each lane, and confirms it by its response.
 //
 // A queue is not safe for concurrent use. The server guards it by the lock that also guards the
 // changes that updates report, so that updates are queued in the order of the changes.
@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// firstID is the id of the first update. Telegram's ids also begin at any number.
+	// firstID is the id of the first update. Telegram's ids begin with an arbitrary number too.
 	firstID = 731482905
 	// retention is how long an update waits before it is dropped.
 	retention = 24 * time.Hour
@@ -25,7 +25,7 @@ const (
 	futureMargin = 10
 )
 
-// notByDefault are the kinds of updates that a bot gets only if allowed_updates contains them.
+// notByDefault lists the kinds of updates that a bot gets only if allowed_updates contains them.
 var notByDefault = []string{"chat_member", "message_reaction", "message_reaction_count"}
 
 // Update is an update that is or was in the queue.
@@ -37,7 +37,7 @@ type Update struct {
 	gone bool
 }
 
-// Gone reports whether the update is confirmed, dropped or too old.
+// Gone reports whether the update has left the queue, because it was confirmed or too old.
 func (u *Update) Gone() bool { return u.gone }
 
 // Queue holds the unconfirmed updates in ascending order of ids.
@@ -101,8 +101,9 @@ func (q *Queue) ConfirmOne(u *Update) bool {
 	return true
 }
 
-// ConfirmBelow removes the updates that an offset confirms and returns their number. An offset far
-// beyond the next id confirms nothing, because it dates from before the update ids restarted.
+// ConfirmBelow removes the updates that an offset confirms and returns their number. A negative
+// offset counts back from the next id. An offset far beyond the next id confirms nothing, because
+// it dates from before the update ids restarted.
 func (q *Queue) ConfirmBelow(offset int64) int {
 	waiting := q.Waiting()
 	if offset < 0 {
@@ -193,7 +194,7 @@ func (l List) JSON() []byte {
 	return append(append([]byte{'['}, bytes.Join(l, []byte{','})...), ']')
 }
 
-// Lane identifies updates that the webhook gets one at a time and in order.
+// Lane identifies a series of updates that the webhook gets one at a time and in order.
 type Lane struct {
 	kind laneKind
 	id   int64

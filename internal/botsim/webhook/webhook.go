@@ -92,16 +92,16 @@ func describeFailure(err error) string {
 	return err.Error()
 }
 
-// Settings are the parameters of setWebhook that stay in force.
+// Settings holds the parameters of setWebhook that determine how updates are delivered.
 type Settings struct {
 	URL, Secret string
-	Connections int // maximum number of updates delivered at a time
+	Connections int // maximum number of concurrent deliveries
 }
 
 var ports = []string{"", "443", "80", "88", "8443"}
 
-// Check returns an error, in Telegram's words, if Telegram does not accept the settings. It adds a
-// missing scheme to the URL. Only a loopback address may use http or any port.
+// Check returns an error, in Telegram's words, if Telegram does not accept the URL. It adds a
+// missing scheme. Unlike Telegram, it accepts http and any port if the host is a loopback address.
 func (w *Settings) Check() error {
 	if !strings.Contains(w.URL, "://") {
 		w.URL = "https://" + w.URL
