@@ -16,8 +16,7 @@ type Amendment struct {
 	Changes *int
 }
 
-// amendOperation is what all amendments have in common: how to find the match, and who may amend
-// it.
+// amendOperation is the common part of all amendments: how to find the match, and who may amend it.
 type amendOperation struct {
 	plain
 	Amendment
@@ -31,7 +30,7 @@ func (s *Service) amendment(c *call, command string, a Amendment) amendOperation
 	return amendOperation{Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
 }
 
-// amending gives the call an amendment as its job.
+// amending gives the call the job of an amendment.
 func (c *call) amending(name string, op operation) *call {
 	return c.with(job{name: name, bucket: RateResult, ofAdmins: true, locks: true, operation: op})
 }
@@ -41,8 +40,8 @@ func (a amendOperation) needs() Needs {
 	return Needs{People: people, New: len(people), Match: &a.Match, ReportedSince: a.origin.SentAt.Add(-a.window)}
 }
 
-// found returns the match to amend. It returns nil if there is none, or if the MatchRef is a
-// message with several matches.
+// found returns the match to amend. It returns nil if there is none, or if the MatchRef means
+// several matches.
 func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 	if len(snap.Matches) != 1 {
 		return nil
@@ -52,8 +51,8 @@ func (a amendOperation) found(snap *Snapshot) *StoredMatch {
 
 func (a amendOperation) about(snap *Snapshot) subject { return subject{amended: a.found(snap)} }
 
-// refusal returns a refusal if the match cannot be found or replayed, has changed since the button
-// was made, is undone already, or is the sender's last match but too old.
+// refusal returns why the match m cannot be undone, fixed or moved, nil if it can. m is nil if it
+// was not found.
 func (a amendOperation) refusal(m *StoredMatch) Notice {
 	ref := a.Match
 	last := ref == MatchRef{}
@@ -79,7 +78,7 @@ func (a amendOperation) refusal(m *StoredMatch) Notice {
 }
 
 // cannotChange returns a refusal if the match has changed since the pressed button was made, or if
-// a replay from it would take longer than an attempt may.
+// too many later matches would have to be replayed. Otherwise it returns nil.
 func (a amendOperation) cannotChange(m *StoredMatch) Notice {
 	switch {
 	case a.isStale(m):
@@ -106,7 +105,7 @@ func (a amendOperation) isStale(m *StoredMatch) bool {
 
 func (a amendOperation) permission(snap *Snapshot) Permission { return a.involved(snap, a.found(snap)) }
 
-// involved returns who may amend the match: the players and the reporter within the window, and
+// involved returns who may amend the match: its players and its reporter within the window, and
 // admins at any time. In a season that is over, only admins may.
 func (a amendOperation) involved(snap *Snapshot, m *StoredMatch) Permission {
 	p := Permission{Who: Involved, Refusal: Refusal{Code: NotYours, Number: m.Number}}
@@ -131,8 +130,8 @@ func (a amendOperation) expired(m *StoredMatch) bool {
 
 func (a amendOperation) minutes() int { return int(a.window / time.Minute) }
 
-// by returns the person who amends the match, as a player and as the reporter in the notice. Both
-// are zero for an anonymous admin.
+// by returns the sender, as a player and as the Reporter in the notice. Both are zero for an
+// anonymous admin.
 func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	if a.origin.Sender == nil {
 		return 0, Reporter{}
@@ -141,8 +140,9 @@ func (a amendOperation) by(snap *Snapshot) (ladder.PlayerID, Reporter) {
 	return name.Player, Reporter{Name: &name}
 }
 
-// amended changes the match and replays its season from there. The snapshot must have the History.
-// amended returns the effect, and the facts that the notices of all amendments share.
+// amended replays the match's season from the match on, with the match changed by change. The
+// snapshot must have the History. amended returns the effect, and the facts that the notices of all
+// amendments share.
 func (a amendOperation) amended(
 	snap *Snapshot, m *StoredMatch, reason ladder.Reason, change func(*ladder.Match),
 ) (Amended, MatchUndone, error) {

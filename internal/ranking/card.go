@@ -9,8 +9,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// card returns the card of a result. r and sides have side A first, and the card shows side B first
-// if swapped is true.
+// card returns the card of a result. r and sides have side A first. If swapped is true, the card
+// shows side B first.
 func card(r ladder.Result, sides [2]Side, swapped bool) MatchRecorded {
 	if swapped {
 		r = r.Swapped()
@@ -45,7 +45,7 @@ func (n MatchRecorded) players() (ids []ladder.PlayerID) {
 	return ids
 }
 
-// unrated returns the card, without ratings, that the match would have with the result r.
+// unrated returns the card that the match would have with the result r, without ratings.
 func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	var sides [2]Side
 	for side, players := range m.Players {
@@ -56,8 +56,8 @@ func (m *StoredMatch) unrated(r ladder.Result) MatchRecorded {
 	return card(r, sides, m.swappedFor(r))
 }
 
-// swappedFor reports whether the card shows side B first with this result. The winner comes first,
-// and a draw keeps the order.
+// swappedFor reports whether the card shows side B first if the match has this result. The winner
+// comes first, and a draw keeps the order.
 func (m *StoredMatch) swappedFor(r ladder.Result) bool {
 	return r.B > r.A || r.B == r.A && m.SidesSwapped
 }
@@ -75,11 +75,10 @@ func sidesOf(parts []ladder.Part, entries []ladder.Entry) (sides [2]Side) {
 
 // MatchTag is a short hash of a match's idempotency key. After an older backup is restored, match
 // numbers and ids are assigned again, but keys are not. The tag in a button therefore keeps a press
-// from amending another match. The tag of a prompt covers the recorded matches that the prompt is
-// about, or the matches that the answer would record.
+// from amending another match. Prompts and seasons have tags for the same reason.
 type MatchTag string
 
-// TagOf returns the tag of the match with this key, or of several matches together. Buttons in
+// TagOf returns the tag of the match with this key, or a common tag of several keys. Buttons in
 // chats keep their tags for years, so the hash must not change.
 func TagOf(keys ...string) MatchTag {
 	hash := sha256.Sum256([]byte(strings.Join(keys, "\n")))
@@ -94,7 +93,7 @@ type Celebration struct {
 	Number  int                    `json:"number,omitempty"` // see ladder.Celebration
 }
 
-// celebrate adds to the cards what is special about the matches.
+// celebrate sets the celebrations on the cards of the matches.
 func (matches NewMatches) celebrate(leaders ladder.Leaders, largest int) {
 	played := make([]*ladder.Played, len(matches))
 	for i, m := range matches {

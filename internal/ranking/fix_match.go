@@ -8,7 +8,7 @@ import (
 )
 
 // FixMatch corrects the result of a match. The match keeps its number and its position in the
-// ladder, and the ladder is replayed from there. The permissions are those of an undo.
+// season, and the season is replayed from there. The same people may fix a match as may undo it.
 //
 // Which side's scores come first depends on how the match is found:
 //   - by the command that recorded it: in the order of that command;
@@ -17,8 +17,9 @@ import (
 //   - as the sender's last match: the sender's own side first if the sender played, otherwise in
 //     the order of the command.
 //
-// A fix that makes the loser the winner is probably a mistake, so the bot asks first, unless Sure
-// is true. Without Scores, the bot asks the sender for them.
+// A fix that makes the loser the winner is probably a mistake. The bot asks first if
+// Settings.AskUnusual is set and Sure is not. If Scores is empty, the bot asks the sender for the
+// score.
 type FixMatch struct {
 	Amendment
 	Scores []ladder.Score
@@ -35,17 +36,16 @@ func (f FixMatch) operation(s *Service, c *call) fixOperation {
 	return fixOperation{amendOperation: s.amendment(c, commandFix, f.Amendment), result: ladder.ResultOf(f.Scores)}
 }
 
-// AcceptFix is a press of the button below an offer to fix a match. The outcome replaces the
-// message with the offer, even if the match can no longer be fixed, because the offer can be
-// accepted only once.
+// AcceptFix is a press of the button below an offer to fix a match. The offer can be accepted only
+// once, so the outcome replaces its message, even if the match can no longer be fixed.
 type AcceptFix FixMatch
 
 func (f AcceptFix) plan(s *Service, c *call) *call {
 	return c.amending("accept fix", acceptedFix{fixOperation: FixMatch(f).operation(s, c)})
 }
 
-// acceptedFix is a press of the button of an offer, or of a prompt whose report completes the
-// match.
+// acceptedFix is a press of the button below an offer, or of the button of a PromptReport that adds
+// the reported score to an earlier match.
 type acceptedFix struct {
 	fixOperation
 	prompt PromptRef // zero for an offer
@@ -97,7 +97,7 @@ func (f acceptedFix) decide(snap *Snapshot) (d Decision, lacks need, err error) 
 type fixOperation struct {
 	amendOperation
 	result ladder.Result
-	isOpen bool // there are no scores yet, so ask for them
+	isOpen bool // the command has no scores, so ask for them
 	asks   bool // ask first if the fix makes the loser the winner
 }
 
@@ -108,7 +108,7 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	switch {
 	case m.Key == f.Match.Key: // found by its command
 		swapped = false
-	case f.Match == MatchRef{}: // refusal has refused a nil sender
+	case f.Match == MatchRef{}: // the sender is not nil, see refusal
 		sender := snap.People[0].Player
 		swapped = sender != nil && slices.Contains(m.Players[1], sender.ID)
 	}
@@ -118,7 +118,8 @@ func (f fixOperation) corrected(snap *Snapshot) ladder.Result {
 	return f.result
 }
 
-// refuse returns why the match cannot be fixed, nil if it can.
+// refuse returns why the match cannot be fixed, nil if it can or if the bot has to ask for the
+// score.
 func (f fixOperation) refuse(snap *Snapshot) Notice {
 	m := f.found(snap)
 	if n := f.refusal(m); n != nil || f.isOpen {

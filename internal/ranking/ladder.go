@@ -32,10 +32,10 @@ type LadderLabel struct {
 
 func (l Ladder) label() *LadderLabel { return &LadderLabel{l.ID, l.Name} }
 
-// namedLadder returns the need that follows from the ladder that the command names: a plan without
-// that name, or an answer instead of the command. It returns nil if the command names no ladder.
-// All lines of a command are about one ladder, so a later line that names another ladder is
-// refused. A missing ladder is refused too, unless the command is a report.
+// namedLadder looks for a ladder's name in the command. It returns the need for a plan without that
+// name, or for an answer instead of the command, or nil if the command names no ladder. All lines
+// of a command are about one ladder, so a later line that names another ladder is refused. A
+// missing ladder is refused too, unless the command is a report that may use plain names.
 func (c *call) namedLadder(s *Snapshot) need {
 	if !c.Said.MayNameLadder {
 		return nil
@@ -79,10 +79,11 @@ func (c *call) lacksLadder(snap *Snapshot, m *StoredMatch) bool {
 	return c.Button != "" && c.ladder != 0 && snap.Ladder.ID == 0 && m == nil && c.needs().Prompt == 0
 }
 
-// ladderOf returns the ladder to read: the ladder of the amended match, or else the one that the
-// command names, or else the one that applies where the command was sent. A button that names no
-// ladder was made when the group had only its first ladder, and means that one. If the snapshot
-// already has the right ladder, the result is the ladder of the call.
+// ladderOf returns the ladder to read, 0 for the default ladder. It is the ladder of the amended
+// match, or else the ladder that the command names, or else the ladder that applies where the
+// command was sent. A button that names no ladder was made when the group had only its first
+// ladder, and means that one. If the snapshot already has the right ladder, or the operation is
+// about the whole group, the result is the ladder of the call.
 func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 	if c.ladder != 0 && snap.Ladder.ID == 0 { // the button is from before the chat changed groups
 		return 0
@@ -103,7 +104,7 @@ func (c *call) ladderOf(snap *Snapshot, m *StoredMatch) ladder.ID {
 // GroupLadder is a ladder with its role in the group.
 type GroupLadder struct {
 	Ladder
-	Default bool // it applies wherever no other ladder does
+	Default bool // the ladder applies wherever no other one does
 	Topics  int  // number of topics bound to it
 }
 
@@ -121,7 +122,8 @@ func ladderThat(all []GroupLadder, is func(GroupLadder) bool) *GroupLadder {
 	return &all[i]
 }
 
-// noSuchLadder returns the refusal of a ladder's name, which may be any text.
+// noSuchLadder returns the refusal of a name that no ladder has. It shortens the name, which may be
+// any text.
 func noSuchLadder(name string) Refusal {
 	return Refusal{Code: NoSuchLadder, Name: command.Excerpt(name)}
 }
@@ -145,9 +147,9 @@ type ChangeLadder struct {
 	// Name is the ladder's name. For RenameLadder it is the new name, optionally preceded by the
 	// old one.
 	Name string
-	Sure bool // RenameLadder need not ask about a new name of several words
-	// First is the new name of the group's only ladder, if that has no name yet and another ladder
-	// is added. If First is empty, the bot asks the admin for it.
+	Sure bool // RenameLadder takes all of Name as the new name without asking
+	// First is the name for the group's only ladder if it has none when AddLadder adds another one.
+	// If First is empty, the bot asks the admin for it.
 	First string
 }
 
@@ -169,8 +171,8 @@ func (l ladderOperation) needs() Needs {
 	return Needs{People: l.people, Topics: true, Everybody: l.Change == AddLadder || l.Change == RenameLadder}
 }
 
-// meant returns the ladder to change, nil for none, and the names to give: First, if it is set, and
-// Name for a new ladder, or the new name for a rename.
+// meant returns the ladder to change, nil for none, and the names to give. For AddLadder, these are
+// First, if it is set, and Name. For RenameLadder, it is the new name.
 func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []string) {
 	switch l.Change {
 	case AddLadder:
@@ -197,7 +199,7 @@ func (l ladderOperation) meant(snap *Snapshot) (meant *GroupLadder, names []stri
 	}
 }
 
-// here returns the ladder that applies where the command was sent.
+// here returns the ladder that applies where the command was sent, nil for none.
 func (s *Snapshot) here() *GroupLadder {
 	return ladderThat(s.Ladders, func(l GroupLadder) bool { return s.Applies == l.ID || s.Applies == 0 && l.Default })
 }
@@ -231,9 +233,9 @@ func (l ladderOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// canBeName reports whether a ladder may have this name. The name must not mean anything else in a
-// command, and must not be the name of a player, so that no person in a report is taken for a
-// ladder.
+// canBeName reports whether a ladder may have this name. The name must have no other meaning in a
+// command. It also must not be a player's name, or the bot would take that player in a report for
+// the ladder.
 func (l ladderOperation) canBeName(snap *Snapshot, name string) bool {
 	isLong := utf8.RuneCountInString(name) > MaxLadderName || len(name) > MaxLadderBytes
 	first, _, _ := strings.Cut(strings.ToLower(name), " ")
@@ -267,7 +269,7 @@ func (l ladderOperation) decide(snap *Snapshot) (Decision, need, error) {
 		}
 		changed.Names, said.Name = names, l.Name
 	case RenameLadder:
-		// The first words may be meant as the old name.
+		// Perhaps the first words were meant as the old name, so ask.
 		if strings.Contains(l.Name, " ") && names[0] == l.Name && !l.Sure {
 			return Decision{Notice: RenamePrompt{Name: l.Name}}, nil, nil
 		}
@@ -312,7 +314,7 @@ type ChangedLadder struct {
 	Chat   ChatID
 	Group  GroupID
 	Ladder ladder.ID // the changed ladder, 0 for a new one
-	First  ladder.ID // the group's only ladder if it gets a name too, otherwise 0
+	First  ladder.ID // the group's previously only ladder if it gets a name too, otherwise 0
 	Names  []string  // the ladder's new name, after the name for First if there is one
 	// Thread is the topic to bind or unbind, 0 if the ladder becomes the default one.
 	Thread int64
@@ -328,16 +330,16 @@ type LadderList struct {
 // ListedLadder is a ladder in a LadderList.
 type ListedLadder struct {
 	Name     string `json:"name,omitempty"`    // empty if the group's only ladder has no name
-	Default  bool   `json:"default,omitempty"` // it applies wherever no other ladder does
-	Here     bool   `json:"here,omitempty"`    // it applies where the list was requested
+	Default  bool   `json:"default,omitempty"` // the ladder applies wherever no other one does
+	Here     bool   `json:"here,omitempty"`    // the ladder applies where the list was requested
 	Archived bool   `json:"archived,omitempty"`
 	Topics   int    `json:"topics,omitempty"` // number of topics bound to it
 }
 
 var _ = notice.Register[LadderList](notice.Kind{Name: "ladder_list", Purpose: notice.Answer, Alone: true})
 
-// FirstLadderPrompt asks for a name for the group's only ladder, before another ladder is added
-// with the Name. An admin answers with a reply.
+// FirstLadderPrompt asks for a name for the group's only ladder, before a ladder called Name is
+// added. An admin answers with a reply.
 type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }
@@ -358,8 +360,8 @@ type LadderChanged struct {
 	Name   string       `json:"name"`
 	First  string       `json:"first,omitempty"` // the new name of the group's only ladder
 	Was    string       `json:"was,omitempty"`   // the previous name, empty if there was none
-	Topic  bool         `json:"topic,omitempty"` // it applies in the topic, not as the default one
-	Again  bool         `json:"again,omitempty"` // it was archived before
+	Topic  bool         `json:"topic,omitempty"` // the ladder changed for the topic, not as the default ladder
+	Again  bool         `json:"again,omitempty"` // the ladder was archived before
 }
 
 var _ = notice.Register[LadderChanged](notice.Kind{Name: "ladder_changed", Purpose: notice.Outcome})

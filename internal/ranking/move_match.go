@@ -11,14 +11,14 @@ import (
 )
 
 // MoveMatch moves a match to another ladder of the group, as if the match had been reported there.
-// The match then counts under the rules of that ladder, and both ladders are replayed from the
-// match on. The permissions are those of an undo, except that only admins may move a match into a
-// season that is over.
+// The match then counts under the rules of that ladder, and a season of each ladder is replayed
+// from the match on. The same people may move a match as may undo it, but only admins may move one
+// into a season that is over.
 type MoveMatch struct {
 	Amendment
-	Name string // of the ladder
-	// Otherwise is the answer if no ladder has the name and the name is unlikely to be meant as a
-	// ladder's.
+	Name string // the name of the target ladder
+	// Otherwise is the answer if no ladder has the Name, and the sender probably did not mean a
+	// ladder.
 	Otherwise Notice
 }
 
@@ -41,7 +41,7 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 	to := m.to(snap)
 	switch {
 	case to != nil:
-	// A name with a digit is more likely to be a wrong score.
+	// Text with a digit is more likely to be a malformed score than a ladder's name.
 	case len(snap.Ladders) > 1 && !strings.ContainsFunc(m.name, unicode.IsNumber):
 		return noSuchLadder(m.name)
 	default:
@@ -66,7 +66,7 @@ func (m moveOperation) refuse(snap *Snapshot) Notice {
 
 func (m moveOperation) permission(snap *Snapshot) Permission {
 	found := m.found(snap)
-	// The match would be in a season that is over.
+	// The match would count in a season that is over.
 	if found.PlayedAt.Before(m.to(snap).Season.Starts) {
 		return correctedByAdmins(found)
 	}
@@ -111,8 +111,8 @@ func (m moveOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}, nil, nil
 }
 
-// movedOn returns the ratings that a ladder's rewrite changes. The players of the match come first,
-// in the order of the card, so that the order is the same for both ladders.
+// movedOn is like moved, with the players of the match first. They are in the order of the card, so
+// that the notice shows them in the same order for both ladders.
 func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	players := card.players()
 	all := moved(h, w, players)
@@ -121,9 +121,9 @@ func movedOn(card MatchRecorded, h ladder.History, w ladder.Rewrite) Moved {
 	return all
 }
 
-// replayInto replays the target ladder with the match. It returns the rewrite, the match with the
-// target's rules, and the target's history including the match and the players' standings before
-// it.
+// replayInto replays the target season with the match inserted. It returns the rewrite, the match
+// under the target's rules, and the target's history with the match and standings for all its
+// players.
 func (m moveOperation) replayInto(
 	snap *Snapshot, to GroupLadder, played ladder.Match,
 ) (w ladder.Rewrite, moved ladder.Match, history ladder.History, err error) {
@@ -153,8 +153,8 @@ func (m moveOperation) replayInto(
 	return w, moved, history, err
 }
 
-// MovedMatch is a match to be moved to another ladder, where it counts under the Rules. Into is the
-// rewrite of that ladder. Standings in Into without an ID are new.
+// MovedMatch is a match to be moved to the season To of another ladder, where it counts under the
+// Rules. Into is the rewrite of that season. Standings in Into without an ID are new.
 type MovedMatch struct {
 	Amended
 	To    ladder.SeasonID

@@ -9,7 +9,8 @@ import (
 const MaxRejected = 30
 
 // NotRecorded lists results that were rejected because the sender exceeded the limit per minute.
-// Until the notice is sent, further rejected results of the same sender are added to it.
+// Until the notice is sent, further rejected results of the same sender are added to the same
+// notice.
 type NotRecorded struct {
 	Limit int              `json:"limit"`          // maximum number of results per minute
 	Items []RejectedResult `json:"items"`          // the first MaxRejected, in order of rejection
@@ -21,13 +22,13 @@ var _ = notice.Register[NotRecorded](notice.Kind{Name: "not_recorded", Purpose: 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
 	Command     string `json:"command"` // match, undo, restore or fix
-	NamedResult        // of a match; a fix has only the scores
-	// Number is the match to be amended, 0 if unknown. Last reports whether the command means the
-	// sender's last match or, for a restore, the last match that the sender undid.
+	NamedResult        // of a match; for a fix, only the scores
+	// Number is the number of the match to be amended, 0 if unknown. Last means that the command is
+	// about the sender's last match or, for a restore, about the last match that the sender undid.
 	Number int  `json:"number,omitempty"`
 	Last   bool `json:"last,omitempty"`
-	// Malformed reports whether the command could not be parsed. All fields but Command are empty
-	// then.
+	// Malformed means that the command could not be parsed. The fields above except Command may
+	// then be empty.
 	Malformed bool `json:"malformed,omitempty"`
 }
 
@@ -44,7 +45,6 @@ type malformedResult struct {
 	name string
 }
 
-// rejectedResults describes the matches. Players appear under their known names, or as mentioned.
 func (r *recordOperation) rejectedResults(snap *Snapshot) (all []RejectedResult) {
 	for _, result := range r.namedResults(snap) {
 		all = append(all, RejectedResult{Command: commandMatch, NamedResult: result})
@@ -59,7 +59,7 @@ type NamedResult struct {
 	Sets  []SetScore `json:"sets,omitempty"`
 }
 
-// namedResults describes the matches. Players appear under their known names, or as mentioned.
+// namedResults returns the results of the matches, with the players as named by NameOf.
 func (r *recordOperation) namedResults(snap *Snapshot) (all []NamedResult) {
 	for _, m := range r.matches {
 		result := namedResult(m.result)
@@ -95,7 +95,6 @@ func NameOf(p command.Person, k Known) Name {
 	}
 }
 
-// rejectedResults describes the amendment.
 func (a amendOperation) rejectedResults(snap *Snapshot) []RejectedResult {
 	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
 	if m := a.found(snap); rejected.Number == 0 && !rejected.Last && m != nil {

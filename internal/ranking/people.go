@@ -9,9 +9,8 @@ import (
 )
 
 // profileChange returns the change that stores what a message shows about a person. ok is false if
-// there is nothing to store, for example about an unknown person whom the command does not add: a
-// question creates no player. A retried command may show an outdated state, so it only adds missing
-// players.
+// there is nothing to store, for example because the person is unknown and the command adds no
+// players. A retried command may show an outdated state, so it only adds missing players.
 func (k Known) profileChange(o Origin, p command.Person) (change PlayerChange, ok bool) {
 	if k.Player == nil || !k.New && (!p.IsShownNow() || o.Retried) {
 		return change, false
@@ -45,9 +44,8 @@ func (k Known) newSighting(o Origin, p command.Person) *Sighting {
 	return &Sighting{Username: p.Username, At: o.SentAt, Came: came}
 }
 
-// claimant returns the account that turns out to be the unclaimed player with the person's
-// username: the person's account or, for a mention, the account last seen with the username. It
-// returns nil if there is none.
+// claimant returns the account of the person if the group also has an unclaimed player with the
+// person's username, so that both are the same person. Otherwise it returns nil.
 func (k Known) claimant() *Player {
 	if k.Unclaimed == nil || k.Player == nil || k.Player.ID == k.Unclaimed.ID {
 		return nil
@@ -55,10 +53,10 @@ func (k Known) claimant() *Player {
 	return k.Player
 }
 
-// Identify sets the Player of the person p. If p has an id, that is the account with the id. If p
-// has none, it is the account last seen in the group with the username. If there is no such
-// account, it is the group's unclaimed player with the username or, if there is none either, a new
-// player with the id added. If added is 0, no player is added.
+// Identify sets the Player of the person p. If p has an id, the Player is the account with that id.
+// If p has none, it is the account last seen in the group with p's username. If there is no such
+// account, it is the group's unclaimed player with the username. If there is none either, it is a
+// new player with the id added, or nil if added is 0.
 func (k *Known) Identify(p command.Person, added ladder.PlayerID) {
 	switch {
 	case k.ByID != nil:
@@ -106,15 +104,15 @@ func (ps *participants) addSides(sides [2][]command.Person) (at [2][]int) {
 	return at
 }
 
-// areOfEarlierMessage marks all people but the sender as shown by an earlier message. The sender,
-// if any, must come first.
+// areOfEarlierMessage marks all people except the sender as shown by an earlier message. The
+// sender, if any, must come first.
 func (ps participants) areOfEarlierMessage(sender participants) {
 	for i := len(sender); i < len(ps); i++ {
 		ps[i].Earlier = true
 	}
 }
 
-// complete replaces each mention of a person whom the message also shows with an id.
+// complete replaces each person without an id by the same person among shown, if there is one.
 func (ps participants) complete(shown []command.Person) {
 	for i, p := range ps {
 		at := slices.IndexFunc(shown, p.IsSame)
@@ -134,13 +132,13 @@ func senderOf(o Origin) participants {
 
 func (p Player) name() Name { return Name{Player: p.ID} }
 
-// senderName returns the sender's name. The people of the snapshot must begin with the sender.
+// senderName returns the sender's name. The first of the snapshot's People must be the sender.
 func (s *Snapshot) senderName() Name { return s.People[0].Player.name() }
 
 // IsAccount reports whether the person is an account: a message has shown them with their id.
 func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0 }
 
-// IsPlayer reports whether the person is a player already.
+// IsPlayer reports whether the person is a player already, and is neither New nor Gone.
 func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
 // IsSame reports whether two people are the same known player.
@@ -148,8 +146,8 @@ func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }
 
-// StandingIn returns the person's standing in the ladder of the snapshot, or else a new standing.
-// The standing of a non-player has no Player.
+// StandingIn returns the person's Standing, or a new one under the rules of l if the person has
+// none. The new standing of a person without a player has no Player.
 func (k Known) StandingIn(l Ladder) ladder.Standing {
 	if k.Standing != nil {
 		return *k.Standing

@@ -9,8 +9,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// Parsed is what a message says about matches. Exactly one of Reports, Ambiguous and Malformed is
-// set.
+// Parsed is a parsed message about matches. Exactly one of Reports, Ambiguous and Malformed is set.
 type Parsed struct {
 	Reports   []command.Match // in order
 	Ambiguous *command.Report // several readings are possible
@@ -20,8 +19,8 @@ type Parsed struct {
 	Unscored *command.Match
 }
 
-// ParseReport parses a result. If names is nil, it recognizes only mentions. In contrast, names
-// without players make each plain name an unknown one.
+// ParseReport parses a result. If names is nil, it recognizes only mentions. If names is not nil
+// but has no players, each plain name is an unknown name.
 func ParseReport(c command.Command, names *command.Names) Parsed {
 	report, err := command.ParseMatch(c, names)
 	switch {
@@ -43,7 +42,7 @@ func ParseReport(c command.Command, names *command.Names) Parsed {
 }
 
 // NeedsNames reports whether a command can be parsed only with the names of the group's members.
-// Most results mention all players and have no other words than "gg", so they do not need names.
+// Most results mention all players and have no words besides "gg", so they do not need names.
 func (r Parsed) NeedsNames(c command.Command) bool {
 	isUnread := r.Malformed != nil || r.Ambiguous != nil && r.Ambiguous.Doubt == command.DoubtLine
 	return c.LikelyNamesPlayers() || isUnread
@@ -51,13 +50,13 @@ func (r Parsed) NeedsNames(c command.Command) bool {
 
 func hasNumber(c command.Command) bool { return strings.ContainsFunc(c.Args, unicode.IsNumber) }
 
-// WrongForm says what is wrong with the form of a command.
+// WrongForm is a notice that says what is wrong with the form of a command.
 type WrongForm struct {
 	Command string         `json:"command"`
 	Reason  command.Reason `json:"reason"`
 	Detail  string         `json:"detail,omitempty"`
 	Teams   bool           `json:"teams,omitempty"` // the command is a /match with teams
-	// Corrected is the command that was probably meant, empty if unclear.
+	// Corrected is the command that the sender probably meant, empty if unclear.
 	Corrected string `json:"corrected,omitempty"`
 }
 
@@ -73,7 +72,7 @@ func WrongFormOf(c command.Command, err error) (form WrongForm, ok bool) {
 	return WrongForm{Command: c.Name, Reason: wrong.Reason, Detail: wrong.Detail, Teams: teams}, true
 }
 
-// Unexpected returns the notice for a word that a command does not understand.
+// Unexpected returns the notice for a word that has no meaning in the command.
 func Unexpected(c command.Command, word string) WrongForm {
 	return WrongForm{Command: c.Name, Reason: command.ReasonUnexpectedWord, Detail: command.Excerpt(word)}
 }

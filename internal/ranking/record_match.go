@@ -9,22 +9,21 @@ import (
 	"elobot/internal/ladder"
 )
 
-// ExtraMatch separates the message's key from the match's number in the key of each match of the
+// ExtraMatch separates the message's key from a sequence number, in the key of each match of the
 // message except the first.
 const ExtraMatch = "#"
 
-// MaxReports is the maximum number of matches in a message.
+// MaxReports is the maximum number of matches that a message may report.
 const MaxReports = 20
 
 // ReadReport records the matches that a message reports, in order, updates the ratings of all
-// players, and notifies the group. A message may have at most MaxReports matches. If the message is
-// ambiguous or unusual, the bot asks first. If only some of its matches are duplicates or have an
-// unusual username, the bot records the others at once. If the message has no arguments, a wizard
-// asks for the result.
+// players, and notifies the group. If the message is ambiguous or unusual, the bot asks first. If
+// only some of its matches are probable duplicates or have an unusual username, the bot records the
+// others at once. If the message says nothing about a result, a wizard asks for it.
 //
-// A ReadReport of an edit is handled as an editedReport, if the message was handled before.
+// If the message is an edit, and its original was handled before, it is handled as an editedReport.
 type ReadReport struct {
-	// Parsed is the parsed message, nil to parse the words of the command.
+	// Parsed is the parsed message, nil to parse the command's words.
 	Parsed *Parsed
 }
 
@@ -44,7 +43,8 @@ func (r ReadReport) plan(s *Service, c *call) *call {
 	return r.reading(c.with(j), needs, func(said Parsed) operation { return s.reported(c, said) })
 }
 
-// reading gives the call the operation for its message.
+// reading gives the call the operation that operationOf returns for the parsed message. It defers
+// parsing if the message may use plain names.
 func (r ReadReport) reading(c *call, needs Needs, operationOf func(Parsed) operation) *call {
 	said := r.Parsed
 	if said == nil {
@@ -88,7 +88,7 @@ func (s *Service) reported(c *call, r Parsed) operation {
 }
 
 // newRecord returns the operation that records the matches. It adds the players and the reporter to
-// people. ok is false if a person visibly plays against themselves.
+// people. ok is false if a match names the same person twice.
 func (s *Service) newRecord(message ReportMessage, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, message: message, reports: reports}
 	for i, r := range reports {
@@ -122,8 +122,8 @@ func matchKey(message string, i int) string {
 	return message + ExtraMatch + strconv.Itoa(i+1)
 }
 
-// those returns the operation for the matches with the indexes for which meant returns true, nil if
-// there are none.
+// those returns an operation that records only the matches for whose index meant returns true, nil
+// if there are none.
 func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 	some := *r
 	some.matches, some.reports = nil, nil
@@ -144,11 +144,11 @@ func (r *recordOperation) those(meant func(i int) bool) *recordOperation {
 type recordOperation struct {
 	plain
 	service *Service
-	message ReportMessage // with the report
+	message ReportMessage // the message with the report
 	reports []command.Match
 	matches []reportedMatch // at least one
 	people  participants
-	// reporter is an index into people, meaningless for an anonymous admin.
+	// reporter is an index into people. It is meaningless if an anonymous admin reports.
 	reporter int
 	settled  []command.Doubt // doubts not to raise again
 	recorded int             // number of the message's other matches that are already recorded
@@ -186,7 +186,7 @@ func (r *recordOperation) needs() Needs {
 	return needs
 }
 
-// about accepts a nil operation, which is about no match.
+// about may be called on nil, which is about no match.
 func (r *recordOperation) about(*Snapshot) subject {
 	if r == nil {
 		return subject{}
@@ -224,15 +224,16 @@ func (r *recordOperation) refuseMatch(snap *Snapshot, m reportedMatch) Notice {
 	return nil
 }
 
-// hasDuplicatePlayer reports whether two of the players are the same person, mentioned in two ways.
+// hasDuplicatePlayer reports whether two of the players turn out to be the same person, mentioned
+// in different ways.
 func (m reportedMatch) hasDuplicatePlayer(snap *Snapshot) bool {
 	sides := m.playerIDs(snap)
 	all := slices.Sorted(slices.Values(slices.Concat(sides[0], sides[1])))
 	return len(slices.Compact(slices.Clone(all))) < len(all)
 }
 
-// decide asks first if something about the report is unusual. Matches that the question is not
-// about are recorded at once.
+// decide records the matches, or asks first if something about the report is unusual. It records at
+// once the matches that need not wait for the answer.
 func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if m := r.message.Missing; m != nil && !slices.Contains(r.settled, DoubtGame) {
 		readings := slices.Repeat([]command.Reading{r.reports}, min(len(m.Maybe), maxMissing))
@@ -272,8 +273,8 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 	return d, nil, nil
 }
 
-// adds reports whether the decision adds a new player. If a part of a report waits for an answer,
-// only players and reporters of the other matches are added.
+// adds reports whether the decision makes the new person p a player. If some matches of a report
+// wait for an answer, only the players and reporters of the others are added.
 func (d Decision) adds(p ladder.PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {
@@ -281,8 +282,8 @@ func (d Decision) adds(p ladder.PlayerID) bool {
 	})
 }
 
-// play returns a match with the changes to the current standings of its players, who must be known.
-// If a player is not in table yet, play adds the player.
+// play plays a match on table and returns it with the changes that it makes. All its people must
+// have players. play adds to table the standings that it lacks.
 func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table ladder.Table) (*NewMatch, error) {
 	played := ladder.Match{RatingRules: snap.Ladder.RatingRules, Result: reported.result, PlayedAt: r.message.SentAt}
 	m := &NewMatch{

@@ -7,9 +7,9 @@ import (
 	"elobot/internal/ladder"
 )
 
-// replacedPlayers returns which players to replace so that the match has the given players. ok is
-// false if a side would have another size, if a remaining player would change positions, or if
-// there is nothing to replace.
+// replacedPlayers returns the replacements that give the match the given players. ok is false if a
+// side would change its size, if a player of the match would move to another position, or if there
+// is nothing to replace.
 func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder.ReplacedPlayer, ok bool) {
 	for side := range players {
 		if len(players[side]) != len(m.Players[side]) {
@@ -29,7 +29,7 @@ func replacedPlayers(m *StoredMatch, players [2][]ladder.PlayerID) (all []ladder
 	return all, len(all) > 0
 }
 
-// playerIDs returns the players of each side. New players already have an id.
+// playerIDs returns the players of each side, including new ones. It omits people without a player.
 func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) {
 	for i, person := range m.players {
 		if p := snap.People[person].Player; p != nil {
@@ -41,6 +41,7 @@ func (m reportedMatch) playerIDs(snap *Snapshot) (players [2][]ladder.PlayerID) 
 }
 
 // offerPlayers asks whether to replace the players of a match by the players in its edited message.
+// The decision is empty if they cannot be replaced.
 func (e editedReport) offerPlayers(snap *Snapshot, m *StoredMatch) Decision {
 	if _, ok := replacedPlayers(m, e.record.matches[0].playerIDs(snap)); !ok || m.Undone || e.record.refuse(snap) != nil {
 		return Decision{}
@@ -74,7 +75,7 @@ func (p playersAnswer) needs() Needs {
 	return needs
 }
 
-// refuse returns why the players cannot be replaced, nil if they can.
+// refuse returns why the answer is refused, nil if it is not.
 func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(p.Prompt), p.chosen == nil && p.Option != Cancel{}:
@@ -94,7 +95,7 @@ func (p playersAnswer) refuse(snap *Snapshot) Notice {
 	return p.chosen.refuse(snap)
 }
 
-// permission returns who may fix the match. Without a match, any sender may cancel.
+// permission returns who may fix the match. If the match no longer exists, any sender may cancel.
 func (p playersAnswer) permission(snap *Snapshot) Permission {
 	m := p.amend.found(snap)
 	if m == nil {
@@ -133,7 +134,7 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	with.History = &history
 	amended, said, err := p.amend.amended(&with, m, ladder.ByFix, func(played *ladder.Match) {
 		played.Result = reported.result
-		// The history entry passes to the new player before entries are compared.
+		// The old player's history entry passes to the new one, so the replay compares against it.
 		for _, r := range replaced {
 			played.PartOf(r.From).Player = r.To
 		}

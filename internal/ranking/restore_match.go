@@ -2,11 +2,12 @@ package ranking
 
 import "elobot/internal/ladder"
 
-// RestoreMatch reverses an undo: the match counts again under its old number, and its ladder is
+// RestoreMatch reverses an undo: the match counts again under its old number, and its season is
 // replayed from there. The person who undid it may restore it within Settings.UndoWindow, measured
 // between the times when the two commands were sent. Admins may restore any match within that
-// window. A match that was undone by the merge of two players cannot be restored, because a person
-// cannot play twice in a match. An empty reference means the last match that the sender undid.
+// window. A match that was undone by the merge of two of its players cannot be restored, because a
+// person cannot play twice in a match. An empty MatchRef means the last match that the sender
+// undid.
 type RestoreMatch struct{ Amendment }
 
 func (r RestoreMatch) plan(s *Service, c *call) *call {
@@ -23,8 +24,8 @@ func (r restoreOperation) needs() Needs {
 	return needs
 }
 
-// refuse returns why the match cannot be restored, nil if it can. If the sender has undone no
-// match, or has restored it already, the refusal is about the last match that counts.
+// refuse returns why the match cannot be restored, nil if it can. If the command names no match and
+// the sender has none to restore, the refusal may be about the sender's last match that counts.
 func (r restoreOperation) refuse(snap *Snapshot) Notice {
 	ref, m := r.Match, r.found(snap)
 	switch {

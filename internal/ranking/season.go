@@ -23,15 +23,16 @@ type Season struct {
 	Ends   time.Time // exclusive; zero if only an admin can end it
 }
 
-// endsBefore reports whether a message sent at this time reports matches of a later season. It is
-// for current seasons only.
+// endsBefore reports whether the season ends at or before the given time, so that matches reported
+// at that time belong to a later season. A zero time is never after the end. The season must be the
+// current one.
 func (s Season) endsBefore(at time.Time) bool {
 	return !s.Ends.IsZero() && !at.IsZero() && !at.Before(s.Ends)
 }
 
-// where returns the ladder or the season that a command is about as a need, nil if the snapshot is
-// of that ladder and season. An amended match stays in its season. For a new match, the time of the
-// message determines the season.
+// where returns the need for a snapshot of the ladder and season that the command is about, nil if
+// the snapshot already is that. An amended match stays in its season. For a new match, the time of
+// the message determines the season.
 func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subject) (need, error) {
 	m, at := of.amended, of.reportedAt
 	if c.lacksLadder(snap, m) {
@@ -59,7 +60,7 @@ func (c *call) where(ctx context.Context, store writer, snap *Snapshot, of subje
 	return n.unless(c), nil
 }
 
-// unless returns n, or nil if the call meets it.
+// unless returns n, or nil if the call already reads that ladder and season.
 func (n inLadder) unless(c *call) need {
 	if n.ladder == c.ladder && n.season == c.season {
 		return nil
@@ -67,7 +68,7 @@ func (n inLadder) unless(c *call) need {
 	return n
 }
 
-// seasonAt returns the season of a ladder to which a match belongs if it is reported at this time.
+// seasonAt returns the season of a ladder to which a match reported at the given time belongs.
 func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder.SeasonID, error) {
 	if !at.Before(l.Season.Starts) {
 		return l.Season.ID, nil
@@ -75,7 +76,7 @@ func seasonAt(ctx context.Context, store writer, l Ladder, at time.Time) (ladder
 	return store.SeasonAt(ctx, l.ID, at)
 }
 
-// isOver reports whether a season of the group is over.
+// isOver reports whether a season of the group is over. A zero season is not.
 func (s *Snapshot) isOver(season ladder.SeasonID) bool {
 	return season != 0 && !slices.ContainsFunc(s.Ladders, func(l GroupLadder) bool { return l.Season.ID == season })
 }
@@ -103,8 +104,8 @@ func (t TypedSeason) Meant(said command.Command) Operation {
 	return Ask{Question: t.Question}
 }
 
-// StartSeason ends the current season of a ladder, and starts the next one with the Name, which may
-// be empty. Only admins may do so.
+// StartSeason ends the current season of a ladder, and starts the next one. Only admins may do so.
+// Name is the name of the new season and may be empty.
 type StartSeason struct {
 	Name string
 	// Tag is the tag of the season to end, from the pressed button. Without it, the bot asks the
@@ -130,7 +131,8 @@ func (n seasonOperation) needs() Needs {
 	return Needs{People: n.people, Everybody: true, Season: true, ReportedSince: n.Asked}
 }
 
-// starts returns when the season starts. Messages have a precision of one second.
+// starts returns when the new season starts. It is a whole second, because messages are dated to
+// the second.
 func (n seasonOperation) starts() time.Time { return n.origin.SentAt.Truncate(time.Second) }
 
 func (n seasonOperation) refuse(snap *Snapshot) Notice {
@@ -151,13 +153,13 @@ func (n seasonOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// seasonTag returns the tag of the current season. It includes the key of the ladder's first match,
-// because after a backup is restored, the ids of ladders and seasons are assigned again.
+// seasonTag returns the tag of the current season. It depends on the key of the ladder's first
+// match, because after a backup is restored, the ids of ladders and seasons are assigned again.
 func (s *Snapshot) seasonTag() MatchTag {
 	return TagOf(s.FirstMatch, fmt.Sprint(s.Ladder.Season.ID), s.Ladder.Season.Starts.UTC().String())
 }
 
-// played returns the number of people who have played in the season.
+// played returns the number of players who have played in the season of the snapshot.
 func played(snap *Snapshot) (people int) {
 	for _, k := range snap.Everybody {
 		if k.Standing != nil && k.Standing.Played > 0 {
@@ -192,19 +194,20 @@ type NewSeason struct {
 	Name   string
 	At     time.Time
 	Until  time.Time // when the next season ends, zero if only an admin can end it
-	// Tells reports whether to tell the chat at once how the season ended, rather than when the
-	// season's timer fires.
+	// Tells means that the chat is told at once how the season ended, rather than when the season's
+	// timer fires.
 	Tells bool
 }
 
 func (*NewSeason) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// AfterSeason is how long after the end of a season its timer carries the end out and announces the
-// result, so that messages sent before the end have arrived.
+// AfterSeason is the delay between the end of a season and its timer, which starts the next season
+// and announces the result. The delay lets messages sent before the end arrive first.
 const AfterSeason = time.Minute
 
-// minSeason is the shortest automatic season. Time zones are up to 26 hours apart, so after a
-// change of the zone, the next month may begin only hours after the end of the previous season.
+// minSeason is the minimum length of an automatic season. Time zones are up to 26 hours apart, so
+// after a change of the zone, the next month may begin only hours after the end of the previous
+// season.
 const minSeason = 48 * time.Hour
 
 // endOfSeason returns the end of the month or quarter that contains at; zero for manual seasons.
@@ -216,8 +219,8 @@ func endOfSeason(at time.Time, r Rules, d Display) time.Time {
 	return LaterMonth(at, r.SeasonMonths-(int(at.Month())-1)%r.SeasonMonths)
 }
 
-// endOfNewSeason returns the end of an automatic season that starts at starts and is still current
-// at the time at.
+// endOfNewSeason returns the end of an automatic season that starts at the time starts and is still
+// current at the time at. It returns zero for manual seasons.
 func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	if least := starts.Add(minSeason); at.Before(least) {
 		at = least
@@ -225,9 +228,10 @@ func (s *Snapshot) endOfNewSeason(starts, at time.Time) time.Time {
 	return endOfSeason(at, s.Ladder.Rules, s.Display)
 }
 
-// seasonsUntil returns the seasons whose end changes with a setting. In a new zone, the end moves
-// to the start of the same day there, unless that has passed already. The old end may be up to an
-// hour before that day, if an older edition of the time zones determined it.
+// seasonsUntil returns the seasons whose end changes with a setting, and their new ends. In a new
+// time zone, the end moves to the start of the same day there, unless that time has already passed.
+// The old end may be up to an hour before its day begins, if an older edition of the time zones
+// determined it.
 func seasonsUntil(setting string, now time.Time, snap *Snapshot, after GroupSettings) (moved []SeasonUntil) {
 	switch setting {
 	case SettingSeasons:
@@ -268,7 +272,8 @@ func (*SeasonUntil) outcome() CommandOutcome { return OutcomeSettingChanged }
 // Timer returns the key of the timer that ends the season.
 func (u SeasonUntil) Timer() string { return fmt.Sprintf("%s%d:%d", SeasonTimer, u.Ladder, u.Season) }
 
-// endSeason ends the current season of a ladder if it ends before a message sent at this time.
+// endSeason ends the current season of a ladder if the season's end is not after the time at, when
+// a message was sent.
 func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Time) error {
 	_, _, err := s.attempt(ctx, &call{Origin: Origin{Chat: o.Chat, Ladder: l.ID}, job: job{
 		operation: seasonTimer{season: l.Season.ID, at: at, early: true}, keyless: true, knownChatOnly: true, locks: true,
@@ -276,8 +281,8 @@ func (s *Service) endSeason(ctx context.Context, o Origin, l Ladder, at time.Tim
 	return err
 }
 
-// seasonTimer ends a season at its set time. If the season has no matches or the ladder is
-// archived, the season is extended instead.
+// seasonTimer ends a season whose end has passed, and starts the next one. If no player has played
+// in the season, the ladder is archived, or seasons have become manual, it moves the end instead.
 type seasonTimer struct {
 	plain
 	season ladder.SeasonID
@@ -292,11 +297,11 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 	l, d := snap.Ladder, Decision{Presence: NoChange}
 	goesOn := l.Season.ID == e.season
 	due := snap.Due
-	if e.early { // unless another command has ended the season
+	if e.early { // a message ends the season, unless another command has done so
 		due = goesOn && l.Season.endsBefore(e.at)
 	}
 	switch {
-	case !due: // another command has done it
+	case !due: // another command has ended or extended the season
 		d.dropped = true
 	case !goesOn: // a message of the next season has ended it
 		d.Effect = &ToldSeason{Season: e.season}
@@ -306,19 +311,19 @@ func (e seasonTimer) decide(snap *Snapshot) (Decision, need, error) {
 		starts := l.Season.Ends
 		d.Effect = &NewSeason{
 			Ladder: l.ID, Ends: e.season, At: starts, Until: snap.endOfNewSeason(starts, e.at),
-			// The messages of a chat arrive in order.
+			// Messages of a chat arrive in order, so no earlier one can still arrive this late.
 			Tells: !e.early || !e.at.Before(starts.Add(AfterSeason)),
 		}
 	}
 	return d, nil, nil
 }
 
-// ToldSeason tells the chat how a season ended that a message of the next season has already ended.
+// ToldSeason announces the result of a season that a message of the next season has already ended.
 type ToldSeason struct{ Season ladder.SeasonID }
 
 func (*ToldSeason) outcome() CommandOutcome { return "" }
 
-// SeasonPrompt says what starting a season will do. Its button starts the season.
+// SeasonPrompt explains what starting a season will do. Its button starts the season.
 type SeasonPrompt struct {
 	Tag     MatchTag `json:"tag"`               // of the season to end
 	Number  int      `json:"number"`            // of the season to end
@@ -326,7 +331,7 @@ type SeasonPrompt struct {
 	Name    string   `json:"name,omitempty"`    // the name of the new season
 	Players int      `json:"players"`           // number of players in the season to end
 	Start   int      `json:"start"`             // the start rating
-	Halfway bool     `json:"halfway,omitempty"` // they start halfway between their rating and Start
+	Halfway bool     `json:"halfway,omitempty"` // players start halfway between their rating and Start
 }
 
 var _ = notice.Register[SeasonPrompt](notice.Kind{Name: "season_prompt", Purpose: notice.Answer, Alone: true})
@@ -336,21 +341,23 @@ type SeasonStarted struct {
 	Number int    `json:"number"`
 	Name   string `json:"name,omitempty"`
 	Ended  int    `json:"ended"` // the number of the previous season
-	// Before are the matches that count in the previous season, but were reported after the button
-	// was posted. The messenger may have delivered the press late.
+	// Before has the numbers of the matches that were reported after the button was posted, and so
+	// count in the previous season. There are some if the messenger delivered the press late.
 	Before []int `json:"before,omitempty"`
 }
 
 var _ = notice.Register[SeasonStarted](notice.Kind{Name: "season_started", Purpose: notice.Outcome})
 
-// KindSeason is the kind of the message about the end of a season. The stored notice is empty,
+// KindSeason is the kind of the notice about the end of a season. The stored notice has no result,
 // because the result is read when the message is sent, and again when the season is corrected.
 const KindSeason = "season_ended"
 
-// SeasonObject identifies the message of a season in its chat, apart from its topic.
+// SeasonObject identifies the message about the end of a season in its chat. If the message is in a
+// topic, a colon and the topic's id follow in the store.
 func SeasonObject(id ladder.SeasonID) string { return fmt.Sprintf("season:%d", id) }
 
-// SeasonOfObject returns the season whose message the object identifies.
+// SeasonOfObject returns the season whose message the object identifies, 0 if it identifies no such
+// message.
 func SeasonOfObject(object string) (id ladder.SeasonID) {
 	_, _ = fmt.Sscanf(object, "season:%d", &id)
 	return id

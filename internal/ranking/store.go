@@ -47,8 +47,8 @@ type Store interface {
 	// be read before it is durable.
 	EnsureDurable(ctx context.Context) error
 
-	// DueTimers returns up to limit timers that are due, ordered by time and key, beginning after
-	// the given one.
+	// DueTimers returns up to limit timers that are due, ordered by time and key. It returns only
+	// timers after the given one.
 	DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error)
 
 	// LockPlayers begins a transaction that merges an unclaimed player into an account. It locks

@@ -10,10 +10,10 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Timer is an action that is due at a certain time. It takes effect only once, because the same
-// transaction deletes the timer.
+// Timer is an action that is due at a certain time. It takes effect only once, because the
+// transaction of the action deletes the timer.
 type Timer struct {
-	Key   string // the idempotency key of the action: t:, the kind, and ids
+	Key   string // the idempotency key of the action: "t:", the kind, and ids
 	Chat  ExternalChatID
 	DueAt time.Time // by the store's clock
 }
@@ -24,8 +24,8 @@ const PromptTimer = "t:prompt:"
 // Timer returns the key of the timer that ends the prompt.
 func (id PromptID) Timer() string { return PromptTimer + strconv.FormatInt(int64(id), 10) }
 
-// DueTimers returns up to limit timers that are due, ordered by time and key, beginning after the
-// given one.
+// DueTimers returns up to limit timers that are due, ordered by time and key. It returns only
+// timers after the given one.
 func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Timer, error) {
 	due, err := s.store.DueTimers(ctx, after, limit)
 	if err != nil {
@@ -34,8 +34,8 @@ func (s *Service) DueTimers(ctx context.Context, after Timer, limit int) ([]Time
 	return due, nil
 }
 
-// ErrUnknownTimer means that a newer release has set the timer. The timer waits until a leader runs
-// that release.
+// ErrUnknownTimer means that this release does not know the kind of the timer, which a newer
+// release has set. The timer waits until the leader runs that release.
 var ErrUnknownTimer = errors.New("unknown timer")
 
 // FireTimer carries out a timer's action. It does nothing if the timer is gone or no longer due.

@@ -6,13 +6,14 @@ import (
 	"elobot/internal/ladder"
 )
 
-// UndoMatch undoes a match: the match no longer counts, and its ladder is replayed from there.
-// Players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
+// UndoMatch undoes a match: the match no longer counts, and its season is replayed from there. The
+// players and the reporter may undo it within Settings.UndoWindow. Admins may undo any match at any
 // time, but the bot asks first if they could not do so as a player or reporter. An anonymous admin
 // answers by repeating the command.
 //
-// If the sender's last match is already undone, the bot asks whether to undo the last one that
-// counts, because a repeated command must not undo match after match.
+// If the command means the sender's last match, and that match is already undone, the bot asks
+// whether to undo the last match that counts. Otherwise, a repeated command would undo match after
+// match.
 type UndoMatch struct{ Amendment }
 
 func (u UndoMatch) plan(s *Service, c *call) *call {
@@ -27,9 +28,9 @@ func (u undoOperation) needs() Needs {
 	return needs
 }
 
-// meant returns the match to undo. It is nil if there is none, or if the sender has to choose one
-// of several. If the sender's last match is already undone, meant returns the last match that
-// counts, and the number of the undone one.
+// meant returns the match to undo. It returns nil if there is none, or if the sender has to choose
+// one of several. If the command means the sender's last match, and that match is already undone,
+// meant returns the last match that counts and the number of the undone one.
 func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	if counts := countable(snap.Matches); len(counts) == 1 {
 		return &counts[0], 0
@@ -41,8 +42,8 @@ func (u undoOperation) meant(snap *Snapshot) (m *StoredMatch, undone int) {
 	return last, 0
 }
 
-// refuse returns why the match cannot be undone. It returns nil if the match can be undone, or if
-// the sender has to choose one.
+// refuse returns why the match cannot be undone, nil if it can. It also returns nil if the sender
+// has to choose a match.
 func (u undoOperation) refuse(snap *Snapshot) Notice {
 	n := len(snap.Matches)
 	switch counts := len(countable(snap.Matches)); {

@@ -7,8 +7,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWhich asks which of several matches to undo: the matches that a message has recorded or
-// shows. The matches are its options.
+// PromptWhich asks which of the matches that a message reported or shows to undo. The matches are
+// its options.
 const PromptWhich PromptKind = "which"
 
 // maxWhich is the maximum number of matches that a PromptWhich offers. If there are more, it offers
@@ -27,8 +27,8 @@ type MatchChoice struct {
 	Changes int            `json:"changes"`
 }
 
-// match returns the match that is chosen by an option of a PromptUndo or a PromptWhich. ok is false
-// if the prompt has no such option.
+// match returns the match that an option of a PromptUndo or a PromptWhich chooses. ok is false if
+// the prompt has no such option.
 func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	switch p.Kind {
 	case PromptUndo:
@@ -39,8 +39,8 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	return m, false
 }
 
-// countable returns the last matches of a message that can be undone, at most maxWhich. It returns
-// none if the message has fewer than two matches.
+// countable returns those of a message's matches that are not undone, at most the last maxWhich. It
+// returns none if the message has fewer than two matches.
 func countable(all []StoredMatch) []StoredMatch {
 	if len(all) < 2 {
 		return nil
