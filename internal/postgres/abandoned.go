@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Abandoned lists the server processes of connections that were lost before they answered. Such a
-// process may still be running the statement, or run it later: the server may have been stalled.
+// Abandoned lists the server processes of connections that were lost before the server answered.
+// Such a process may still be running its statement, or run it later if the server was stalled.
 type Abandoned struct {
 	mu        sync.Mutex
 	processes []process
 }
 
-// process identifies a server process. The PID alone is not enough: after a restart of the server
-// another process may have it.
+// process identifies a server process. The PID alone is not enough, because another process may get
+// the same one later.
 type process struct {
 	PID   int32
 	Since time.Time
@@ -27,8 +27,9 @@ type process struct {
 
 const processKey = "process"
 
-// identify asks the server for the process of a connection. The PID that the server reports when
-// the session starts is not reliable: a pooler in between may have made it up.
+// identify asks the server for the process of a connection, and stores it in the connection's
+// custom data. The PID that is reported when the session starts is not reliable: it may be from a
+// pooler.
 func identify(ctx context.Context, conn *pgx.Conn) error {
 	// pg_stat_activity would work too, but it joins all processes with their databases and roles, a
 	// cost for every new session.
@@ -43,7 +44,7 @@ func identify(ctx context.Context, conn *pgx.Conn) error {
 
 var errAbandoned = errors.New("an abandoned statement is still running")
 
-// Note adds the process of a connection, if the connection was lost.
+// Note adds the process of a connection if the connection is closed.
 func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	p, known := conn.Conn().PgConn().CustomData()[processKey].(process)
 	if !known || !conn.Conn().IsClosed() {
@@ -54,8 +55,8 @@ func (a *Abandoned) Note(conn *pgxpool.Conn) {
 	a.processes = append(a.processes, p)
 }
 
-// End terminates all noted processes. When it returns nil, everything that they had not committed
-// is rolled back.
+// End terminates all noted processes. If it returns nil, they have ended, and the server has rolled
+// back everything that they had not committed.
 func (a *Abandoned) End(ctx context.Context, conn *pgxpool.Conn) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

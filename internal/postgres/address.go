@@ -25,10 +25,10 @@ var (
 	errNoService = errors.New("the service in DATABASE_URL or PGSERVICE was not found: the file in servicefile or PGSERVICEFILE must exist and define it")
 )
 
-// parameterName is the form of every parameter that PostgreSQL knows.
+// parameterName matches the name of every parameter of PostgreSQL.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// ParseURL reads the URL of a database. Its errors are sentences for operators, without any
+// ParseURL parses the URL of a database. Its errors tell operators what to change, and contain no
 // part of the URL.
 func ParseURL(url string) (*pgxpool.Config, error) {
 	if isUnescaped(url) {
@@ -39,15 +39,15 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 		return nil, withoutURL(err)
 	}
 	for name := range config.ConnConfig.RuntimeParams {
-		if !parameterName.MatchString(name) { // the beginning of a broken URL, up to the first =
+		if !parameterName.MatchString(name) { // in a broken URL, all text up to the first = is a name
 			return nil, errNoAddress
 		}
 	}
 	return config, nil
 }
 
-// isUnescaped reports whether the user and the password of a URL may end elsewhere than at the
-// first @. pgx would take the rest of the password for a host, and look it up.
+// isUnescaped reports whether the user or the password of a URL may contain an unescaped special
+// character. pgx would take the rest of the password for a host, and look it up.
 func isUnescaped(url string) bool {
 	scheme, rest, _ := strings.Cut(url, "://")
 	if scheme != "postgres" && scheme != "postgresql" {
@@ -57,10 +57,10 @@ func isUnescaped(url string) bool {
 	return strings.Contains(after, "@") || strings.Contains(rest, "@") && strings.ContainsAny(before, "/?#")
 }
 
-// withoutURL replaces an error of pgx, which would quote the URL, by one that names
-// the unusable part.
+// withoutURL replaces an error of pgx, which would quote the URL, with one that names the unusable
+// part.
 func withoutURL(err error) error {
-	failed := func(step string) bool { // only the text of a pgx error says which step failed
+	failed := func(step string) bool { // only the text of a pgx error tells which step failed
 		parse, ok := errors.AsType[*pgconn.ParseConfigError](err)
 		return ok && parse.Unwrap() != nil &&
 			strings.HasSuffix(parse.Error(), ": "+step+" ("+parse.Unwrap().Error()+")")
@@ -75,8 +75,8 @@ func withoutURL(err error) error {
 	}
 }
 
-// Address names a database without the user, so that it may be shown: by host, or folder of the
-// server's socket, and database.
+// Address returns a text that identifies a database and may be shown, because it does not contain
+// the user. It consists of host and port, or the folder of the server's socket, and the database.
 func Address(config *pgx.ConnConfig) string {
 	if network, _ := pgconn.NetworkAddress(config.Host, config.Port); network == "unix" {
 		return fmt.Sprintf("%s, database %s", config.Host, config.Database)
@@ -84,15 +84,15 @@ func Address(config *pgx.ConnConfig) string {
 	return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port))) + "/" + config.Database
 }
 
-// hidden replaces the user in errors.
+// hidden is shown instead of the user in errors.
 const hidden = "…"
 
-// discreet is a tracer that takes the user out of each connection error before any other code sees
-// the error. It does nothing else.
+// discreet is a tracer that only removes the user from each connection error, before any other code
+// sees the error.
 type discreet struct{ multitracer.Tracer }
 
-// TraceConnectEnd implements pgx.ConnectTracer. The server's own words are also in the error;
-// see sessionWatch.
+// TraceConnectEnd implements pgx.ConnectTracer. The server's own message, which the error contains
+// too, may also name the user; sessionWatch.watch removes that.
 func (*discreet) TraceConnectEnd(_ context.Context, end pgx.TraceConnectEndData) {
 	if failed, ok := errors.AsType[*pgconn.ConnectError](end.Err); ok {
 		failed.Config = &pgconn.Config{User: hidden, Database: failed.Config.Database}

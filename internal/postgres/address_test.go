@@ -15,7 +15,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// TestAddress: the displayed address has host, port and database, but no user or password.
+// TestAddress: the address consists of host, port and database, or of the socket's folder and the
+// database. It contains no user or password.
 func TestAddress(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{
@@ -36,11 +37,12 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// secret generates a user or password to be put into an address unescaped. No error text contains
-// its letters.
+// secret generates a user or password to be put into an address unescaped. Its letters and digits
+// hardly occur in error texts.
 var secret = rapid.StringMatching(`[QZJK79]{1,3}([/?#@%: &='\\][QZJK79]{0,3}){0,3}`)
 
-// checkSecret checks that text contains no three consecutive characters of a user or password.
+// checkSecret checks that text contains no three consecutive characters of a secret, unless they
+// are all special characters.
 func checkSecret(t *rapid.T, text string, secrets ...string) {
 	t.Helper()
 	for _, s := range secrets {
@@ -52,9 +54,9 @@ func checkSecret(t *rapid.T, text string, secrets ...string) {
 	}
 }
 
-// TestNoPartOfTheUserIsShown: whatever characters user and password contain, the bot connects to no
-// other host than the intended one, and no error or log line shows a part of them, whether the
-// server refuses or cannot be reached.
+// TestNoPartOfTheUserIsShown: whatever characters the user and the password contain, the bot
+// connects to no host but the intended one, and no error or log line shows a part of the two. That
+// holds whether the server refuses the session or cannot be reached.
 func TestNoPartOfTheUserIsShown(t *testing.T) {
 	t.Parallel()
 	server, err := url.Parse(pgtest.Empty(t))

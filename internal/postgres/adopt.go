@@ -12,8 +12,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// ClaimBot assigns the database to the bot with this id unless it already belongs to a bot, and
-// returns its owner. If several bots claim it at once, one of them gets it.
+// ClaimBot assigns the database to the bot with this id, unless it already belongs to a bot, and
+// returns its owner. If several bots claim a database at the same time, one of them gets it.
 func ClaimBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (owner ladder.UserID, err error) {
 	const claim = `INSERT INTO bot (telegram_user_id) VALUES ($1) ON CONFLICT (only_one) DO NOTHING`
 	// The bot must be able to start while the database accepts no writes, so only the very
@@ -41,11 +41,11 @@ func BotOwner(ctx context.Context, pool *pgxpool.Pool) (owner ladder.UserID, err
 // ErrInstanceRuns means that a database cannot be adopted because an instance is using it.
 var ErrInstanceRuns = errors.New("an instance is running")
 
-// DeadLetterID is the number of a dead letter, which pgintake stores.
+// DeadLetterID identifies a dead letter. Package pgintake stores dead letters.
 type DeadLetterID int64
 
 // DeadUpdatesError means that a database cannot be adopted because it has dead letters of updates.
-// Their message ids refer to other messages for another bot.
+// The message ids in them would refer to other messages for the new bot.
 type DeadUpdatesError struct{ IDs []DeadLetterID }
 
 // Error implements error.
@@ -54,8 +54,9 @@ func (e *DeadUpdatesError) Error() string {
 }
 
 // AdoptBot assigns the database to the bot with this id, and returns the previous owner, 0 for
-// none. If that was another bot, AdoptBot neutralizes the data that depends on ids known to that
-// bot only. On ErrInstanceRuns or a *DeadUpdatesError nothing has changed.
+// none. If that was another bot, AdoptBot removes or marks the data with ids that mean something
+// else to the new bot. It fails with ErrInstanceRuns or a *DeadUpdatesError if the database cannot
+// be adopted. After an error nothing has changed.
 func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (before ladder.UserID, err error) {
 	err = Transact(ctx, pool, nil, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `SELECT telegram_user_id FROM bot FOR UPDATE`).Scan(&before)
@@ -78,11 +79,11 @@ func AdoptBot(ctx context.Context, pool *pgxpool.Pool, bot ladder.UserID) (befor
 	return before, nil
 }
 
-// supergroups are the chats, by Telegram's id, in which a message has the same id for every bot. In
-// all other chats each bot has its own message ids.
+// supergroups selects Telegram's ids of the chats in which a message has the same id for every bot.
+// In all other chats each bot has its own message ids.
 const supergroups = `(SELECT telegram_chat_id FROM chats WHERE kind = 'supergroup')`
 
-// handOver neutralizes one bot's data that would refer to something else for another bot.
+// handOver removes or marks the data of one bot that would refer to something else for another bot.
 func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	if err := checkHandOver(ctx, tx); err != nil {
 		return err
@@ -93,13 +94,14 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	} {
 		queueKeysOfBots(&batch, keys.table, keys.column, from, to)
 	}
-	// work that began under the old lease must not be written any more
+	// work that began under the old lease must no longer be written
 	batch.Queue(`UPDATE leases SET epoch = epoch + 1, holder = '', expires_at = clock_timestamp()`)
 	batch.Queue(`DELETE FROM match_messages WHERE telegram_chat_id NOT IN ` + supergroups)
-	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit them
+	batch.Queue(`DELETE FROM ensured_messages`) // the new bot cannot edit messages of the old one
 	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE telegram_message_id IS NOT NULL`)
 	batch.Queue(`DELETE FROM update_attempts`)
-	// an outcome that only a page would have shown becomes a new message
+	// The outcome of a command must not be lost: the page that would have shown it becomes a new
+	// message.
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
 		WHERE finished_at IS NULL AND action = 'page' AND purpose = $1`, notice.Outcome)
@@ -109,7 +111,7 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
 		WHERE finished_at IS NULL AND action IN ('edit', 'callback_answer', 'page')`)
-	// this includes dead notices, which may be sent again
+	// Dead notices are included, because an operator may send them again.
 	batch.Queue(`
 		UPDATE outbox SET reply_to = NULL
 		WHERE (finished_at IS NULL OR state = 'dead') AND reply_to IS NOT NULL
@@ -134,9 +136,8 @@ func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// queueKeysOfBots adds a prefix to the keys that one bot has derived from its own ids, and removes
-// the prefix from the keys of a bot that owned the database before. So each bot finds only its own
-// keys.
+// queueKeysOfBots adds a prefix to the keys that the bot from has derived from its own ids, and
+// removes the prefix from the keys of the bot to. So each bot finds only its own keys.
 func queueKeysOfBots(batch *pgx.Batch, table, column string, from, to ladder.UserID) {
 	const mark = `
 		UPDATE %[1]s SET %[2]s = $1::text || %[2]s

@@ -11,9 +11,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestAdoptBotKeepsBotsApart: ids that only the previous bot can use mean nothing to the next bot,
-// and are valid again when the first bot returns. Message ids in supergroups are the same for all
-// bots.
+// TestAdoptBotKeepsBotsApart: data with ids of the previous bot has no effect for the next bot, and
+// its keys are valid again when the previous bot returns. Data with message ids of supergroups
+// stays as it is, because those are the same for all bots.
 func TestAdoptBotKeepsBotsApart(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -30,7 +30,7 @@ func withNext(t *testing.T) fs.FS {
 	return files
 }
 
-// TestCheckSchema takes one database through all possible states of its schema.
+// TestCheckSchema takes one database through the possible states of its schema.
 func TestCheckSchema(t *testing.T) {
 	t.Parallel()
 	pool, newest := dbtest.Open(t, pgtest.Empty(t)), newestStep(t)

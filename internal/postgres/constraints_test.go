@@ -15,8 +15,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// oneOfEach inserts a row into every table. All ids are 1, except for the second standing and the
-// other players. The third player has been merged into the first.
+// oneOfEach inserts at least one row into every table; the first row has the id 1. Player 3 has
+// been merged into player 1.
 const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
@@ -63,7 +63,7 @@ const (
 	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
-// breaks lists, for each constraint and unique index, statements that it must reject.
+// breaks lists, for each constraint, unique index and domain, statements that it must reject.
 var breaks = map[string][]string{
 	"unchanged":                  {`SELECT false::unchanged`, `SELECT NULL::unchanged`},
 	"lease_held":                 {`SELECT false::lease_held`, `SELECT NULL::lease_held`},
@@ -417,7 +417,8 @@ func TestEveryConstraintHolds(t *testing.T) {
 	}
 }
 
-// TestConstraintsLetThrough: values just within the limits are accepted.
+// TestConstraintsLetThrough: the constraints accept all valid combinations, and values just within
+// the limits.
 func TestConstraintsLetThrough(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -464,7 +465,8 @@ func TestConstraintsLetThrough(t *testing.T) {
 	}
 }
 
-// TestEveryConstraintIsTried: breaks has an entry for every constraint and unique index.
+// TestEveryConstraintIsTried: breaks has an entry for every constraint and unique index of the
+// schema and no others, apart from NOT NULL constraints.
 func TestEveryConstraintIsTried(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -489,7 +491,7 @@ func TestEveryConstraintIsTried(t *testing.T) {
 	}
 }
 
-// TestEveryIndexIsExplained: migrations/indexes.md explains what each index is for.
+// TestEveryIndexIsExplained: migrations/indexes.md lists exactly the indexes of the schema.
 func TestEveryIndexIsExplained(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../migrations/indexes.md")

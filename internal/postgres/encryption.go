@@ -11,16 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Encryption describes who can read the traffic of a connection.
+// Encryption describes whether others can read the traffic of a connection.
 type Encryption struct {
-	TLS string // the version, or "" without TLS
-	// Exposed means that the connection is not encrypted and leaves both this machine and the
-	// networks of its containers.
+	TLS string // the version of TLS; empty without TLS
+	// Exposed means that the connection is not encrypted and stays neither on this machine nor in a
+	// network of containers.
 	Exposed bool
 }
 
-// encryptionOf examines an open connection, because the URL does not tell whether the
-// server has TLS.
+// encryptionOf examines an open connection. The URL is not enough, because it may leave it to the
+// server whether to use TLS.
 func encryptionOf(conn *pgx.Conn) Encryption {
 	connection := conn.PgConn().Conn()
 	if encrypted, ok := connection.(*tls.Conn); ok {
@@ -39,8 +39,8 @@ func encryptionOf(conn *pgx.Conn) Encryption {
 	return Encryption{Exposed: !staysInside(hosts, local, ipOf(remote))}
 }
 
-// AsksTwice reports whether each connection tries several hosts, each with and without TLS. pgx
-// does so unless there is an sslmode. Unlike other clients it tries again without TLS even after a
+// AsksTwice reports whether connections try several hosts, each with and without TLS. pgx does so
+// unless the sslmode decides about TLS. Unlike other clients, pgx tries again without TLS even if a
 // host has answered with TLS that it is a standby.
 func AsksTwice(config *pgx.ConnConfig) bool {
 	first := func(f *pgconn.FallbackConfig) bool { return f.Host == config.Host && f.Port == config.Port }
@@ -55,13 +55,13 @@ func ipOf(address net.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// shared are the addresses that some clusters give their containers, in addition to
-// the private ones.
+// shared is the address range that some clusters use for their containers besides private
+// addresses.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
 // staysInside reports whether a connection stays on this machine or in a private network of
-// containers. A private address alone is not sufficient: most office and home networks have them
-// too. So the hosts must have names that exist only inside such a network.
+// containers. A private address alone is not sufficient, because office and home networks use them
+// too. So all hosts must also have names that exist only inside a network of containers.
 func staysInside(hosts []string, local, remote netip.Addr) bool {
 	if remote.IsLoopback() || remote == local {
 		return true
@@ -70,8 +70,8 @@ func staysInside(hosts []string, local, remote netip.Addr) bool {
 	return (remote.IsPrivate() || shared.Contains(remote)) && !slices.ContainsFunc(hosts, outside)
 }
 
-// isContainerName reports whether a host has the name of a container, of a Kubernetes service, or
-// of the machine around the container.
+// isContainerName reports whether a host name looks like that of a container, a Kubernetes service,
+// or the machine that runs the containers.
 func isContainerName(host string) bool {
 	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local") ||
 		host == "host.docker.internal" || host == "host.containers.internal"

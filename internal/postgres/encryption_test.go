@@ -20,8 +20,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestStaysInside: only this machine and container networks count as inside. A private address of
-// an office or a cloud does not.
+// TestStaysInside: only connections on this machine or in a network of containers stay inside. A
+// private address is not enough.
 func TestStaysInside(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -45,7 +45,8 @@ func TestStaysInside(t *testing.T) {
 	}
 }
 
-// TestAsksTwice: without an sslmode, each of several hosts is tried twice.
+// TestAsksTwice: without an sslmode, connections try each of several hosts twice, unless all hosts
+// are sockets.
 func TestAsksTwice(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
@@ -67,7 +68,7 @@ func TestAsksTwice(t *testing.T) {
 	}
 }
 
-// far is a connection that claims another remote address.
+// far is a connection that claims to have another remote address.
 type far struct {
 	net.Conn
 	remote net.Addr
@@ -75,8 +76,8 @@ type far struct {
 
 func (f far) RemoteAddr() net.Addr { return f.remote }
 
-// TestUnencryptedConnection: the warning depends on the actual connection. With sslmode=prefer, the
-// server decides whether that is encrypted.
+// TestUnencryptedConnection: the warning depends on the actual connection, because with
+// sslmode=prefer the server decides whether to use TLS.
 func TestUnencryptedConnection(t *testing.T) {
 	t.Parallel()
 	plain := pgtest.New(t)

@@ -16,7 +16,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// The domains that fail a cast when a condition does not hold.
+// Domains of the schema. Casting a boolean to one of them fails unless the value is true.
 const (
 	unchanged = "unchanged"
 	leaseHeld = "lease_held"
@@ -25,10 +25,10 @@ const (
 // transactionTimeout is the error code for exceeding the setting transaction_timeout.
 const transactionTimeout = "25P04"
 
-// errNoSession means that a session failed while a pool was making it.
+// errNoSession means that a pool could not set up a new session.
 var errNoSession = errors.New("begin a session")
 
-// codeOf returns the SQLSTATE of a server's error, empty for any other error.
+// codeOf returns the SQLSTATE of an error from the server, empty for any other error.
 func codeOf(err error) string {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return pg.Code
@@ -36,16 +36,16 @@ func codeOf(err error) string {
 	return ""
 }
 
-// hasNoSession reports whether an error means that no session could be made. Then it says nothing
-// about any statement, whatever the server's reason: the password is being changed, or a pooler has
-// no session left.
+// hasNoSession reports whether an error means that no session could be opened. Such an error says
+// nothing about a statement, whatever the server's code is: for example, the password is being
+// changed, or a pooler has no session left.
 func hasNoSession(err error) bool {
 	_, failed := errors.AsType[*pgconn.ConnectError](err)
 	return failed || errors.Is(err, errNoSession)
 }
 
-// isWrongAddress reports whether the server refuses the user, the password or the database
-// of DATABASE_URL.
+// isWrongAddress reports whether the server refused the user, the password or the database of
+// DATABASE_URL.
 func isWrongAddress(err error) bool {
 	return hasNoSession(err) && slices.Contains([]string{
 		pgerrcode.InvalidPassword, pgerrcode.InvalidAuthorizationSpecification, pgerrcode.InvalidCatalogName,
@@ -57,10 +57,10 @@ func violates(err error, domain string) bool {
 	return ok && pg.Code == pgerrcode.CheckViolation && pg.ConstraintName == domain
 }
 
-// Translate wraps errors that mean the same for every statement. If two transactions clash, it is
-// ranking.ErrConflict; a lock timeout is ranking.ErrLocked; any other timeout is
-// ranking.ErrTimeout; a lost lease is outbox.ErrLeaseLost. Translate returns any other error
-// unchanged.
+// Translate wraps errors that mean the same for every statement. A conflict with another
+// transaction becomes ranking.ErrConflict, a lock timeout ranking.ErrLocked, and any other timeout
+// or cancellation of a statement ranking.ErrTimeout. A lost lease becomes outbox.ErrLeaseLost.
+// Translate returns any other error unchanged, including nil.
 func Translate(err error) error {
 	var meaning error
 	switch code := codeOf(err); {
@@ -81,22 +81,22 @@ func Translate(err error) error {
 	return fmt.Errorf("%w: %w", meaning, err)
 }
 
-// Unavailable reports whether an error means that the database cannot be reached or cannot work at
-// the moment, so that the same operation will succeed later, or that another instance has to do it
-// now. In short, the error says nothing about the operation itself. A statement timeout alone does
-// not count; see pgranking.Store.Blame.
+// Unavailable reports whether an error says nothing about the operation that failed: the database
+// cannot be reached or cannot work at the moment, its schema is missing or too new, or another
+// instance has taken over the lease. The same operation may succeed later, or on another instance.
+// A timeout of a statement does not count; see pgranking.Store.Blame.
 func Unavailable(err error) bool {
 	switch code := codeOf(err); {
 	case hasNoSession(err), errors.Is(err, ErrTooNew), errors.Is(err, ErrNoSchema):
 		return true
 	case code != "":
 		return endsSession(code) ||
-			code == pgerrcode.InsufficientPrivilege || // missing for all updates
+			code == pgerrcode.InsufficientPrivilege || // not the fault of a single update
 			pgerrcode.IsInsufficientResources(code) ||
 			pgerrcode.IsOperatorIntervention(code) && code != pgerrcode.QueryCanceled ||
 			code == pgerrcode.IdleInTransactionSessionTimeout || // this process was stalled
 			violates(err, leaseHeld)
-	case errors.Is(err, context.DeadlineExceeded): // it is also a net.Error
+	case errors.Is(err, context.DeadlineExceeded): // also a net.Error, so exclude it first
 		return false
 	default:
 		_, network := errors.AsType[net.Error](err)

@@ -111,7 +111,7 @@ func raise(d *pgtest.Database, code string) func(*testing.T) error {
 	return inDatabase(d, `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '`+code+`'; END $$`)
 }
 
-// inDatabase runs a statement that leaves the connection intact.
+// inDatabase runs a statement on the pool. The statement must leave the session usable.
 func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
@@ -120,8 +120,8 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 	}
 }
 
-// atWork disturbs a connection of the victim pool while one of its statements hangs. Each test
-// needs its own key.
+// atWork runs a statement on the victim pool that waits for a lock, disturbs its connection, and
+// returns the error of the statement. Tests that share a database need different keys.
 func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
 	t.Helper()
 	holder := dbtest.Begin(t, d.Pool)
@@ -162,7 +162,8 @@ func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	}
 }
 
-// killedBefore kills the server side of an idle connection.
+// killedBefore returns the error of a statement on a connection whose server process was killed
+// before.
 func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()

@@ -10,27 +10,27 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ServerFacts describe a server and the rights of the bot's role.
+// ServerFacts describes a server and the rights of the bot's role.
 type ServerFacts struct {
 	Version   string // such as "17.2"
 	Major     int
-	ReadOnly  bool // it accepts no writes
-	MayCreate bool // the role may create tables, as an upgrade of the bot must
-	// Owns means that the role owns the bot's tables, if there are any, so that an upgrade
-	// can change them.
+	ReadOnly  bool // the server accepts no writes
+	MayCreate bool // the role may create tables, which an upgrade of the bot needs
+	// Owns means that the role owns the bot's tables, so that an upgrade can change them. It is
+	// also set if there are no tables yet.
 	Owns bool
 	Now  time.Time
 	Encryption
 	Database string
 	// Collation is the version of the language rules by which the database's indexes were sorted,
-	// and ActualCollation is the server's version. They are equal if there are no such rules, or no
-	// version was recorded.
+	// and ActualCollation is the version that the server has. They are equal if there are no such
+	// rules, or if no version was recorded.
 	Collation, ActualCollation string
-	Asynchronous               int // number of standbys, if none is synchronous
+	Asynchronous               int // number of standbys; 0 if a synchronous one is configured
 }
 
-// ExamineServer returns the facts of a server, with or without the bot's tables. It checks the
-// ownership of one table only. It changes nothing.
+// ExamineServer returns the facts of a server, with or without the bot's tables. It checks who owns
+// one table, as an example for all. It changes nothing.
 func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err error) {
 	const sql = `
 		SELECT split_part(current_setting('server_version'), ' ', 1), current_setting('server_version_num')::integer / 10000,
@@ -58,17 +58,17 @@ func ExamineServer(ctx context.Context, pool *pgxpool.Pool) (f ServerFacts, err 
 	return f, nil
 }
 
-// WorkFacts describe what the bot has to do and which bot and leader do it.
+// WorkFacts describes the work that waits in a database, and who does it.
 type WorkFacts struct {
 	Owner  ladder.UserID // the bot that owns the database, 0 for none yet
-	Leader string        // the last leader, unless it released its lease
-	// LeaseEnds is the time until the leader's lease ends, by the database's clock; negative
-	// if it has ended.
+	Leader string        // holder of the leader's lease, even if expired; empty if it was released
+	// LeaseEnds is the time until the leader's lease ends, by the database's clock. It is negative
+	// if the lease has ended.
 	LeaseEnds time.Duration
 	Waiting   int           // notices that are not held back
-	Oldest    time.Duration // how long the oldest of them has been waiting
-	// HeldBack counts notices that wait for a chat that Telegram limits or closes to the bot, or
-	// for another release.
+	Oldest    time.Duration // how long the oldest of these notices has been waiting
+	// HeldBack counts notices that wait because their chat is frozen or parked, or because they
+	// need a newer release.
 	HeldBack    int
 	DeadLetters int
 }

@@ -17,7 +17,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestRights: the bot's role must own the tables, directly or as a member of another role.
+// TestRights: a role owns the tables if it is their owner or a member of the owner. Grants are not
+// enough.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	database := pgtest.New(t)
@@ -59,7 +60,7 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// follow receives the server's WAL, as a standby does, until the test ends.
+// follow receives the server's write-ahead log, as a standby does, until the test ends.
 func follow(t *testing.T, url string) {
 	t.Helper()
 	conn, err := pgconn.Connect(t.Context(), pgtest.WithParameter(url, "replication", "database"))
@@ -86,8 +87,8 @@ func follow(t *testing.T, url string) {
 	}()
 }
 
-// TestAsynchronousStandbys: standbys are counted while none is synchronous, even by a role that may
-// not see their details.
+// TestAsynchronousStandbys: standbys count only if no synchronous one is configured. Even a role
+// that may not see their details can count them.
 func TestAsynchronousStandbys(t *testing.T) {
 	t.Parallel()
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{"fsync": "off"}})
@@ -116,8 +117,8 @@ func TestAsynchronousStandbys(t *testing.T) {
 	check("with a synchronous standby", 0)
 }
 
-// TestCollationVersions: the recorded and the actual collation versions are equal in a new
-// database, and differ once it moves to a server with another C library.
+// TestCollationVersions: the recorded and the actual collation versions are equal in a new database
+// and if none is recorded. They differ if the indexes were sorted by another version.
 func TestCollationVersions(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

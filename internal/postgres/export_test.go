@@ -17,7 +17,7 @@ var (
 	StaysInside      = staysInside
 )
 
-// OpenPoolsBy is OpenPools with a dial function.
+// OpenPoolsBy is like OpenPools, but makes connections with dial.
 func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -27,8 +27,8 @@ func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout 
 	return o.openPools(ctx, timeout, log)
 }
 
-// LookUp resolves a host to these addresses; last is the address at which the previous session
-// began.
+// LookUp returns the order in which the given addresses of a host are tried, after a session has
+// begun at the address last.
 func LookUp(addresses []string, last string) ([]string, error) {
 	h := hosts{addresses: make(map[string][]string), last: last}
 	config := pgconn.Config{LookupFunc: func(context.Context, string) ([]string, error) { return addresses, nil }}

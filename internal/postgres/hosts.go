@@ -13,30 +13,30 @@ import (
 )
 
 const (
-	// onlyHostTimeout limits how long the only host may take to begin a session, and
-	// eachHostTimeout how long each of several hosts may take. The URL can override both with
-	// connect_timeout.
+	// onlyHostTimeout is how long a single host may take to begin a session, and eachHostTimeout is
+	// how long each of several hosts may take. The URL can override both with connect_timeout.
 	onlyHostTimeout = 5 * time.Second
 	eachHostTimeout = 2 * time.Second
 	// drainTimeout limits how long an abandoned session waits for the rest of the server's output.
-	// Until then it occupies a place in its pool, and pgx itself would wait for 15 s.
+	// While it waits, it occupies a place in its pool. Without this limit, pgx waits for 15 s.
 	drainTimeout = time.Second
 )
 
-// hosts are the hosts of DATABASE_URL. Any of them may be silent: switched off, cut off or frozen.
-// A silent host must cost a new session little time, and the next session none.
+// hosts makes new sessions find a working host of DATABASE_URL quickly. A host may be silent, for
+// example switched off or frozen. It must delay a new session only briefly, and the next one not at
+// all.
 type hosts struct {
 	mu        sync.Mutex
-	addresses map[string][]string // by host: its resolved IP addresses
-	last      string              // where the newest session began
+	addresses map[string][]string // resolved IP addresses, by host
+	last      string              // remote address of the newest session
 }
 
-// limit bounds how long connections with this configuration wait for a silent host. If there are
-// several hosts, connections accept only a host that accepts writes, unless the URL sets
+// limit makes connections with this configuration wait only a limited time for a silent host. With
+// several hosts, it also makes them skip hosts that accept no writes, unless the URL sets
 // target_session_attrs.
 func (h *hosts) limit(config *pgconn.Config) {
 	several := slices.ContainsFunc(config.Fallbacks, func(f *pgconn.FallbackConfig) bool {
-		// the same host is listed with and without TLS
+		// the same host may be listed twice, with and without TLS
 		return f.Host != config.Host || f.Port != config.Port
 	})
 	if several && config.ValidateConnect == nil {
@@ -56,7 +56,7 @@ func (h *hosts) limit(config *pgconn.Config) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.addresses[host] = addresses
-		last, _, _ := net.SplitHostPort(h.last) // has no port before the first session
+		last, _, _ := net.SplitHostPort(h.last) // fails before the first session, when h.last is empty
 		if i := slices.Index(addresses, last); i > 0 {
 			addresses[0], addresses[i] = addresses[i], addresses[0]
 		}
@@ -69,13 +69,13 @@ func (h *hosts) limit(config *pgconn.Config) {
 		if err != nil {
 			return nil, err
 		}
-		// began removes this deadline. A request to cancel a statement is a connection
-		// too, and keeps it.
+		// The method began removes this deadline. It remains for a connection that only cancels a
+		// statement.
 		return drained{conn}, conn.SetDeadline(time.Now().Add(timeout))
 	}
 }
 
-// began records where a session has begun, and removes the deadline for its beginning.
+// began records the host of a new session, and removes the deadline for its beginning.
 func (h *hosts) began(conn *pgconn.PgConn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -83,7 +83,7 @@ func (h *hosts) began(conn *pgconn.PgConn) error {
 	return conn.Conn().SetDeadline(time.Time{})
 }
 
-// lastFirst moves the host of the newest session to the front.
+// lastFirst changes the configuration so that the host of the newest session is tried first.
 func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,8 +101,8 @@ func (h *hosts) lastFirst(config *pgx.ConnConfig) {
 	config.Host, config.Port, config.TLSConfig, config.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 }
 
-// drained is a connection whose deadline is at most drainTimeout away. pgx sets a later one only
-// when it abandons a session and waits for the rest of the server's output.
+// drained is a connection that shortens each deadline to at most drainTimeout from now. pgx sets a
+// later one only when it abandons a session and waits for the rest of the server's output.
 type drained struct{ net.Conn }
 
 // SetDeadline implements net.Conn.

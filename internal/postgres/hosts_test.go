@@ -25,7 +25,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// fakeHost serves connections and keeps them open until the test ends. asked counts them.
+// fakeHost starts a host that runs serve for each connection, and closes all connections when the
+// test ends. The returned asked counts the connections.
 func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -57,7 +58,7 @@ func fakeHost(t *testing.T, serve func(net.Conn)) (address string, asked *atomic
 
 func silentHost(net.Conn) {}
 
-// forwarding is a host that forwards everything to the server of a database.
+// forwarding serves a connection by forwarding everything to the server of a database.
 func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
@@ -78,7 +79,7 @@ func forwarding(t *testing.T, databaseURL string) func(net.Conn) {
 	}
 }
 
-// through returns the URL of the database with these hosts.
+// through returns the URL of the database with other hosts.
 func through(t *testing.T, databaseURL string, hosts ...string) string {
 	t.Helper()
 	u, err := url.Parse(databaseURL)
@@ -94,8 +95,8 @@ func hostOf(t *testing.T, databaseURL string) string {
 	return u.Host
 }
 
-// TestSilentHosts: the bot starts with the one host that answers, wherever it stands among silent
-// ones.
+// TestSilentHosts: if only one host answers, the bot starts with that host, whatever its position
+// among the silent ones is.
 func TestSilentHosts(t *testing.T) {
 	t.Parallel()
 	for position := range 3 {
@@ -116,8 +117,8 @@ func TestSilentHosts(t *testing.T) {
 	}
 }
 
-// TestLastHostFirst: the host at which the latest session began is asked first, by the pools as
-// well as by migrations and other sessions outside them.
+// TestLastHostFirst: new sessions of the pools and of migrations try the host of the newest session
+// first.
 func TestLastHostFirst(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Empty(t)
@@ -133,8 +134,8 @@ func TestLastHostFirst(t *testing.T) {
 	}
 }
 
-// TestLastAddressFirst: of a host's several addresses, the one at which the latest session began is
-// asked first.
+// TestLastAddressFirst: if a host has several addresses, the address of the newest session is tried
+// first.
 func TestLastAddressFirst(t *testing.T) {
 	t.Parallel()
 	for last, want := range map[string]string{"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1"} {
@@ -145,8 +146,8 @@ func TestLastAddressFirst(t *testing.T) {
 	}
 }
 
-// TestConnectTimeouts: a host has two seconds to answer if there are others, and five if it is the
-// only one. The URL can override that.
+// TestConnectTimeouts: the only host has five seconds to answer, and each of several hosts has two.
+// The URL can override both.
 func TestConnectTimeouts(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Borrow(t).URL
@@ -166,8 +167,8 @@ func TestConnectTimeouts(t *testing.T) {
 	}
 }
 
-// TestNewSessionsAreTrusted: a session that is being opened while all others become distrusted is
-// used, however long a silent host delays it.
+// TestNewSessionsAreTrusted: Distrust does not affect a session that is still being opened, even if
+// a silent host delays it.
 func TestNewSessionsAreTrusted(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -175,7 +176,7 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	reached, over := make(chan struct{}, 100), make(chan struct{})
 	dark, _ := fakeHost(t, func(client net.Conn) {
 		message, err := pgproto3.NewBackend(client, client).ReceiveStartupMessage()
-		// Rather than a cancel request.
+		// A cancel request is not counted.
 		if _, begins := message.(*pgproto3.StartupMessage); err == nil && begins {
 			reached <- struct{}{}
 			<-over
@@ -202,8 +203,8 @@ func TestNewSessionsAreTrusted(t *testing.T) {
 	}
 }
 
-// TestGivenUpSessionFreesItsPlace: when a frozen host does not answer a statement, the session's
-// place in the pool is soon free again, although the cancel request gets no answer either.
+// TestGivenUpSessionFreesItsPlace: if a frozen host answers neither a statement nor the request to
+// cancel it, the session's place in the pool is free again sooner than pgx alone would free it.
 func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Borrow(t).URL)
@@ -228,7 +229,7 @@ func TestGivenUpSessionFreesItsPlace(t *testing.T) {
 	}
 }
 
-// refusing is a host that refuses each session with an error code.
+// refusing serves a connection by refusing the session with an error code.
 func refusing(code string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -240,7 +241,8 @@ func refusing(code string) func(net.Conn) {
 	}
 }
 
-// failing is a host at which sessions begin, but statements that contain text fail with the code.
+// failing serves a connection by accepting the session. Queries that contain text fail with the
+// code; all others succeed.
 func failing(code, text string) func(net.Conn) {
 	return func(client net.Conn) {
 		server := pgproto3.NewBackend(client, client)
@@ -266,13 +268,13 @@ func failing(code, text string) func(net.Conn) {
 	}
 }
 
-// TestRefusedSessions: any error while a session is being opened counts as an outage, not as a
-// failure of the statement. At startup, the bot waits, unless an operator must fix the cause.
+// TestRefusedSessions: any error while a session is being opened means that the database is
+// unavailable. Open retries after such an error, unless an operator must change DATABASE_URL.
 func TestRefusedSessions(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		host func(net.Conn)
-		ends bool // whether startup fails at once
+		ends bool // Open fails without a retry
 	}{
 		"password":       {refusing("28P01"), true},
 		"authorization":  {refusing("28000"), true},

@@ -21,12 +21,12 @@ import (
 const LeaderLease = "leader"
 
 // Lease is an exclusive right for a limited time. The database's clock decides whether it has
-// expired. The holder measures by its own clock, from before its request, so it never believes that
-// it holds the lease for longer than the database does. Lease implements outbox.Lease and is safe
-// for concurrent use. Set the exported fields before the first use.
+// expired. The holder measures the time from before its request with its own clock, so it never
+// believes that it holds the lease for longer than the database does. Lease implements outbox.Lease
+// and is safe for concurrent use. Set the exported fields before the first use.
 type Lease struct {
 	Log *slog.Logger
-	// TimedOut is called when a statement of Acquire or Renew gets no answer in time.
+	// TimedOut is called when Acquire or Renew gets no answer before the deadline of its context.
 	TimedOut func()
 
 	pool         *pgxpool.Pool
@@ -37,13 +37,13 @@ type Lease struct {
 	mu      sync.Mutex
 	epoch   int64
 	until   time.Time // zero: not held
-	crashed bool      // the previous holder did not release it
+	crashed bool      // see PredecessorCrashed
 }
 
 var _ outbox.Lease = (*Lease)(nil)
 
-// NewLease returns the lease of this name for a holder, which does not have it yet. Each holder
-// needs a unique name.
+// NewLease returns the lease with this name for a holder. It does not acquire the lease. Each
+// holder needs a unique name.
 func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Lease {
 	return &Lease{
 		Log: slog.New(slog.DiscardHandler), TimedOut: func() {},
@@ -52,10 +52,11 @@ func NewLease(pool *pgxpool.Pool, name, holder string, length time.Duration) *Le
 }
 
 // Acquire takes the lease if it is free or has expired, and reports whether it did. Each
-// acquisition has a greater epoch than all before. A request for a lease in use changes nothing but
-// an expiry that is too far ahead. Running transactions of the last holder finish first; if that
-// takes longer than the lock timeout, Acquire returns false. If this holder already has the lease,
-// because the answer to an earlier call was lost, Acquire succeeds again.
+// acquisition has a greater epoch than all earlier ones. Acquire first waits for running
+// transactions under the lease; if that takes longer than the lock timeout, it returns false. If
+// this holder already has the lease, because the answer to an earlier call was lost, Acquire
+// succeeds again. If another holder has the lease, Acquire changes nothing, except that it corrects
+// an expiry too far ahead.
 func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 	start := time.Now()
 	isHeld, last, err := l.isHeld(ctx)
@@ -76,8 +77,9 @@ func (l *Lease) Acquire(ctx context.Context) (bool, error) {
 }
 
 // isHeld reports whether another holder has the lease, and returns the lease's last epoch. If the
-// expiry is further ahead than the lease's duration, the clock was set back after the write, and
-// all instances would wait too long. isHeld cuts such an expiry to the maximum.
+// expiry is further ahead than the lease's duration, the database's clock was set back. All
+// instances would then wait too long, so isHeld reduces such an expiry to the maximum and returns
+// true.
 func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error) {
 	const read = `
 		SELECT coalesce(l.expires_at > clock_timestamp() AND l.holder <> $3, false), coalesce(l.epoch, 0),
@@ -101,9 +103,9 @@ func (l *Lease) isHeld(ctx context.Context) (isHeld bool, epoch int64, err error
 	return true, epoch, nil
 }
 
-// take takes the lease, whose last epoch is given. It returns the new epoch, and whether the
-// previous holder did not release the lease. It fails with pgx.ErrNoRows if another holder was
-// faster, or if an earlier attempt of this holder has succeeded after its caller gave up.
+// take takes the lease, given its last epoch. It returns the new epoch, and whether the previous
+// holder crashed, which means that it did not release the lease. It fails with pgx.ErrNoRows if
+// another holder was faster, or if an earlier attempt of this holder has succeeded in the meantime.
 func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool, err error) {
 	const sql = `
 		WITH before AS (SELECT holder FROM leases WHERE name = $1)
@@ -120,8 +122,8 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 
-// Renew extends the lease to its full duration again, even if it has expired, unless another holder
-// has taken it. It fails with outbox.ErrLeaseLost if another holder has it, or if it was released.
+// Renew extends the lease to its full duration from now, even if it has expired. It fails with
+// outbox.ErrLeaseLost if another holder has taken the lease, or if it was released.
 func (l *Lease) Renew(ctx context.Context) error {
 	const sql = `
 		UPDATE leases SET expires_at = clock_timestamp() + $3::interval
@@ -155,9 +157,9 @@ func (l *Lease) noteTimeout(err error) error {
 	return err
 }
 
-// Release gives up the lease, so that other instances need not wait for it to expire. It removes
-// the holder's name; otherwise the next holder would consider this one crashed. Release fails with
-// outbox.ErrLeaseLost if another holder has the lease.
+// Release gives up the lease, so that other instances need not wait for it to expire. It also
+// removes the holder's name, so that the next holder does not consider this one crashed. Release
+// fails with outbox.ErrLeaseLost if another holder has taken the lease.
 func (l *Lease) Release(ctx context.Context) error {
 	l.mu.Lock()
 	epoch := l.epoch
@@ -174,9 +176,9 @@ func (l *Lease) Release(ctx context.Context) error {
 	return nil
 }
 
-// PredecessorCrashed reports whether the previous holder ended without releasing the lease, so that
-// what it was handling may be to blame. It also returns true if the answer to an earlier Acquire
-// was lost: then nothing is known about the previous holder.
+// PredecessorCrashed reports whether the previous holder did not release the lease. The cause may
+// be an update that it was handling. PredecessorCrashed also returns true if the answer to an
+// earlier Acquire was lost, because nothing is known about the previous holder then.
 func (l *Lease) PredecessorCrashed() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,35 +203,35 @@ func (l *Lease) Remaining() time.Duration {
 }
 
 // leaseLock is the key of the advisory lock for the lease $1. Transactions that write under the
-// lease share it until they end. A new holder takes it exclusively, and so waits for all
-// transactions that have passed the check. The row of the lease would serve as well, but to share a
-// row lock, the server has to keep track of the holders.
+// lease share the lock until they end. A new holder takes it exclusively, and so waits for all
+// transactions that have passed the check. Sharing a lock on the lease's row would work too, but
+// the server would have to write down who holds it.
 const leaseLock = `hashtextextended('elobot lease ' || $1, 0)`
 
-// maxIdle is how long a transaction under the lease may be idle. A healthy process may well be idle
-// for a second or two.
+// maxIdle is how long a transaction under a lease may be idle. A healthy process may be idle for a
+// second or two.
 const maxIdle = 5 * time.Second
 
-// QueueEpoch adds the check that must be first in a batch that runs under a lease. The batch fails
-// with outbox.ErrLeaseLost if the lease has another epoch. The check must be a separate statement.
-// As such it starts after the lock was granted, and sees what the previous holder of the lock has
-// committed.
+// QueueEpoch adds the check with which a batch under a lease must begin. If the lease has another
+// epoch, the batch fails, and Translate returns outbox.ErrLeaseLost. Lock and check are separate
+// statements, so that the check starts after the lock was granted and sees what the previous holder
+// of the lock has committed.
 func QueueEpoch(batch *pgx.Batch, name string, epoch int64) {
 	batch.Queue(`SELECT pg_advisory_xact_lock_shared(`+leaseLock+`)`, name)
 	batch.Queue(`SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND epoch = $2)::lease_held`, name, epoch)
 }
 
-// Require adds the check that must be first in a batch that runs under the lease. A nil
-// lease adds nothing.
+// Require adds the check with which a batch under the lease must begin; see QueueEpoch. A nil lease
+// adds nothing.
 func (l *Lease) Require(batch *pgx.Batch) {
 	if l != nil {
 		QueueEpoch(batch, l.name, l.Epoch())
 	}
 }
 
-// RequireWhileOpen is Require for a transaction that stays open. The server ends the session
-// if the transaction is idle for too long, because a stalled process must not keep others
-// from taking over.
+// RequireWhileOpen is like Require, for a transaction that stays open after the batch. It makes the
+// server end the session if the transaction is idle for too long: a stalled process must not keep
+// other instances from taking over.
 func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	if l == nil {
 		return
@@ -239,7 +241,7 @@ func (l *Lease) RequireWhileOpen(batch *pgx.Batch) {
 	l.Require(batch)
 }
 
-// Begin begins a transaction, under the lease unless it is nil.
+// Begin begins a transaction under the lease. With a nil lease, it begins a plain transaction.
 func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
@@ -254,14 +256,15 @@ func (l *Lease) Begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
 	return tx, nil
 }
 
-// Transact runs fn in a transaction, which commits when fn returns nil, and under the lease unless
-// it is nil. The caller may retry, so fn must affect nothing but the database.
+// Transact runs fn in a transaction, which it commits if fn returns nil and otherwise rolls back.
+// The transaction runs under the lease unless that is nil. Because the caller may retry, fn should
+// affect nothing but the database.
 func Transact(ctx context.Context, pool *pgxpool.Pool, lease *Lease, fn func(pgx.Tx) error) error {
 	tx, err := lease.Begin(ctx, pool)
 	if err != nil {
 		return err
 	}
-	defer Rollback(ctx, tx) // also if fn panics; no effect after the commit
+	defer Rollback(ctx, tx) // even if fn panics; no effect after the commit
 	if err := fn(tx); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// mustHold checks the lease's row: name, holder, epoch, and whether it is unexpired.
+// mustHold checks the only lease: its name, its holder, its epoch, and whether it still lasts.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
 	got := dbtest.Value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
@@ -26,7 +26,7 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 }
 
 const (
-	// sharesLease takes the lock of a writer under the lease, takesLease the next holder's.
+	// sharesLease locks like a transaction under the lease, and takesLease like a takeover.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
 	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
 )
@@ -87,7 +87,8 @@ func TestLease(t *testing.T) {
 	dbtest.Acquire(t, postgres.NewLease(pool, "another", "c", time.Hour), true)
 }
 
-// TestLeaseReportsCrash: the new holder learns whether the previous one released the lease.
+// TestLeaseReportsCrash: PredecessorCrashed tells the new holder whether the previous one released
+// the lease.
 func TestLeaseReportsCrash(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -109,8 +110,8 @@ func TestLeaseReportsCrash(t *testing.T) {
 	crashed(a, false)
 }
 
-// TestLeaseTakenWithoutAnswer: when the answer is lost or late, the holder's next request gets the
-// lease at once, under a new epoch, so that writes under the previous one fail.
+// TestLeaseTakenWithoutAnswer: if the answer to Acquire was lost, the holder's next call gets the
+// lease at once, under a new epoch. Other holders do not get it.
 func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -124,8 +125,8 @@ func TestLeaseTakenWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestLeaseIsRenewedAfterItExpired: unless another instance has taken it, an expired lease
-// continues under the same epoch.
+// TestLeaseIsRenewedAfterItExpired: an expired lease that no other holder has taken can be renewed
+// under the same epoch.
 func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -138,8 +139,9 @@ func TestLeaseIsRenewedAfterItExpired(t *testing.T) {
 	mustHold(t, pool, "leader a 1 true")
 }
 
-// TestLeaseExpiresTooFarAhead: an expiry set before the clock went back is cut to the lease's
-// duration. A plausible one stays, and a renewal corrects it too.
+// TestLeaseExpiresTooFarAhead: if the expiry is further ahead than the lease's duration, because
+// the clock was set back, another holder's Acquire or a renewal corrects it. Acquire does not
+// change a plausible expiry.
 func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -150,7 +152,7 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	dbtest.Exec(t, pool, ahead)
 	dbtest.Acquire(t, b, false)
 	dbtest.Await(t, pool, `SELECT expires_at <= clock_timestamp() FROM leases`)
-	if left := a.Remaining(); left > 0 { // its holder notices as early as the others
+	if left := a.Remaining(); left > 0 { // the holder measures with its own clock
 		t.Errorf("%v are left", left)
 	}
 	dbtest.Acquire(t, b, true)
@@ -167,8 +169,8 @@ func TestLeaseExpiresTooFarAhead(t *testing.T) {
 	}
 }
 
-// TestLeaseAtOnce: of several instances that request the lease at once, one gets it, whether it was
-// never held or has expired.
+// TestLeaseAtOnce: if several instances request the lease at the same time, exactly one gets it,
+// whether the lease is new or has expired.
 func TestLeaseAtOnce(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -205,8 +207,8 @@ func TestLeaseAtOnce(t *testing.T) {
 	})
 }
 
-// TestLeaseAndWriters: writers under the lease block neither its renewal nor requests for it, but a
-// takeover waits for them.
+// TestLeaseAndWriters: a transaction under the lease blocks neither its renewal nor its release,
+// nor requests for it while it is held. A takeover waits for the transaction.
 func TestLeaseAndWriters(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -244,8 +246,8 @@ func TestLeaseAndWriters(t *testing.T) {
 	})
 }
 
-// TestLeaseStartsWithTheRequest: the lease's time counts from the request, however long the
-// database takes to answer.
+// TestLeaseStartsWithTheRequest: for its holder, the lease's duration counts from the request,
+// however long the database takes to answer.
 func TestLeaseStartsWithTheRequest(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -5,57 +5,55 @@ import (
 	"time"
 )
 
-// Interval returns d as a literal of SQL, in whole seconds.
+// Interval returns d as an SQL literal, rounded down to whole seconds.
 func Interval(d time.Duration) string { return fmt.Sprintf(`interval '%d seconds'`, int(d.Seconds())) }
 
-// ActiveSince is the cutoff of a ranking at a time: players whose last match is older are hidden.
-// hideDays is the ladder's rule in days; 0 hides no player.
+// ActiveSince returns the SQL expression of a ranking's cutoff: players whose last match is older
+// are hidden. Both arguments are SQL expressions: at is the time of the ranking, and hideDays is
+// the ladder's setting in days, where 0 hides no player.
 func ActiveSince(at, hideDays string) string {
 	return `coalesce(` + at + `::timestamptz - make_interval(hours => 24 * nullif(` + hideDays + `, 0)), '-infinity')`
 }
 
-// FirstSeason inserts the first season of each new ladder in the preceding CTE l.
+// FirstSeason inserts the first season of each ladder in the CTE l, which must come before it.
 const FirstSeason = `
 		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`
 
-// The following subqueries find what an update refers to. ThisChat and ThisGroup use the parameter
-// $1, ThisPlayer uses $2.
-
-// ThisChat is the id of the chat with Telegram's id $1, which may also be an earlier id of the
-// chat; null if there is none.
+// ThisChat selects the id of the chat whose current or earlier Telegram id is $1; null if there is
+// none.
 const ThisChat = `coalesce((SELECT id FROM chats WHERE telegram_chat_id = $1),
 		         (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`
 
-// ThisGroup is the group of ThisChat.
+// ThisGroup selects the id of the group of ThisChat; null if there is none.
 const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 
-// LadderOf is a column of one of the group's ladders: the ladder whose id is the parameter's value,
-// or the default ladder if the value is 0.
+// LadderOf returns the subquery for a column of one of a group's ladders: the ladder whose id is
+// the parameter's value, or the default ladder if the value is 0.
 func LadderOf(column, group, parameter string) string {
 	return `(
 		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
-// Parked is the condition that nothing is sent to a chat c, except answers to buttons: the bot has
-// left it, or was refused there lately. A refusal in the future is ignored, because the clock was
-// set back.
+// Parked is the condition that only callback answers are sent to a chat c: the bot is no longer in
+// it, or was refused there recently. A time of the refusal in the future is ignored, because the
+// clock was set back.
 const Parked = `(NOT c.is_active OR coalesce(c.parked_until > now() AND c.parked_at <= clock_timestamp(), false))`
 
-// Unparked assigns the columns of a chat that the bot may write to, as far as is known.
+// Unparked is the part of a SET clause that ends the parking of a chat.
 const Unparked = `parked_at = NULL, parked_until = NULL, parkings = 0`
 
-// FirstParking is the minimum time for which a chat is parked: not even a command lets the bot
-// try again earlier.
+// FirstParking is how long the first refusal parks a chat. Even if a member sends a command, the
+// bot does not write to the chat earlier.
 const FirstParking = `interval '10 minutes'`
 
-// BoardObject identifies the message of a board b in its chat, as ranking.Board.Object does.
+// BoardObject is the key of a board b's message in its chat. It must match ranking.Board.Object.
 const BoardObject = `'board:' || b.ladder_id || coalesce(':' || b.thread_id, '')`
 
-// ThisPlayer is the account of the person with the user id $2; null if there is none.
+// ThisPlayer selects the id of the player whose Telegram user id is $2; null if there is none.
 const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
-// Score is the score of a match m as the columns of ladder.Score. If it has no points, the winner
-// has 0, and all others have ladder.NoPoints.
+// Score selects the score of a match m as the columns of a ladder.Score. In a match without points,
+// the winning side has 0, and every other side has ladder.NoPoints.
 const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a, coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 
 // Winner is the side that won a match m, 0 for a draw.
@@ -64,8 +62,8 @@ const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m
 // oldWinner is the side that won a match before a fix f.
 const oldWinner = `coalesce(f.old_winner, CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
 
-// SidesSwapped is whether side B comes first on the card of a match m: it won, or it was the last
-// to win before a fix made the match a draw.
+// SidesSwapped is the condition that side B comes first on the card of a match m: side B won, or
+// the match is a draw and side B won before the latest fix of a decided result.
 const SidesSwapped = `2 = CASE WHEN ` + Winner + ` <> 0 THEN ` + Winner + ` ELSE coalesce(
 		           (SELECT ` + oldWinner + ` FROM match_fixes f
 		            WHERE f.match_id = m.id AND ` + oldWinner + ` <> 0 ORDER BY f.id DESC LIMIT 1), 0) END`

@@ -24,18 +24,20 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// migrationLockTimeout is how long golang-migrate waits for another instance before it migrates.
-// Before that it creates its own table, and waits as long as the context allows.
+// migrationLockTimeout is how long golang-migrate waits for another instance's migration. It does
+// not limit the wait for the same lock when golang-migrate creates its own table.
 const migrationLockTimeout = 5 * time.Minute
 
-// waitsInSilence is how long an instance waits for another one's migration before it logs that.
+// waitsInSilence is how long an instance waits for another instance's migration before it logs
+// that.
 const waitsInSilence = 3 * time.Second
 
 // Migrate brings the database to the newest version of the files. If several instances call it at
-// once, one works; the others wait, and log that after a while. A step that a killed process left
-// unfinished runs again. Migrate ends with the context, even while it waits; a running step is then
-// applied as a whole or not at all. If the database is up to date, Migrate only reads its version,
-// through a connection of the pool.
+// the same time, one of them migrates and the others wait. A step that a killed process left
+// unfinished runs again. Migrate returns when the context ends, even while it waits; a running step
+// is then applied as a whole or not at all. If the database is up to date, Migrate only reads its
+// version, through a connection of the pool. It fails with ErrTooOld or ErrTooNew if the files do
+// not contain the database's version.
 func Migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slog.Logger) error {
 	return migrateAfter(ctx, pool, files, log, time.AfterFunc)
 }
@@ -47,7 +49,7 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 	case errors.Is(err, ErrTooNew):
 		return ErrTooNew
 	case errors.Is(err, ErrNoSchema), codeOf(err) == pgerrcode.LockNotAvailable:
-		// another instance is about to commit
+		// there is nothing yet, or another instance holds the lock on the version
 	case err != nil:
 		return fmt.Errorf("migrate: %w", err)
 	case at.version == at.newest && !at.dirty:
@@ -74,12 +76,13 @@ func migrateAfter(ctx context.Context, pool *pgxpool.Pool, files fs.FS, log *slo
 }
 
 type progress struct {
-	version, newest uint // of the database, and of the files
-	dirty           bool // the step to the version is unfinished
+	version, newest uint // versions of the database and of the files
+	dirty           bool // the step to version is unfinished
 }
 
-// progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the files do
-// not contain the database's version, and with ErrNoSchema if it has no version.
+// progressOf reads the progress of a database. It fails with ErrTooOld or ErrTooNew if the
+// database's version is outside the range of the files, and with ErrNoSchema if the database has no
+// version.
 func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progress, err error) {
 	first, newest, err := versions(files)
 	if err != nil {
@@ -100,8 +103,8 @@ func progressOf(ctx context.Context, pool *pgxpool.Pool, files fs.FS) (p progres
 	return p, nil
 }
 
-// CheckSchema returns an error unless the database is at the newest version of the files. It
-// changes nothing.
+// CheckSchema returns an error unless the database is at exactly the newest version of the files.
+// It changes nothing.
 func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	switch at, err := progressOf(ctx, pool, files); {
 	case err != nil:
@@ -115,8 +118,9 @@ func CheckSchema(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	return nil
 }
 
-// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database or is doing so, and
-// another error if the version cannot be read or is unknown.
+// CheckNotNewer returns ErrTooNew if a newer release has upgraded the database or is doing so. It
+// returns another error if the database has no version, a version that is too old, or one that
+// cannot be read.
 func CheckNotNewer(ctx context.Context, pool *pgxpool.Pool, files fs.FS) error {
 	_, err := progressOf(ctx, pool, files)
 	return err
@@ -137,7 +141,7 @@ func versions(files fs.FS) (first, newest uint, err error) {
 	return first, newest, nil
 }
 
-// ErrTooOld and ErrTooNew mean that this release can never work with the database.
+// ErrTooOld and ErrTooNew mean that this release cannot work with the database as it is.
 var (
 	ErrTooOld = errors.New(
 		"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
@@ -182,14 +186,15 @@ func newMigration(
 	return m, nil
 }
 
-// closeOnDone closes the connections when the context ends. golang-migrate does not pass the
-// context on, and would wait for the lock as long as another instance holds it.
+// closeOnDone changes the configuration so that its connections close when the context ends.
+// golang-migrate does not pass a context to its statements, so it would wait for a lock as long as
+// another instance holds it.
 func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 	dial := config.DialFunc
 	config.DialFunc = func(dialCtx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(dialCtx, network, address)
 		if err == nil {
-			context.AfterFunc(ctx, func() { _ = conn.Close() }) // its user gets the error
+			context.AfterFunc(ctx, func() { _ = conn.Close() }) // the running statement fails
 		}
 		return conn, err
 	}
@@ -197,15 +202,15 @@ func closeOnDone(ctx context.Context, config *pgx.ConnConfig) *pgx.ConnConfig {
 }
 
 // atomicDriver runs each migration as one transaction that also clears the “dirty” mark, which
-// golang-migrate sets before a migration and clears after it. So if a version is dirty while this
-// process holds the lock, its transaction was rolled back, and it can simply run again.
+// golang-migrate sets before the migration. So if a version is dirty while this process holds the
+// lock, its transaction was rolled back, and the migration can simply run again.
 type atomicDriver struct {
 	database.Driver
 	files   source.Driver
-	waiting *time.Timer // stopped once the lock is held
+	waiting *time.Timer // logs that another instance migrates; stopped once the lock is held
 }
 
-// Lock waits for the lock.
+// Lock implements database.Driver.
 func (d atomicDriver) Lock() error {
 	err := d.Driver.Lock()
 	if err == nil {
@@ -214,7 +219,8 @@ func (d atomicDriver) Lock() error {
 	return err
 }
 
-// Run sends the migration in one piece, which the server runs as one transaction.
+// Run implements database.Driver. It sends the migration as one query, which the server runs as one
+// transaction.
 func (d atomicDriver) Run(migration io.Reader) error {
 	done := "\n;UPDATE " + migratepgx.DefaultMigrationsTable + " SET dirty = false;"
 	crashpoint.At(crashpoint.Migrating)
@@ -225,8 +231,8 @@ func (d atomicDriver) Run(migration io.Reader) error {
 	return nil
 }
 
-// Version returns the previous version instead of a dirty one. A dirty version that is not in the
-// files is an error, because its predecessor is unknown.
+// Version implements database.Driver. It returns the previous version instead of a dirty one. It
+// fails for a dirty version that is not in the files, because its predecessor is unknown.
 func (d atomicDriver) Version() (int, bool, error) {
 	version, dirty, err := d.Driver.Version()
 	if err != nil || !dirty || version < 0 {

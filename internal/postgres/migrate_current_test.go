@@ -21,8 +21,8 @@ import (
 	"elobot/migrations"
 )
 
-// onDial calls a function before each connection of a pool, or with the pool's configuration, and
-// passes the number of earlier connections. If the function fails, so does the connection.
+// onDial changes a pool's configuration so that called runs before each connection, with the number
+// of earlier connections. If called fails, so does the connection.
 func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	return func(c *pgxpool.Config) {
 		var count atomic.Int64
@@ -36,7 +36,7 @@ func onDial(called func(before int64) error) func(*pgxpool.Config) {
 	}
 }
 
-// once allows only the first connection.
+// once is a function for onDial that allows only the first connection.
 func once(before int64) error {
 	if before > 0 {
 		return errors.New("another connection")
@@ -56,8 +56,8 @@ func holdMigrationLock(t *testing.T, pool *pgxpool.Pool) {
 	dbtest.Must(t, driver.Lock())
 }
 
-// TestMigrateUpToDate: an up-to-date database needs only the pool's one connection, and no waiting
-// for a running migration.
+// TestMigrateUpToDate: if the database is up to date, Migrate uses only one connection of the pool,
+// and does not wait for the migration lock.
 func TestMigrateUpToDate(t *testing.T) {
 	t.Parallel()
 	d := pgtest.Borrow(t)
@@ -69,8 +69,7 @@ func TestMigrateUpToDate(t *testing.T) {
 	}
 }
 
-// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason and
-// changes nothing.
+// TestMigrateCannotReadVersion: if the version cannot be read, Migrate returns the reason.
 func TestMigrateCannotReadVersion(t *testing.T) {
 	t.Parallel()
 	errAway := errors.New("away")

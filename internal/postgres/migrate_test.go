@@ -26,7 +26,7 @@ import (
 
 var silent = slog.New(slog.DiscardHandler)
 
-// schema returns everything that the migrations create, as the catalog lists it.
+// schema returns a line for each object in the schema that the migrations create.
 func schema(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return dbtest.Values[string](t, pool, `
@@ -55,7 +55,7 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		ORDER BY 1`)
 }
 
-// state returns the version and the dirty mark of the migrations.
+// state returns the version of the database, and whether it is dirty.
 func state(t *testing.T, pool *pgxpool.Pool) string {
 	t.Helper()
 	return strings.Join(dbtest.Values[string](t, pool, `SELECT version || ' ' || dirty FROM schema_migrations`), ", ")
@@ -89,13 +89,13 @@ func TestMigrationsUpDownUp(t *testing.T) {
 	}
 }
 
-// TestKeysCompareByBytes: no unique key depends on a language's rules, which change with the
-// server's C library. Only names do, because people write them in any case.
+// TestKeysCompareByBytes: unique keys do not depend on the rules of a language, which change with
+// the server's C library. Only the indexes of names do, because they ignore case.
 func TestKeysCompareByBytes(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
 	dbtest.Migrate(t, pool, migrations.FS)
-	// The collations of all unique keys; an expression counts as a column of its index.
+	// collations returns the collation of each column of a unique index, and of each expression.
 	collations := func() []string {
 		return dbtest.Values[string](t, pool, `
 			SELECT DISTINCT coalesce(i.indrelid::regclass || '.' || a.attname, i.indexrelid::regclass::text) || ' ' || c.collname
@@ -129,8 +129,8 @@ func TestKeysCompareByBytes(t *testing.T) {
 	}
 }
 
-// TestResultsWithoutScoreDown: on the way down, a result without a score gets the score with the
-// smallest margin, which is rated the same.
+// TestResultsWithoutScoreDown: the down migration gives a result without a score the score with the
+// smallest margin.
 func TestResultsWithoutScoreDown(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -155,8 +155,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	}
 }
 
-// TestNamelessPeople: people named after their Telegram id get the name of nameless people, and the
-// old one back on the way down.
+// TestNamelessPeople: the up migration renames people named after their own Telegram id to “…”, and
+// the down migration restores their names.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -185,8 +185,8 @@ func TestNamelessPeople(t *testing.T) {
 	}
 }
 
-// TestParkedForGood: after an upgrade, chats that were parked for good are tried again, except
-// those that the bot has left.
+// TestParkedForGood: after the migration, chats that the previous release had parked for good are
+// no longer parked, except chats that the bot has left.
 func TestParkedForGood(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -209,8 +209,8 @@ func TestParkedForGood(t *testing.T) {
 	}
 }
 
-// TestMigratedHalves: on the way down, both sides' scores lose their half points, and drawn games
-// are not kept as sets.
+// TestMigratedHalves: the down migration removes half points from the scores of matches and fixes,
+// and removes sets that contain drawn games. The next up migration changes nothing.
 func TestMigratedHalves(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -253,8 +253,9 @@ func TestMigratedHalves(t *testing.T) {
 	}
 }
 
-// TestWebSalt: boards that are on stay on, each with its own salt, and other groups have none. On
-// the way down, no board gets back a link that it may have had.
+// TestWebSalt: the up migration gives each web board that is on a salt of its own, and no salt to
+// other groups. The down migration gives each group with a salt a new generation far above all
+// earlier ones, so that no old link becomes valid again.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))
@@ -296,10 +297,10 @@ func TestMigrateAtOnce(t *testing.T) {
 	}
 }
 
-// gate is the advisory lock that the second step of withSecond waits for.
+// gate is the key of the advisory lock for which the second migration of withSecond waits.
 const gate = 4242
 
-// withSecond returns two migrations. The second runs until the gate opens.
+// withSecond returns two migrations. The second one runs until it gets the lock gate.
 func withSecond() fstest.MapFS {
 	files := fstest.MapFS{
 		"000001_first.up.sql":   &fstest.MapFile{Data: []byte("CREATE TABLE first (id int)")},
@@ -311,7 +312,7 @@ func withSecond() fstest.MapFS {
 	return files
 }
 
-// closeGate keeps the second step running until the returned function is called.
+// closeGate keeps the second migration running until open is called.
 func closeGate(t *testing.T, pool *pgxpool.Pool) (open func()) {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
@@ -367,8 +368,8 @@ func TestMigrateKilledInTheMiddle(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateClientKilled kills the client while the server is working on a step. The server
-// notices only when it is done.
+// TestMigrateClientKilled: if the client is killed during a step, the server still finishes the
+// step. The next instance waits for it.
 func TestMigrateClientKilled(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -388,14 +389,14 @@ func TestMigrateClientKilled(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateSaysThatItWaits: an instance that waits for another one's migration logs that after
-// three seconds. The migrating instance logs nothing, however long it takes.
+// TestMigrateSaysThatItWaits: an instance that has waited three seconds for another instance's
+// migration logs that. The migrating instance logs nothing, however long it takes.
 func TestMigrateSaysThatItWaits(t *testing.T) {
 	t.Parallel()
 	pool, files := dbtest.Open(t, pgtest.Empty(t)), withSecond()
 	openGate := closeGate(t, pool)
-	// begin starts an instance. pass reports whether the instance, having reached at, has its timer
-	// running, and lets it fire.
+	// begin starts an instance and waits until the condition at holds. The returned pass reports
+	// whether the instance's timer is running, and if so, lets it fire.
 	begin := func(at string) (pass func() bool, log *bytes.Buffer, done <-chan error) {
 		type running struct {
 			*time.Timer
@@ -441,8 +442,8 @@ func TestMigrateSaysThatItWaits(t *testing.T) {
 	mustBeAtTwo(t, pool)
 }
 
-// TestMigrateKilledAfterTheStep cuts an instance's connection between the commit of the step and
-// the clearing of the dirty mark: at the first message after the step's answer.
+// TestMigrateKilledAfterTheStep: a step clears the dirty mark when it commits. So the database is
+// complete even if the connection is cut at the first message after the step.
 func TestMigrateKilledAfterTheStep(t *testing.T) {
 	t.Parallel()
 	url, files := pgtest.Empty(t), withSecond()
@@ -497,8 +498,8 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 	}
 }
 
-// TestMigrateUnknownVersion: Migrate leaves a database alone whose version has no file, dirty or
-// not.
+// TestMigrateUnknownVersion: Migrate changes nothing in a database whose version has no file,
+// whether the version is dirty or not.
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))

@@ -1,13 +1,13 @@
 package postgres
 
-// NamesOfPlayers are the names of all players whose ids an outbox row i contains, as a JSON object
-// of outbox.Name; null if there are none. A player has the name used in the group of the row's
-// chat. A merged player has the name of the remaining one. Players with the same name in the group
-// have a mark: the username, or else a number.
+// NamesOfPlayers selects the names of the addressee and of all players in the payload of an outbox
+// row i, as a JSON object of outbox.Name by player id; null if there are none. A player has the
+// name used in the group of the row's chat. A merged player has the name of the remaining one. If
+// several players of the group have the same name, the mark is the username, or else a number.
 //
-// The planner expects far more ids than there are. With LIMIT 1 it nevertheless looks up each row
-// by its key, and looks up namesakes by name, season by season. Nearly all named players have a
-// standing, and then no player is read.
+// The planner expects far more ids than there are. LIMIT 1 and OFFSET 0 make it use indexes
+// nevertheless: it looks up players by their keys, and namesakes by name, season by season. The
+// table players is read only for players without a standing and for marks.
 const NamesOfPlayers = `(
 		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name, 'mark', CASE WHEN namesakes.others > 0 THEN
 		        coalesce((

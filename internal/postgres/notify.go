@@ -28,28 +28,29 @@ const (
 )
 
 const (
-	// notifyRetryDelay is the wait after a failure.
+	// notifyRetryDelay is the pause after a failure to listen or publish.
 	notifyRetryDelay = time.Second
-	// notifyTimeout limits one statement.
+	// notifyTimeout limits each LISTEN and each NOTIFY.
 	notifyTimeout = time.Second
-	// notifyCheck is the silence after which the connection is checked.
+	// notifyCheck is how long no notification may arrive before the connection is checked.
 	notifyCheck = 30 * time.Second
 )
 
-// Events are called for what any instance publishes, including this one. They must not block.
+// Events holds the functions that a Notifier calls. Wake, AdminsChanged and WebChanged are called
+// for each notification, from whichever instance it comes. None of the functions may block.
 type Events struct {
 	Wake          func(outbox.Lane)            // the lane has something new to send
 	AdminsChanged func(ranking.ExternalChatID) // the chat's admins may have changed
-	// the group's web board may have to show something else
+	// WebChanged means that the group's web board may be outdated.
 	WebChanged func(ranking.GroupID)
-	// Began is called when listening begins, and again after each interruption that may have
-	// lost notifications.
+	// Began is called when listening begins, and again after each interruption, during which
+	// notifications may have been lost.
 	Began func()
 }
 
-// Notifier shares events between all instances by LISTEN and NOTIFY. Notifications are not
-// stored: an instance that is not listening, or has lost its connection, never gets them and must
-// find out otherwise.
+// Notifier sends events to all instances with LISTEN and NOTIFY. Notifications are not stored: an
+// instance that is not listening, or has lost its connection, misses them and must find out in
+// another way, for example by polling.
 type Notifier struct {
 	pool   *pgxpool.Pool
 	events Events
@@ -57,22 +58,23 @@ type Notifier struct {
 
 	mu      sync.Mutex
 	pending map[notification]struct{}
-	signal  chan struct{} // holds a value when pending is not empty
+	signal  chan struct{} // tells Run that pending has new notifications
 
 	listenFailing, publishFailing bool
 }
 
 type notification struct{ channel, payload string }
 
-// NewNotifier returns a notifier in the pool's database. It does nothing until Run.
+// NewNotifier returns a notifier for the instances that use the pool's database. It does nothing
+// until Run is called.
 func NewNotifier(pool *pgxpool.Pool, events Events, log *slog.Logger) *Notifier {
 	return &Notifier{
 		pool: pool, events: events, log: log, pending: make(map[notification]struct{}), signal: make(chan struct{}, 1),
 	}
 }
 
-// Wake notifies all instances, including this one, that a lane has something to send. It sends the
-// notification soon after it returns, so it never blocks.
+// Wake notifies all instances, including this one, that a lane has something to send. It never
+// blocks: Run sends the notification a moment later.
 func (n *Notifier) Wake(lane outbox.Lane) { n.enqueue(notification{outboxChannel, lanePayload(lane)}) }
 
 // AdminsChanged notifies all instances, like Wake, that a chat's admins may have changed.
@@ -80,8 +82,7 @@ func (n *Notifier) AdminsChanged(chat ranking.ExternalChatID) {
 	n.enqueue(notification{adminsChannel, strconv.FormatInt(int64(chat), 10)})
 }
 
-// WebChanged notifies all instances, like Wake, that a group's web board may have to show something
-// else.
+// WebChanged notifies all instances, like Wake, that a group's web board may be outdated.
 func (n *Notifier) WebChanged(group ranking.GroupID) {
 	n.enqueue(notification{webChannel, strconv.FormatInt(int64(group), 10)})
 }
@@ -98,8 +99,8 @@ func (n *Notifier) enqueue(all ...notification) {
 	}
 }
 
-// Run publishes and listens until the context ends; then it publishes what is pending and returns
-// nil. It listens on a separate connection outside the pool.
+// Run publishes and listens until the context ends. Then it tries once to publish what is pending,
+// and returns nil. It listens on a separate connection outside the pool.
 func (n *Notifier) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() {
@@ -116,7 +117,7 @@ func (n *Notifier) Run(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
-		if err == nil { // a stop does not wait for a second attempt
+		if err == nil { // after a failure, do not try again while stopping
 			_ = n.publish(ctx) // publish what came last
 		}
 	})
@@ -124,8 +125,8 @@ func (n *Notifier) Run(ctx context.Context) error {
 	return nil
 }
 
-// retryUntilDone repeats do until it succeeds or the context ends. It logs errors, and
-// returns the last one.
+// retryUntilDone repeats do until it succeeds or the context ends. It reports errors, and returns
+// the last one.
 func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(context.Context) error) error {
 	return retry.Do(ctx, retry.NewConstant(notifyRetryDelay), func(ctx context.Context) error {
 		err := do(ctx)
@@ -137,8 +138,8 @@ func (n *Notifier) retryUntilDone(ctx context.Context, failing *bool, do func(co
 	})
 }
 
-// report records whether an activity fails. It logs once when the trouble begins, and once when
-// everything works again.
+// report records whether listening or publishing fails; failing points to the field to set. It logs
+// when the first of the two begins to fail, and when both work again.
 func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -152,8 +153,8 @@ func (n *Notifier) report(ctx context.Context, failing *bool, err error) {
 	}
 }
 
-// publish sends all pending notifications in a separate transaction, because a transaction that
-// notifies blocks all others that notify until it commits.
+// publish sends all pending notifications. They are not sent in the transactions that cause them,
+// because the commit of a transaction with NOTIFY waits for all other such commits.
 func (n *Notifier) publish(ctx context.Context) error {
 	const sql = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS n (channel, payload)`
 	n.mu.Lock()
@@ -176,7 +177,7 @@ func (n *Notifier) publish(ctx context.Context) error {
 }
 
 // listen receives notifications until the connection fails or the context ends. It returns nil when
-// the session has reached the maximum lifetime of a pooled one.
+// the session has reached the pool's MaxConnLifetime.
 func (n *Notifier) listen(ctx context.Context) error {
 	conn, err := connect(ctx, n.pool)
 	if err != nil {
@@ -203,8 +204,8 @@ func (n *Notifier) listen(ctx context.Context) error {
 	return nil
 }
 
-// next waits for the next notification. If none arrives within silence, it checks that the
-// connection still works, and returns nil.
+// next waits for the next notification. If none arrives within silence, it returns nil, and an
+// error if the connection no longer works.
 func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, silence)
 	defer cancel()
@@ -220,7 +221,7 @@ func next(ctx context.Context, conn *pgx.Conn, silence time.Duration) (*pgconn.N
 func closeConn(ctx context.Context, conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
-	_ = conn.Close(ctx) // nothing depends on it
+	_ = conn.Close(ctx) // the connection is not used again
 }
 
 func (n *Notifier) dispatch(notification *pgconn.Notification) {
@@ -236,15 +237,15 @@ func (n *Notifier) dispatch(notification *pgconn.Notification) {
 	}
 }
 
-// laneMarks follow the chat in the payload of a lane.
+// laneMarks holds the suffix for each kind of lane in a payload.
 var laneMarks = []string{outbox.CallbackAnswers: "t", outbox.Pages: "p", outbox.Boards: "b"}
 
-// lanePayload formats a lane, such as 12 or 14t.
+// lanePayload formats a lane as the chat's id and the mark of its kind, such as 12 or 14t.
 func lanePayload(l outbox.Lane) string {
 	return strconv.FormatInt(int64(l.Chat), 10) + laneMarks[l.Kind]
 }
 
-// readLane parses the output of lanePayload, and reports whether it could.
+// readLane parses the output of lanePayload, and reports whether the payload is valid.
 func readLane(payload string) (outbox.Lane, bool) {
 	digits := strings.TrimRight(payload, "tpb")
 	chat, err := strconv.ParseInt(digits, 10, 64)

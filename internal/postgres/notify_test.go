@@ -27,7 +27,7 @@ type instance struct {
 	lanes chan outbox.Lane
 	chats chan ranking.ExternalChatID
 	began chan struct{}
-	stop  func() // ends Run, which must return quickly
+	stop  func() // ends Run, and checks that it returns quickly
 }
 
 // awaitListeners waits until n notifiers listen.
@@ -58,7 +58,7 @@ var noEvents = postgres.Events{
 	Wake: func(outbox.Lane) {}, AdminsChanged: func(ranking.ExternalChatID) {}, Began: func() {},
 }
 
-// running runs a notifier until the returned function is called or the test ends.
+// running runs a notifier until stop is called or the test ends.
 func running(t *testing.T, n *postgres.Notifier) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -88,7 +88,8 @@ func twoInstances(t *testing.T) (a, b *instance) {
 	return a, b
 }
 
-// received waits until an instance has received n different lanes, and returns them in order.
+// received waits until an instance has received n different lanes, and returns them ordered by
+// chat.
 func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	t.Helper()
 	all := make(map[outbox.Lane]bool)
@@ -103,7 +104,7 @@ func (i *instance) received(t *testing.T, n int) []outbox.Lane {
 	return lanes
 }
 
-// TestNotify: both instances receive what one of them publishes, and nothing else.
+// TestNotify: both instances receive what one of them publishes. Invalid payloads cause no events.
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	a, b := twoInstances(t)
@@ -134,8 +135,8 @@ func TestNotify(t *testing.T) {
 	}
 }
 
-// TestLanePayload: each lane survives the round trip through its payload, and no other payload is
-// read as a lane.
+// TestLanePayload: a lane of each kind survives the round trip through its payload. An invalid
+// payload is not read as a lane.
 func TestLanePayload(t *testing.T) {
 	t.Parallel()
 	for payload, want := range map[string]outbox.Lane{
@@ -153,7 +154,8 @@ func TestLanePayload(t *testing.T) {
 	}
 }
 
-// TestNotifyBatches: everything that arrives during a statement is published by the next one.
+// TestNotifyBatches: all notifications that arrive while none can be sent are published together,
+// and each of them once.
 func TestNotifyBatches(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -181,7 +183,7 @@ func TestNotifyBatches(t *testing.T) {
 	}
 }
 
-// TestNotifyAtTheStop: notifications pending when the context ends are still published.
+// TestNotifyAtTheStop: notifications that are pending when the context ends are still published.
 func TestNotifyAtTheStop(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -195,7 +197,8 @@ func TestNotifyAtTheStop(t *testing.T) {
 	other.received(t, 1)
 }
 
-// TestNotifyReconnects: the notifier replaces a lost connection, and logs the loss once.
+// TestNotifyReconnects: the notifier replaces a lost connection, and logs the loss and the recovery
+// once each.
 func TestNotifyReconnects(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -226,8 +229,8 @@ func TestNotifyReconnects(t *testing.T) {
 	}
 }
 
-// TestListeningSessionEnds: the listening session lives no longer than the pool's sessions, and its
-// replacement is not logged.
+// TestListeningSessionEnds: the listening session ends at the pool's MaxConnLifetime, and is
+// replaced without a log record.
 func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -250,8 +253,9 @@ func (l levels) Handle(_ context.Context, r slog.Record) error { l <- r.Level; r
 func (l levels) WithAttrs([]slog.Attr) slog.Handler            { return l }
 func (l levels) WithGroup(string) slog.Handler                 { return l }
 
-// TestNotifyWithoutDatabase: notifications that failed are published when the database is back,
-// with one log record in between. Run ends quickly at any time.
+// TestNotifyWithoutDatabase: notifications that could not be published are published when the
+// database is back. The log reports the loss and the recovery once each. Run ends quickly even
+// without the database.
 func TestNotifyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
@@ -288,7 +292,8 @@ func TestNotifyWithoutDatabase(t *testing.T) {
 	i.stop()
 }
 
-// TestNotificationAfterSilence: after a silence, the same connection keeps listening.
+// TestNotificationAfterSilence: if no notification arrives, next checks the connection, which keeps
+// listening. If the server is gone, it returns an error.
 func TestNotificationAfterSilence(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))

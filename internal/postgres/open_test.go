@@ -26,7 +26,6 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if got := dbtest.Value[string](t, pool, "SHOW application_name"); got != "elobot" {
 		t.Errorf("application_name is %q", got)
 	}
-	// Several lock waits fit into one attempt.
 	if got := dbtest.Value[string](t, pool, "SHOW lock_timeout"); got != "1500ms" {
 		t.Errorf("lock_timeout is %q", got)
 	}
@@ -54,8 +53,8 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestEverySession: every session runs at READ COMMITTED and receives warnings, whatever the URL,
-// the role or the database configures, in a pool, outside the pools and in migrations.
+// TestEverySession: every session runs at READ COMMITTED and receives warnings, whatever URL, role
+// and database configure. That holds in the pools, outside the pools and in migrations.
 func TestEverySession(t *testing.T) {
 	t.Parallel()
 	address := pgtest.Empty(t)
@@ -85,7 +84,7 @@ func TestEverySession(t *testing.T) {
 	}
 }
 
-// TestOpenRetries starts the server, from the client's point of view, after the first attempt.
+// TestOpenRetries: Open retries if the server is available only after the first attempt.
 func TestOpenRetries(t *testing.T) {
 	t.Parallel()
 	p := dbtest.NewProxy(t, pgtest.Empty(t))

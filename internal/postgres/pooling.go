@@ -10,15 +10,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrTransactionPooling means that a pooler between bot and database gives each transaction any
-// free server session.
+// ErrTransactionPooling means that a pooler between bot and database may run each transaction of a
+// connection in another server session.
 var ErrTransactionPooling = errors.New("the server session behind DATABASE_URL changes between transactions: " +
 	"elobot needs a direct connection to PostgreSQL or a pooler in session mode (PgBouncer: pool_mode = session)")
 
-// poolingOrder is the order in which two connections are asked for their server session. The first
-// two questions detect a pooler that hands out the last used session. The next two detect one that
-// hands out all sessions in turn, however many it has. A busy pooler may hand out the same sessions
-// again by chance, hence the last two.
+// poolingOrder is the order in which checkPooling asks two connections for their server session.
+// The first two questions detect a pooler that hands out the last used session. The next two detect
+// a pooler that hands out all its sessions in turn. The last two are for a busy pooler, which may
+// hand out the same sessions again by chance.
 var poolingOrder = [...]int{0, 1, 1, 0, 0, 1}
 
 // checkPooling returns ErrTransactionPooling unless each of two connections has a server session of
@@ -49,9 +49,9 @@ func checkPooling(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// serverSession identifies the server session that runs statements of the connection. The start
-// time tells servers apart whose processes have the same number. It uses no prepared statement,
-// because the session may not have it.
+// serverSession identifies the server session that runs a statement of the connection. The start
+// time of the server distinguishes servers whose processes have the same PID. The query is not
+// prepared, because another session would not have the prepared statement.
 func serverSession(ctx context.Context, conn *pgx.Conn) (name string, err error) {
 	const sql = `SELECT concat_ws(' ', pg_backend_pid(), pg_postmaster_start_time())`
 	return name, conn.QueryRow(ctx, sql, pgx.QueryExecModeSimpleProtocol).Scan(&name)

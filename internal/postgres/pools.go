@@ -16,36 +16,36 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// defaultMaxConns limits the pool unless the URL sets pool_max_conns.
+// defaultMaxConns limits the pool for commands, unless the URL sets pool_max_conns.
 const defaultMaxConns = 16
 
 // rowLockTimeout is how long a statement waits for a lock, in PostgreSQL's syntax. After that it
-// fails with ranking.ErrLocked, and a caller with more time tries again. So waiting for a lock
-// never keeps a connection from others for long.
+// fails with ranking.ErrLocked, and a caller with more time tries again. In between, others can use
+// the connection.
 const rowLockTimeout = "'1500ms'"
 
-// Planning makes the sessions for commands and for background work plan each statement once,
-// independently of its arguments. Most statements take a tenth of a millisecond; planning them each
-// time would take ten times as long. All of them must use indexes, which the planner would not
-// choose for small tables, as all tables are at first. Compiling such plans never pays off. Tests
-// of the stores plan in the same way.
+// Planning makes a session plan each statement once, independently of its arguments. It is for the
+// sessions of commands and background work, and for tests of the stores. Most statements run in a
+// tenth of a millisecond, and planning them each time would take ten times as long. All statements
+// must use indexes, which the planner would not choose while the tables are small. Compiling such
+// short statements never pays off.
 const Planning = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET jit = off"
 
-// onlyReading is the setting of sessions for questions. Such a session must never write: that fails
-// like a write to a standby, and then no session that began earlier is used again.
+// onlyReading is for sessions that answer questions. Such a session must never write: a write would
+// fail like a write to a standby, and then no session that began earlier would be used again.
 const onlyReading = "SET default_transaction_read_only = on; SET jit = off"
 
 // PingTimeout limits a ping. A working database answers sooner.
 const PingTimeout = time.Second
 
 const (
-	openTimeout  = 5 * time.Second        // one attempt to use the database at the start
-	closeTimeout = 500 * time.Millisecond // closing pools, or a connection outside them
+	openTimeout  = 5 * time.Second        // limits one attempt to use the database at the start
+	closeTimeout = 500 * time.Millisecond // limits closing pools, or a connection outside them
 )
 
 // Open returns a pool of connections to the database of the URL, once the database answers. It
-// retries for the given time, so that bot and database can be started together. It fails with
-// ErrTransactionPooling behind a pooler that elobot cannot work with.
+// retries until the timeout, so that bot and database can be started together. Behind a pooler in
+// transaction mode it fails with ErrTransactionPooling.
 func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (*pgxpool.Pool, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
@@ -62,32 +62,32 @@ func Open(ctx context.Context, url string, timeout time.Duration, log *slog.Logg
 	return pool, nil
 }
 
-// Pools are the connections of a running bot to its database. When a session of one pool shows that
-// the server has changed, no session of any pool that began before is used again.
+// Pools holds the connections of a running bot to its database. When a session of one pool shows
+// that the server has changed, for example into a standby, no session that began before is used
+// again in any of the pools.
 type Pools struct {
 	Commands *pgxpool.Pool
-	// Auxiliary is for work that must continue while commands wait for locks on all connections of
-	// their pool: the lease, the dispatcher's next step and queries of the queue, and notifications
-	// to other instances.
+	// Auxiliary is for work that must continue while all connections of Commands wait for locks:
+	// the lease, the dispatcher's store, and notifications to other instances.
 	Auxiliary *pgxpool.Pool
-	// Questions is for reads of any kind and length. Its sessions cannot write, may plan a
-	// statement for its arguments, and are never on a standby.
+	// Questions is for reads of any kind and length. Its sessions cannot write, are never on a
+	// standby, and may plan a statement for its arguments.
 	Questions *pgxpool.Pool
 
 	sessions *sessionWatch
 }
 
-// Distrust keeps all current sessions from being used again. Their host may be silent, and finding
-// that out session by session would take too long.
+// Distrust keeps all current sessions from being used again. Call it if their host may be silent:
+// finding that out session by session would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
-// The sizes of the other pools. Config.MaxConns is the size of the pool for commands.
+// The sizes of the other pools than Commands, whose size is configured in the URL.
 const (
 	auxiliaryConns = 4
 	questionConns  = 4
 )
 
-// OpenPools opens all pools. Otherwise it is like Open. It also warns if others can read the
+// OpenPools is like Open, but opens all pools. It also logs a warning if others can read the
 // traffic of a connection.
 func OpenPools(ctx context.Context, url string, timeout time.Duration, log *slog.Logger) (Pools, error) {
 	o, err := newOpener(url, log)
@@ -107,13 +107,13 @@ func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog
 		return Pools{}, err
 	}
 	err = awaitDatabase(ctx, p.Commands, timeout, log)
-	o.config.MinConns, o.config.MinIdleConns = 0, 0 // only commands arrive all the time
+	o.config.MinConns, o.config.MinIdleConns = 0, 0 // the URL's minimum is only for Commands
 	if err == nil {
 		p.Auxiliary, err = o.open(ctx, auxiliaryConns, Planning)
 	}
 	if err == nil {
-		// Commands notice a server that has become a standby when they write. A session that only
-		// reads would stay there.
+		// Commands notice when they write that a server has become a standby. A session that only
+		// reads would not notice.
 		o.config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 		p.Questions, err = o.open(ctx, questionConns, onlyReading)
 	}
@@ -124,7 +124,7 @@ func (o *opener) openPools(ctx context.Context, timeout time.Duration, log *slog
 	return p, nil
 }
 
-// opener opens pools that share what their sessions learn about the server.
+// opener opens pools that share a sessionWatch.
 type opener struct {
 	config      *pgxpool.Config
 	sessions    *sessionWatch
@@ -145,7 +145,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	if config.ConnConfig.RuntimeParams["application_name"] == "" {
 		config.ConnConfig.RuntimeParams["application_name"] = "elobot"
 	}
-	// a dead session must not use up all the time of a command
+	// finding out that a session is dead must not use up all the time of a command
 	config.PingTimeout = PingTimeout
 	config.ConnConfig.Tracer = &discreet{}
 	o := &opener{config: config, sessions: &sessionWatch{log: log}, warnExposed: func() {}}
@@ -153,7 +153,7 @@ func newOpener(url string, log *slog.Logger) (*opener, error) {
 	return o, nil
 }
 
-// open returns a pool whose sessions begin with the settings.
+// open returns a pool whose sessions begin by executing settings.
 func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pgxpool.Pool, error) {
 	config := o.config.Copy()
 	config.MaxConns = maxConns
@@ -165,7 +165,7 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 		if encryptionOf(conn).Exposed {
 			o.warnExposed()
 		}
-		// the pool sets no limit
+		// ConnectTimeout itself covers only the connection, not this function
 		ctx, cancel := context.WithTimeout(ctx, config.ConnConfig.ConnectTimeout)
 		defer cancel()
 		_, err := conn.Exec(ctx, "SET lock_timeout = "+rowLockTimeout+"; "+settings)
@@ -188,8 +188,8 @@ func (o *opener) open(ctx context.Context, maxConns int32, settings string) (*pg
 	return pool, nil
 }
 
-// connectConfig returns the configuration for a connection outside the pool that is made like the
-// pool's connections.
+// connectConfig returns the configuration for a connection outside the pool, to the host that the
+// pool would choose.
 func connectConfig(ctx context.Context, pool *pgxpool.Pool) (*pgx.ConnConfig, error) {
 	config := pool.Config()
 	if config.BeforeConnect == nil {
@@ -206,12 +206,12 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 	return pgx.ConnectConfig(ctx, config)
 }
 
-// Close closes all pools; see the function Close.
+// Close closes all pools, and waits for at most closeTimeout.
 func (p Pools) Close() {
 	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
 }
 
-// Close closes pools, but waits for at most closeTimeout: pgx takes a long time to close
+// Close closes pools, but waits for at most closeTimeout. pgx takes a long time to close
 // connections whose statement was canceled, and the process is about to end anyway.
 func Close(pools ...*pgxpool.Pool) {
 	closing, closed := context.WithTimeout(context.Background(), closeTimeout)

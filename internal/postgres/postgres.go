@@ -7,17 +7,18 @@
 //   - pgoutbox: outbox.Store
 //   - pgintake: intake.DeadLetters and intake.Attempts
 //
-// Together with this package they hold every SQL statement of the bot, each next to the method that
-// runs it. They make no decisions: they read and write. A function named queueX or QueueX adds
-// statements to a batch; its comment says what they do when the batch runs.
+// Apart from the migrations, the stores and this package hold every SQL statement of the bot, each
+// next to the method that runs it. The stores make no decisions: they only read and write. A
+// function queueX or QueueX that takes a batch adds statements to it; its comment describes what
+// they do when the batch runs.
 //
 // What must hold, whatever fails:
 //
-//   - A transaction under a lease begins with the check of the epoch, under an advisory lock that
-//     the next holder of the lease waits for. So no write of an old epoch commits after a takeover.
-//   - In a pool's session, a statement waits for a lock for 1.5 s at most. Then it fails with
+//   - A transaction under a lease first takes an advisory lock and checks the epoch. The next holder
+//     of the lease waits for that lock, so no write of an old epoch commits after a takeover.
+//   - In a session of a pool, a statement waits at most 1.5 s for a lock. Then it fails with
 //     ranking.ErrLocked, and the caller may try again.
-//   - Sessions run at READ COMMITTED, and never change behind a connection: behind a pooler in
+//   - Sessions run at READ COMMITTED. A connection keeps its server session: behind a pooler in
 //     transaction mode the bot does not start.
 //   - After an error that shows that the server is shutting down or read-only, or that statements
 //     reach another session, no session that began before is used again.
@@ -32,11 +33,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// rollbackTimeout is short: a server that does not answer rolls back when the connection closes.
+// rollbackTimeout limits a rollback. It is short, because a server that does not answer rolls back
+// when the connection closes.
 const rollbackTimeout = time.Second
 
-// Rollback ends a transaction even if its context has ended. If that fails too, the pool closes the
-// connection and the server rolls back by itself, so there is nothing to report.
+// Rollback rolls back a transaction, even if ctx has ended. If that fails, the pool closes the
+// connection and the server rolls back anyway, so there is no error to return.
 func Rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
@@ -64,7 +66,8 @@ type Querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }
 
-// RowTo reads a row by its column names, and converts it to a value.
+// RowTo returns a function that reads a row into an R by its column names, and converts that to a
+// T.
 func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	return func(row pgx.CollectableRow) (T, error) {
 		r, err := pgx.RowToStructByName[R](row)
@@ -72,7 +75,7 @@ func RowTo[R, T any](value func(R) T) pgx.RowToFunc[T] {
 	}
 }
 
-// Column returns one value of each element, as an array for unnest.
+// Column returns the value of each element, in order, as an array for unnest.
 func Column[E, T any](elements []E, value func(E) T) []T {
 	values := make([]T, len(elements))
 	for i, e := range elements {

@@ -17,38 +17,37 @@ import (
 
 const (
 	purgeInterval = time.Hour
-	// purgeBatch limits the rows that one transaction removes.
+	// purgeBatch limits the rows that one transaction removes or expires.
 	purgeBatch = 10_000
 )
 
-// EditLifetime is how long after the last change of a card its message is still edited. The rows of
-// sent notices are kept for the same time.
+// EditLifetime is how long an edit of a message may wait. Finished notices and closed prompts are
+// kept for the same time, with a few exceptions; see purges.
 const EditLifetime = 7 * 24 * time.Hour
 
-// commandLifetime is how long a handled update is remembered: for longer than Telegram redelivers
-// it, which is a day.
+// commandLifetime is how long a handled update is remembered. It is longer than the day for which
+// Telegram may deliver the update again.
 const commandLifetime = 72 * time.Hour
 
 var matchKind = notice.KindOf(ranking.MatchRecorded{}).Name
 
-// purges are the statements that remove old data, at most $1 rows each. Their ages are literals, so
-// that the planner can tell how few rows are that old.
+// purges holds the statements that remove or expire old rows, at most $1 rows each. Ages are
+// literals in them, so that the planner can tell how few rows are that old.
 var purges = []string{
-	// a match keeps its own key for good
+	// The key of a match is also stored in the match, which is never purged.
 	deleteFrom("handled_commands", "key", `handled_at < now() - `+Interval(commandLifetime)),
 	deleteFrom("dead_letters", "id", `last_seen_at < now() - interval '30 days'`),
 	deleteFrom("update_attempts", "update_id", `last_begun_at < now() - `+Interval(commandLifetime)),
-	// a dead notice is kept as long as its letter
+	// A dead notice is kept as long as its dead letter.
 	deleteFrom("outbox", "id", `finished_at < now() - `+Interval(EditLifetime)+`
 	     AND (state <> 'dead' OR (SELECT d.id FROM dead_letters d WHERE d.outbox_id = outbox.id) IS NULL)`),
 	deleteFrom("prompts", "id", `closed_at < now() - `+Interval(EditLifetime)),
-	// Callback answers are shown only for a moment. However many there are, few are kept.
+	// There are many callback answers, and they are shown only for a moment, so keep them briefly.
 	deleteFrom("outbox", "id", `action = 'callback_answer' AND state <> 'dead'
 	     AND finished_at < now() - interval '1 hour'`),
 	// Notices that are set aside for a newer release are in no lane, so expire them here.
 	expire(`outbox o WHERE o.deferred_at <= 'infinity'`),
-	// The lanes of a parked chat may advance only once a day, or never again, so expire its notices
-	// here too.
+	// The lanes of a parked chat may never be taken again, so expire its notices here too.
 	expire(`chats c JOIN outbox o ON o.chat_id = c.id WHERE c.parked_at IS NOT NULL AND o.state = 'planned'`),
 }
 
@@ -57,8 +56,8 @@ func deleteFrom(table, key, condition string) string {
 }
 
 // expire returns the statement that expires rows o of the outbox at their deadline, and after
-// EditLifetime at the latest. It ignores the deadline of results, because the chat is to be
-// notified of how many were too late.
+// EditLifetime at the latest. It ignores the deadline of match results, because Summarize reports
+// late results to the chat.
 func expire(rows string) string {
 	return `
 		UPDATE outbox
@@ -94,8 +93,8 @@ func KeepPurging(ctx context.Context, pool *pgxpool.Pool, lease *Lease, log *slo
 }
 
 // Purge removes old rows, and expires notices that are set aside or wait in parked chats. It
-// returns the number of rows that it removed or expired. Without the lease it fails with
-// outbox.ErrLeaseLost. A nil lease means that none is needed.
+// returns the number of rows that it removed or expired, even after an error. It fails with
+// outbox.ErrLeaseLost if the lease is lost. A nil lease means that none is needed.
 func Purge(ctx context.Context, pool *pgxpool.Pool, lease *Lease) (removed int64, err error) {
 	for _, sql := range purges {
 		for n := int64(purgeBatch); n >= purgeBatch; removed += n {

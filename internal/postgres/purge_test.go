@@ -41,8 +41,8 @@ func TestPurgeByAge(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeCallbackAnswers: callback answers are purged after an hour, unless they are dead. Other
-// sent notices are kept for longer.
+// TestPurgeCallbackAnswers: finished callback answers are purged after an hour, unless they are
+// dead. Other sent notices are kept for longer.
 func TestPurgeCallbackAnswers(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -67,7 +67,8 @@ func TestPurgeCallbackAnswers(t *testing.T) {
 	}
 }
 
-// TestPurgeInBatches: no transaction removes more than 10,000 keys.
+// TestPurgeInBatches: a transaction removes at most 10,000 keys. After a full batch, another one
+// follows.
 func TestPurgeInBatches(t *testing.T) {
 	t.Parallel()
 	rec := &dbtest.Recorder{}
@@ -96,8 +97,8 @@ func TestPurgeInBatches(t *testing.T) {
 	}
 }
 
-// TestPurgeOfTheOutbox: finished notices are purged after a week, dead ones together with their
-// dead letters.
+// TestPurgeOfTheOutbox: finished notices are purged after a week, but dead notices only when they
+// have no dead letter.
 func TestPurgeOfTheOutbox(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -124,7 +125,8 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestPurgeOfParkedChats: notices expire even if their lane never advances.
+// TestPurgeOfParkedChats: in parked chats, planned notices past their deadline expire. Notices in
+// other chats are left to the dispatcher.
 func TestPurgeOfParkedChats(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -142,8 +144,8 @@ func TestPurgeOfParkedChats(t *testing.T) {
 	dbtest.Purge(t, pool, 0)
 }
 
-// TestRedeliveryAfterPurge: a match keeps its key, so even a very late redelivery neither records
-// the match again nor gets an answer.
+// TestRedeliveryAfterPurge: a match keeps its key. So a redelivery after the purge of the handled
+// command changes nothing.
 func TestRedeliveryAfterPurge(t *testing.T) {
 	t.Parallel()
 	w := dbtest.NewWorld(t)
@@ -158,7 +160,8 @@ func TestRedeliveryAfterPurge(t *testing.T) {
 	}
 }
 
-// TestPurgerRuns: the purger starts with a purge, survives a failure, and ends with its context.
+// TestPurgerRuns: KeepPurging purges at once, continues after a failure, and returns nil when its
+// context ends.
 func TestPurgerRuns(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -197,8 +200,8 @@ func TestPurgerRuns(t *testing.T) {
 	}
 }
 
-// TestPurgerStopsInTheMiddle: the purger stops without waiting for a hanging statement, and logs
-// nothing.
+// TestPurgerStopsInTheMiddle: KeepPurging stops without waiting for a statement that is blocked by
+// a lock, and logs nothing.
 func TestPurgerStopsInTheMiddle(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -12,27 +12,27 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A session ends at a random age between the two, so that sessions do not keep old settings for
-// long and do not all end together.
+// A pooled session ends at a random age between these two, unless the URL sets another lifetime. So
+// sessions do not keep old settings for long, and do not all end at the same time.
 const (
 	minSessionLifetime = 25 * time.Minute
 	maxSessionLifetime = 30 * time.Minute
 )
 
 // everySession sets what elobot relies on in each session, whatever the settings of server,
-// database, role and URL. At READ COMMITTED, a statement that follows a lock sees what the lock's
-// last holder has committed, such as another epoch of a lease. Without warnings, a commit whose
-// wait for the standby was canceled looks like any other.
+// database, role and URL are. READ COMMITTED is needed because a statement after a lock must see
+// what the previous holder of the lock has committed, such as another epoch of a lease. Warnings
+// are needed because only a warning shows that the wait of a commit for the standby was canceled.
 const everySession = "SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"
 
 // standbyWait is the routine of the server in which a commit waits for the synchronous standby. If
 // the wait is canceled, the commit takes effect on this server and succeeds with a warning from
-// there. Unlike the text of the warning, the name of the routine is the same in all languages;
-// unlike its code, no other warning has it.
+// that routine. The routine identifies the warning: its text depends on the language, and its code
+// is shared by other warnings.
 const standbyWait = "SyncRepWaitForLSN"
 
-// endsSession reports whether an error with this code means that the session must not be used any
-// more: the server is shutting down, starting up or read-only, the connection is broken, or
+// endsSession reports whether an error with this code means that the session must no longer be
+// used: the server is shutting down, starting up or read-only, the connection is broken, or
 // statements reach another session than before.
 func endsSession(code string) bool {
 	switch code {
@@ -44,20 +44,20 @@ func endsSession(code string) bool {
 	return pgerrcode.IsConnectionException(code)
 }
 
-// sessionWatch closes each session that gets an error for which endsSession returns true. It
-// distrusts all sessions that began before: they may be just as bad, and some errors show only when
-// a session writes, while reads and pings still succeed.
+// sessionWatch closes each session that gets an error for which endsSession returns true. It also
+// distrusts all sessions that began before, because they may have the same fault without showing
+// it: some errors occur only when a session writes, while reads and pings still succeed.
 type sessionWatch struct {
 	log   *slog.Logger
 	hosts hosts
-	fault atomic.Pointer[time.Time] // sessions that began before are unused from now on; nil: none
+	fault atomic.Pointer[time.Time] // sessions that began before it must not be used; nil: none
 }
 
 const begunKey = "begun"
 
-// watch makes connections with this configuration begin with everySession, and report their errors
-// to s. Migrations and LISTEN use it too, outside the pools. It sends a statement, because a pooler
-// would refuse a startup parameter.
+// watch makes connections with this configuration execute everySession first, and report their
+// errors to s. That also holds for connections outside the pools. The settings are not startup
+// parameters, because a pooler would refuse those.
 func (s *sessionWatch) watch(config *pgconn.Config) {
 	s.hosts.addresses = make(map[string][]string)
 	s.hosts.limit(config)
@@ -73,17 +73,17 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 			return
 		}
 		s.log.Warn("a commit may not have reached the synchronous standby, its outcome is unknown", "warning", notice.Message)
-		// A waiting caller gets the error of a connection that breaks during the commit:
-		// both mean the same.
+		// With the connection closed, the caller gets the same error as for a connection that
+		// breaks during the commit: in both cases the outcome is unknown.
 		_ = conn.Close(context.Background()) // no error matters here
 	}
 	reusable := config.OnPgError
 	config.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		switch {
 		case conn.CustomData()[begunKey] == nil:
-			// The server refuses the connection, and names the user. This says nothing about other
-			// connections: one of several hosts may be down for days. A very short user name stays,
-			// because it may be part of any word.
+			// The server refuses the connection, which says nothing about other connections: one of
+			// several hosts may be down for days. The message may name the user. A very short name
+			// is not replaced, because it may be part of any word.
 			if len(config.User) >= 3 {
 				err.Message = strings.ReplaceAll(err.Message, config.User, hidden)
 			}
@@ -97,9 +97,9 @@ func (s *sessionWatch) watch(config *pgconn.Config) {
 	}
 }
 
-// distrust keeps every session that has begun by now from being used again, but not those that are
-// just being opened. If a silent host comes first and these were discarded too, a pool could stay
-// empty forever.
+// distrust keeps every session that has begun by now from being used again. It does not affect
+// sessions that are still being opened: if the first host is silent, those take so long that a pool
+// might never get a session it may use.
 func (s *sessionWatch) distrust() {
 	now := time.Now()
 	s.fault.Store(&now)

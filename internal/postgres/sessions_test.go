@@ -22,7 +22,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// openAsBot opens a database the way the bot does.
+// openAsBot opens a database as the bot does, and closes it when the test ends.
 func openAsBot(t *testing.T, url string) *pgxpool.Pool {
 	t.Helper()
 	pool, err := postgres.Open(t.Context(), url, dbtest.MaxWait, slog.New(slog.DiscardHandler))
@@ -62,8 +62,8 @@ func fail(t *testing.T, conn *pgxpool.Conn, code string) {
 	}
 }
 
-// TestSessionsEnd: after an error that shows that the server has changed, neither that
-// session nor an idle one is used again. An error of the statement itself ends no session.
+// TestSessionsEnd: after an error for which endsSession returns true, neither that session nor an
+// idle one is used again. After any other error, the session is used again.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	pool := openAsBot(t, pgtest.Borrow(t).URL)
@@ -103,7 +103,8 @@ func TestOneOfSeveralHostsIsDown(t *testing.T) {
 	}
 }
 
-// startingServer is the address of a server that stays in startup for the duration of the test.
+// startingServer returns the address of a server that refuses all sessions because it is starting
+// up.
 func startingServer(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -130,8 +131,8 @@ func startingServer(t *testing.T) (address string) {
 	return listener.Addr().String()
 }
 
-// TestSessionLifetime: sessions live for half an hour at most, and not all of them end at once. The
-// URL can override that.
+// TestSessionLifetime: sessions live for at most half an hour, and end at different ages. The URL
+// can override that.
 func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
 	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters
@@ -145,9 +146,9 @@ func TestSessionLifetime(t *testing.T) {
 	}
 }
 
-// TestTransactionPoolingIsRefused: Open refuses transaction pooling, whether the pooler has fewer
-// server sessions than clients or more. Detecting it needs no prepared statement, which another
-// session would lack.
+// TestTransactionPoolingIsRefused: Open refuses a pooler in transaction mode, whatever its number
+// of server sessions is. It does so without prepared statements, which other sessions would not
+// have.
 func TestTransactionPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, sessions := range []int{1, 2, 3, 5} {
@@ -174,7 +175,8 @@ func TestTransactionPoolingIsRefused(t *testing.T) {
 	}
 }
 
-// TestConnectionBreaksWhileOpening: wherever a connection breaks, Open continues with another one.
+// TestConnectionBreaksWhileOpening: if a connection breaks at any message, Open continues with
+// another connection.
 func TestConnectionBreaksWhileOpening(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int64{1, 2, 4, 6, 8} {
@@ -191,8 +193,8 @@ func TestConnectionBreaksWhileOpening(t *testing.T) {
 	}
 }
 
-// TestSessionsOfAllPoolsEnd: when a writing session learns that the server has changed, the
-// sessions that never write end too.
+// TestSessionsOfAllPoolsEnd: if a session of one pool finds that the server has become read-only,
+// the sessions of the other pools are not used again either.
 func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	t.Parallel()
 	pools := dbtest.OpenPools(t, pgtest.Borrow(t).URL)
@@ -211,7 +213,7 @@ func TestSessionsOfAllPoolsEnd(t *testing.T) {
 	}
 }
 
-// TestQuestionsOnlyRead: sessions for questions cannot write, and plan each statement for its
+// TestQuestionsOnlyRead: sessions for questions are read-only, and may plan a statement for its
 // arguments.
 func TestQuestionsOnlyRead(t *testing.T) {
 	t.Parallel()
@@ -229,9 +231,9 @@ func TestQuestionsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestCanceledStandbyWait: a commit whose wait for the synchronous standby was canceled has an
-// unknown outcome, however it was sent and whatever the server's language. Other warnings change
-// nothing.
+// TestCanceledStandbyWait: if the wait of a commit for the synchronous standby was canceled, the
+// commit fails as unavailable. That holds however the statement is sent, and in any language of the
+// server. Other warnings have no effect.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
 	const sql = `INSERT INTO handled_commands (key) VALUES ('1') ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`

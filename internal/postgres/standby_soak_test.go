@@ -19,17 +19,17 @@ import (
 	"elobot/migrations"
 )
 
-// confirmed is an operation whose success the bot acts on: it confirms an update to the messenger,
-// or leads.
+// confirmed is an operation whose success must be durable, because the bot then confirms an update
+// to the messenger or acts as the leader.
 type confirmed struct {
 	name   string
 	run    func(ctx context.Context, pool *pgxpool.Pool) error
-	stored string // condition that holds once it is stored
+	stored string // SQL condition that holds when its effect is stored
 }
 
-// TestStandbyCutOff cuts off the synchronous standby, ends all waits for it in each way that occurs
-// in practice, and retries the operations. After its promotion, the standby must have everything
-// that succeeded.
+// TestStandbyCutOff: if the synchronous standby is cut off and the waits for it are canceled,
+// operations succeed only if their effects are on the standby. After its promotion, the standby has
+// everything that succeeded.
 func TestStandbyCutOff(t *testing.T) {
 	t.Parallel()
 	servers := dbtest.StartPair(t)
@@ -126,7 +126,7 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	}
 }
 
-// cutShort runs something, and ends each of its waits for the standby.
+// cutShort runs an operation, cancels its waits for the standby with end, and returns its error.
 func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run func(context.Context) error) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)

@@ -7,7 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// RankedPlayers reads standings. Append the id of the season.
+// RankedPlayers selects the standings of a season, whose id must be appended. ScanRankedPlayer
+// reads its rows.
 const RankedPlayers = `
 	SELECT ` + StandingColumns + `,
 	       p.merged_into IS NOT NULL, coalesce(p.group_id <> (SELECT group_id FROM seasons WHERE id = s.season_id), false)
@@ -22,7 +23,7 @@ func ScanRankedPlayer(row pgx.CollectableRow) (ladder.RankedPlayer, error) {
 	return c, err
 }
 
-// StandingColumns are the columns of a standing s, zeros if there is none.
+// StandingColumns lists the columns of a standing s. If there is none, all are zero or null.
 const StandingColumns = `coalesce(s.id, 0), coalesce(s.player_id, 0), coalesce(s.name, ''), coalesce(s.elo, 0), coalesce(s.start_elo, 0),
 	       coalesce(s.best_elo, 0), coalesce(s.longest_streak, 0), coalesce(s.version, 0), coalesce(s.played, 0), coalesce(s.won, 0),
 	       coalesce(s.drawn, 0), coalesce(s.lost, 0), coalesce(s.streak, 0), s.left_at, s.last_played_at`

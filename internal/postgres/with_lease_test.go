@@ -27,11 +27,12 @@ import (
 
 // writing is one kind of write by the leader.
 type writing struct {
-	method string // of ranking.Store, or a description
+	method string // name of the method of ranking.Store, or a description
 	do     func(ctx context.Context, lease *postgres.Lease) error
 }
 
-// writingsIn returns every kind of write by the leader. Each changes something.
+// writingsIn returns every kind of write by the leader. Run in order, each of them changes
+// something.
 func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	t.Helper()
 	al := w.ID(t, "Al")
@@ -84,8 +85,9 @@ func writingsIn(t *testing.T, w *dbtest.World) []writing {
 	}
 }
 
-// onBothDefaults runs a test on two databases: one whose default isolation level is the bot's own,
-// and one with another default, where connections begin as the bot's do. Neither limits lock waits.
+// onBothDefaults runs a test on a database whose default isolation level is READ COMMITTED, and on
+// one with another default, where the connections set what the bot's connections set. Neither
+// database limits the wait for locks.
 func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	t.Helper()
 	t.Run("read committed", func(t *testing.T) {
@@ -109,8 +111,8 @@ func onBothDefaults(t *testing.T, test func(*testing.T, *pgtest.Database)) {
 	})
 }
 
-// TestUnderLostLease: after the lease is lost, every write fails with outbox.ErrLeaseLost, and
-// succeeds for the new holder.
+// TestUnderLostLease: under a lease that is lost or was never held, every write fails with
+// outbox.ErrLeaseLost and changes nothing. The same writes succeed for the holder.
 func TestUnderLostLease(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -118,7 +120,7 @@ func TestUnderLostLease(t *testing.T) {
 		w.Play(t, "1", dbtest.Alice, dbtest.Bob)
 		oldKeys(t, w.Pool, 1)
 		writings := writingsIn(t, w)
-		methods := map[string]bool{ // they write nothing
+		methods := map[string]bool{ // these methods write nothing
 			"Read": true, "MatchHistory": true, "SeasonAt": true, "LargestUpset": true, "DueTimers": true, "EnsureDurable": true,
 		}
 		for _, wr := range writings {
@@ -169,8 +171,8 @@ func TestUnderLostLease(t *testing.T) {
 	})
 }
 
-// TestTakeoverWaits: a write that has begun under the lease ends before the next holder takes over,
-// whether it is one batch or a transaction of many statements.
+// TestTakeoverWaits: a takeover waits for a write that has begun under the lease, whether that is
+// one batch or a transaction of several statements.
 func TestTakeoverWaits(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(ctx context.Context, s *pgranking.Store, c ranking.Changes) error{
@@ -219,7 +221,8 @@ func TestTakeoverWaits(t *testing.T) {
 	}
 }
 
-// TestApplyAndTakeover: an Apply that begins during a takeover waits for its outcome.
+// TestApplyAndTakeover: an Apply that begins during a takeover waits for the takeover. It fails
+// with outbox.ErrLeaseLost if the takeover commits, and succeeds if it is rolled back.
 func TestApplyAndTakeover(t *testing.T) {
 	t.Parallel()
 	for end, want := range map[string]error{"COMMIT": outbox.ErrLeaseLost, "ROLLBACK": nil} {
@@ -242,8 +245,8 @@ func TestApplyAndTakeover(t *testing.T) {
 	}
 }
 
-// TestHolderStalls: a process that stalls during a transaction delays a takeover only for a limited
-// time, however often others request the lease.
+// TestHolderStalls: if a process stalls during a transaction under the lease, another holder gets
+// the lease after the idle timeout. The stalled transaction writes nothing.
 func TestHolderStalls(t *testing.T) {
 	t.Parallel()
 	onBothDefaults(t, func(t *testing.T, d *pgtest.Database) {
@@ -283,8 +286,8 @@ func TestHolderStalls(t *testing.T) {
 	})
 }
 
-// TestIdleTimeoutOfALease: a transaction may be idle for 5 s under the lease, and without limit in
-// the same session afterwards.
+// TestIdleTimeoutOfALease: a transaction under the lease may be idle for 5 s. The limit does not
+// apply to the session afterwards.
 func TestIdleTimeoutOfALease(t *testing.T) {
 	t.Parallel()
 	const sql = `SELECT current_setting('idle_in_transaction_session_timeout')`
