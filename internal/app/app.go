@@ -37,12 +37,12 @@ const (
 	// databaseTimeout is how long a start waits for the database: long enough if both start
 	// together, short enough for an operator who waits for the error.
 	databaseTimeout = 20 * time.Second
-	// requestTimeout limits each attempt of a step that asks Telegram something, at the start or in
-	// a command other than run.
+	// requestTimeout limits each attempt of a step that sends requests to Telegram, at the start or
+	// in a command other than run.
 	requestTimeout = 10 * time.Second
 )
 
-// Run runs the bot until the context ends. Then it stops taking updates and sending, both at the
+// Run runs the bot until the context ends. It then stops taking updates and sending messages at the
 // same time.
 func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	c.Sources.warn(ctx, log)
@@ -68,7 +68,7 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 				return err
 			}
 			defer func() {
-				stop() // the server may be restarting
+				stop() // stop keepOwn, which may be restarting the server
 				stopServer(ctx, own.Stop)
 			}()
 			parts.Go(func() error { return keepOwn(ctx, own, log) })
@@ -183,7 +183,7 @@ func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self t
 	b.admins = telegram.NewAdminCache(client, time.Now)
 	questions := stats.NewService(pgstats.NewStore(pools.Questions, pools.Commands))
 	links := web.NewLinks(c.PublicURL, c.Token)
-	proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has read it
+	proxies, _ := web.ReadProxies(c.TrustedProxies) // Resolve has checked them
 	b.board = web.NewBoard(questions, links, proxies, client.Now, log)
 	b.notifier = postgres.NewNotifier(pools.Auxiliary, postgres.Events{
 		Wake:          func(l outbox.Lane) { b.dispatcher.Wake(l) },
@@ -268,7 +268,7 @@ func (b *instance) work(ctx context.Context) error {
 }
 
 // claim fails if another bot has adopted the database since the start; it ignores all other errors.
-// The leader neither sends nor polls meanwhile, so claim drops a session that does not answer, and
+// The leader neither sends nor polls meanwhile. So claim drops a session that does not answer, and
 // asks again in another one.
 func (b *instance) claim(ctx context.Context) error {
 	for {

@@ -12,8 +12,8 @@ import (
 )
 
 // claimDatabase makes sure that the database belongs to this bot. The first bot that runs on a
-// database owns it, because any other would send to chats that it is not in, and edit messages that
-// are not its own.
+// database owns it: any other bot would send to chats that it is not in, and edit messages that are
+// not its own.
 func claimDatabase(ctx context.Context, pool *pgxpool.Pool, self telegram.Self) error {
 	owner, err := postgres.ClaimBot(ctx, pool, ladder.UserID(self.ID))
 	if err != nil || owner == ladder.UserID(self.ID) {

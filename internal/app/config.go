@@ -65,8 +65,8 @@ func (e *ConfigError) Error() string {
 // tokenForm accepts more than real tokens, which have 35 characters after the colon.
 var tokenForm = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]{25,}$`)
 
-// Resolve fills in the defaults. It returns a *ConfigError with all faults. The faults never quote
-// a token or a password.
+// Resolve fills in the defaults and checks the configuration. If there are faults, it returns a
+// *ConfigError that lists all of them. The faults never quote a token or a password.
 func (c *Config) Resolve() error {
 	c.LogLevel = cmp.Or(c.LogLevel, "info")
 	c.LogFormat = cmp.Or(c.LogFormat, "text")

@@ -53,7 +53,7 @@ type doctor struct {
 	config *Config
 	report func(Finding)
 	self   telegram.Self // zero if unknown
-	clocks []aheadClock  // those that could be read
+	clocks []aheadClock  // the clocks that could be read
 }
 
 // aheadClock is a clock, and how far it is ahead of this machine's.
@@ -212,7 +212,7 @@ func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 	}
 }
 
-// hostOf returns the host of a webhook. Its path may be a secret.
+// hostOf returns the host of a webhook, without the path, which may be a secret.
 func hostOf(webhook string) string {
 	u, err := url.Parse(webhook)
 	if err != nil {

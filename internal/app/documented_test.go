@@ -58,7 +58,8 @@ func realSettings(t *testing.T) map[string]documented {
 	return settings
 }
 
-// TestSettingsDocumented: the page documents all settings and no others, with their real defaults.
+// TestSettingsDocumented: docs/configuration.md documents all settings and no others, with their
+// real defaults.
 func TestSettingsDocumented(t *testing.T) {
 	t.Parallel()
 	page := make(map[string]documented)

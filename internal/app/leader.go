@@ -22,8 +22,8 @@ const (
 	// leaseTimeout limits a renewal, so that a hanging connection does not make the leader lose the
 	// lease. It also limits claiming the database and checking its schema.
 	leaseTimeout = 2 * time.Second
-	// acquireWarning is the shortest time between two log lines that asking for the lease failed. A
-	// lease that another instance holds is not a failure.
+	// acquireWarning is the shortest time between two log lines about failures to ask for the
+	// lease. A lease that another instance holds is not a failure.
 	acquireWarning = time.Minute
 	// acquireTimeout limits an attempt to acquire the lease. It exceeds the database's own timeout
 	// for waiting on the last leader's writes, so the database gives up first: otherwise it might

@@ -131,7 +131,7 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 	return do(url, dir)
 }
 
-// stopServer stops the bot's own server, in bounded time, even if the context has ended.
+// stopServer stops the bot's own server, even if the context has ended, and prints a failure.
 func stopServer(ctx context.Context, stop func(context.Context) error) {
 	if err := stop(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintln(os.Stderr, "elobot:", err)

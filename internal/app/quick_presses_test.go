@@ -24,7 +24,7 @@ import (
 	"elobot/internal/telegram"
 )
 
-// heldViews hold up each chart until the test lets it continue.
+// heldViews holds up each chart until the test lets it continue.
 type heldViews struct {
 	bot.Views
 	begun, goOn chan struct{}

@@ -40,8 +40,8 @@ func (r *readiness) stats() outbox.Stats {
 	return outbox.Stats{}
 }
 
-// check reports an instance as ready if it runs, the database answers, and the schema is that of
-// this release. An instance need not hold the lease to be ready.
+// check reports an instance as ready if it runs, the database answers, and the database has the
+// schema of this release. An instance need not hold the lease to be ready.
 func (r *readiness) check(ctx context.Context) web.Readiness {
 	b := r.running.Load()
 	if b == nil {

@@ -38,7 +38,7 @@ func (c *Config) RetryRouter(ctx context.Context, pool *pgxpool.Pool) (*telegram
 		client.Close()
 		return nil, nil, err
 	}
-	// No wake-up: the running bot finds new notices by itself.
+	// The running bot finds new notices without a wake-up.
 	store := pgranking.NewStore(pool, func(outbox.Lane) {})
 	store.Now, store.Log = client.Now, log
 	questions, admins := stats.NewService(pgstats.NewStore(pool, pool)), telegram.NewAdminCache(client, time.Now)

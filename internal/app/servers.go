@@ -59,8 +59,8 @@ type servers struct {
 }
 
 // listen listens at the configured addresses and adds health checks and metrics, which work from
-// the start. With a webhook, the public server does not listen yet, because every client that can
-// connect must get an answer.
+// the start. With a webhook, the public server does not listen yet: every client that can connect
+// must get an answer, and the webhook has no handler yet.
 func (c *Config) listen(ctx context.Context, ready *readiness, log *slog.Logger) (servers, error) {
 	s := servers{public: web.New(log), admin: web.New(log)}
 	s.public.Health(ready.check)

@@ -113,7 +113,7 @@ func duration(value string) time.Duration {
 	return d
 }
 
-// windows parses rate limits such as 20/1m,5/5s. It returns nil for off, and for any other value
+// windows parses rate limits such as 20/1m,5/5s. It returns nil for off. For an invalid value it
 // notes a fault and returns nil.
 func (r *settingsReader) windows(name, value string) []outbox.Window {
 	if value == "off" {

@@ -19,7 +19,7 @@ import (
 	"elobot/internal/command"
 )
 
-// Sources are where settings come from besides flags: a file of NAME=value lines, if it exists, and
+// Sources is where settings come from besides flags: a file of NAME=value lines, if it exists, and
 // the environment, which overrides the file. Kong asks Sources for the value of each flag that is
 // not given.
 type Sources struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// parsed parses the command line of elobot run with an environment and a file, which the result
-// calls .env.
+// parsed parses the command line of elobot run with an environment and a file. Sentences in the
+// result call the file .env.
 func parsed(t *testing.T, content string, environ ...string) (*Config, *Sources) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), ".env")

@@ -70,7 +70,8 @@ func (t timers) run(ctx context.Context) {
 	}
 }
 
-// look fires every due timer once. A timer that fails stays due, so the next look retries it.
+// look fires once each due timer that t is responsible for. A timer that fails stays due, so the
+// next look retries it.
 func (t timers) look(ctx context.Context) error {
 	var last ranking.Timer
 	for {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// minRange is the smallest range of ratings that a picture shows, so that a rating that never
-// changes is a line in the middle.
+// minRange is the smallest range of ratings that a picture shows. So a rating that never changes is
+// a line in the middle.
 const minRange = 60
 
 // mostTicks is the maximum number of ticks on an axis, because a small picture has no room for
@@ -104,7 +104,7 @@ var (
 )
 
 // timeTicks returns two to mostTicks round times between from and to, or both ends if no interval
-// yields as many. clock reports whether the ticks are times of day rather than days.
+// yields that many. clock reports whether the ticks are times of day rather than days.
 func timeTicks(from, to time.Time) (ticks []time.Time, clock bool) {
 	clock = from.Before(to) && to.Sub(from) < 24*time.Hour
 	intervals := dayIntervals

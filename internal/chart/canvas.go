@@ -9,7 +9,7 @@ import (
 	"github.com/go-analyze/charts/chartdraw/drawing"
 )
 
-// unitsPerEm is the resolution at which the library's font sizes are in pixels.
+// unitsPerEm is the resolution in DPI at which the library takes font sizes in pixels.
 const unitsPerEm = 64
 
 // palette has the colors of a picture.

@@ -35,7 +35,7 @@ type Line struct {
 }
 
 // Season is a season that begins after the first point of a chart. Points from Starts on belong to
-// it.
+// this season, or to a later one.
 type Season struct {
 	Starts time.Time
 	Match  int // the number of its first match
@@ -50,12 +50,12 @@ type Chart struct {
 	Seasons []Season
 	ByMatch bool // the horizontal axis counts matches, not days
 	Dark    bool // light lines on a dark background
-	// Date formats a day below the horizontal axis, in the location of the points. If they span
-	// many months, the day should have its year. It may be nil only if ByMatch is true.
+	// Date formats a day below the horizontal axis, in the location of the points. The text should
+	// include the year if the points span many months. Date may be nil only if ByMatch is set.
 	Date func(time.Time) string
 }
 
-// Draw returns the picture as PNG.
+// Draw returns the picture as PNG. It fails if more than MaxHighlighted lines are highlighted.
 func Draw(c Chart) ([]byte, error) {
 	if len(c.Highlighted) > MaxHighlighted {
 		return nil, errors.New("draw chart: too many highlighted lines")

@@ -30,13 +30,13 @@ type Mark struct {
 	X, Y, Elo int
 }
 
-// leastLabel is the minimum distance between the beginnings of two seasons for a label on the later
-// one.
+// leastLabel is the minimum distance in pixels between the beginnings of two seasons for a label on
+// the later one.
 const leastLabel = 80
 
 // NewCurve returns the curve of points, oldest first, in a box, along a time axis. date formats a
-// day, in the location of the points. There must be at least one point. The seasons are those that
-// begin after the first point.
+// day, in the location of the points. There must be at least one point, and seasons must begin
+// after the first point.
 func NewCurve(points []Point, seasons []Season, box image.Rectangle, date func(time.Time) string) Curve {
 	c, p := curveOf(Chart{Highlighted: []Line{{Points: points}}, Seasons: seasons, Date: date}, box)
 	c.Time = p.times()
@@ -54,7 +54,7 @@ func NewSparkline(points []Point, box image.Rectangle) Curve {
 }
 
 // curveOf returns the curve of the highlighted line of a chart, without the ticks of its horizontal
-// axis, and its axes.
+// axis, and the plot that has the axes.
 func curveOf(c Chart, box image.Rectangle) (Curve, *plot) {
 	e, _ := extentOf(c)
 	p := newAxes(c, e, box)

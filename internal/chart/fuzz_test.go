@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// fuzzed makes a chart from any bytes. Each point takes 17, the first of which selects its line.
+// fuzzed makes a chart from any bytes. Each point takes 17 bytes, the first of which selects the
+// line.
 func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 	c := Chart{ByMatch: byMatch, Dark: dark, Date: func(t time.Time) string { return t.Format(time.DateOnly) }}
 	for _, name := range strings.SplitN(names, "\n", MaxHighlighted) {

@@ -26,7 +26,7 @@ const (
 	differingShare = 0.0003 // of the pixels
 )
 
-// names are in several scripts. One has an emoji, and one is too long to show.
+// names has names in several scripts. One has an emoji, and one is too long to show.
 var names = []string{"Alice", "Борис Ґалаґан", "ليلى", "王小明", "Zoë 🎱", strings.Repeat("Maximiliana ", 5) + "Rex!"}
 
 // season returns the rating histories of players who together play the given number of matches, one
@@ -56,7 +56,7 @@ func season(players, matches int) []Line {
 	return lines
 }
 
-// chartOf highlights the first lines.
+// chartOf returns a chart of lines that highlights the first ones, up to MaxHighlighted.
 func chartOf(lines []Line) Chart {
 	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.Points) == 0 })
 	n := min(len(lines), MaxHighlighted)

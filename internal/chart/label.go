@@ -36,9 +36,9 @@ func drawable(name string) bool {
 // Label is the text at the end of a highlighted line.
 type Label struct {
 	Text string
-	// Lettered reports whether the text is the letter of the line, from A, because the name cannot
-	// be drawn or would look like another one. A number would look like a place. The caller must
-	// tell the reader whose letter it is.
+	// Lettered is set if the text is the letter of the line, from A, because the name cannot be
+	// drawn or would look like another one. A number would look like a place. The caller must tell
+	// the reader whose letter it is.
 	Lettered bool
 }
 
@@ -82,9 +82,9 @@ func shorten(text string, width int) string {
 	return strings.TrimSpace(string(runes)) + "…"
 }
 
-// spread moves labels apart that are centered at the given heights, which ascend, so that neighbors
-// are at least distance apart and all are between top and bottom. It moves them as little as
-// possible.
+// spread returns the heights at which to draw labels that belong at the given heights, which
+// ascend. Neighbors are at least distance apart, and all are between top and bottom. The labels
+// move as little as possible.
 func spread(heights []int, distance, top, bottom int) []int {
 	// touching neighbors; sum/count is where the first of them wants to be
 	type block struct{ sum, count int }

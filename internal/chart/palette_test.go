@@ -18,8 +18,8 @@ func linear(c color.Color) rgbLinear {
 	return out
 }
 
-// visions has the colors that people see: with normal vision and the three kinds of color
-// blindness, after Machado, Oliveira and Fernandes (2009).
+// visions maps a kind of vision to the matrix that turns a color into the color seen: normal
+// vision, and the three kinds of color blindness after Machado, Oliveira and Fernandes (2009).
 var visions = map[string][3]rgbLinear{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
