@@ -111,7 +111,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// commandsOfOthers are the documented commands of a moderation bot and of a bot for games and
+// commandsOfOthers lists the documented commands of a moderation bot and of a bot for games and
 // polls.
 const commandsOfOthers = `
 	ban mute unban unmute kick dban sban tban tmute smute banme kickme warn dwarn swarn warns resetwarn rmwarn warnings warnlimit warnmode

@@ -128,8 +128,8 @@ func harmless(err error) *outbox.Failure {
 
 var boardView = shows(view[stats.Board]{text: words.board, table: words.boardTable, buttons: boardButtons})
 
-// boardButtons returns the buttons for the players beyond the board's last row, and for the web
-// board.
+// boardButtons returns the button that lists the players who do not fit on the board, and the
+// button that opens the web board.
 func boardButtons(b stats.Board, _ outbox.Item, w words) [][]button {
 	if !b.On {
 		return nil
@@ -154,7 +154,7 @@ func (w words) boardAsOf(b stats.Board) string {
 	return w.Text("board.as_of", args{"Date": w.Date(b.AsOf), "Time": w.local(b.AsOf).Format("15:04 MST")})
 }
 
-// boardTable is board as a table.
+// boardTable is the table form of board.
 func (w words) boardTable(b stats.Board) string {
 	table := w.rankingTable(b.RankingPage)
 	if b.On || table == "" {

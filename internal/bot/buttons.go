@@ -11,7 +11,7 @@ type button struct {
 	invites bool   // a press opens Telegram's dialog for adding the bot to a group
 }
 
-// usable returns the rows without buttons that have no action, and without empty rows.
+// usable drops the buttons without an action, and then the rows without buttons.
 func usable(rows [][]button) (all [][]button) {
 	for _, row := range rows {
 		row = slices.DeleteFunc(row, func(b button) bool { return b == button{text: b.text} })

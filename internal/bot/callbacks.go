@@ -36,7 +36,7 @@ const callbackVersion = "1"
 // maxData is Telegram's limit for the data of a button, in bytes.
 const maxData = 64
 
-// press is a button press with its origin.
+// press is a button press, with the arguments in the button's data and the origin of the operation.
 type press struct {
 	query  *callbackQuery
 	args   string
@@ -72,8 +72,7 @@ func ladderOf(data string) ladder.ID {
 	return ladder
 }
 
-// The codes of all buttons. A trailing comment gives the word behind a letter that does not
-// abbreviate the name.
+// The codes of the callbacks in button data.
 const (
 	promptCode    = "q"
 	undoCode      = "u"
@@ -201,8 +200,8 @@ func (r *Router) buttonsBelow(m *message) (data []string) {
 	return data
 }
 
-// origin returns the origin of a press. ok is false if a bot pressed the button, or if the message
-// with the button is in a channel or unknown.
+// origin returns the origin of a press. ok is false if the press is incomplete, made by a bot, or
+// below a message in a channel.
 func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 	if q.ID == "" || q.From == nil || q.From.IsBot || q.Message == nil ||
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {

@@ -2,6 +2,6 @@
 // sends.
 //
 // Inbound, [Router.Handle] turns an update into at most one call of the ranking service, and sends
-// nothing itself. Outbound, [Sender.Send] renders a notice as text and sends it; nothing else
-// sends.
+// nothing itself. Outbound, [Sender.Send] renders notices and sends them. No other code sends
+// messages.
 package bot

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// editWindow is for how many seconds after a message was sent the bot handles its edits. It is long
+// editWindow is how long after a message was sent the bot handles its edits, in seconds. It is long
 // enough to notice a slip, and too short to rewrite history.
 const editWindow = int64(5 * time.Minute / time.Second)
 

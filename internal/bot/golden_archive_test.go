@@ -15,14 +15,14 @@ import (
 )
 
 // goldenArchive is a golden file: the texts of one subject, each in a named section. A text does
-// not contain its final newline. The file is meant to be read from top to bottom.
+// not contain its final newline.
 type goldenArchive struct {
 	path     string
 	sections map[string]string
 }
 
-// goldens holds the golden files by path, so each is read once. The lock guards them all, because
-// the tests of a language and a subject run in parallel.
+// goldens holds the golden files by path, so that each is read once. The lock guards them, because
+// tests run in parallel.
 var goldens = struct {
 	sync.Mutex
 	files map[string]goldenArchive

@@ -12,7 +12,8 @@ import (
 	"elobot/internal/stats"
 )
 
-// matchRows returns matches of two days, with an example of everything that can happen to a match.
+// matchRows returns matches of two days, with a draw, teams, an undone match and two corrected
+// ones.
 func matchRows() []stats.MatchRow {
 	name := func(names ...string) (all []ranking.Name) {
 		for _, n := range names {

@@ -135,8 +135,8 @@ type Greeting struct {
 
 var _ = notice.Register[Greeting](notice.Kind{Name: "greeting", Purpose: notice.Outcome, Alone: true})
 
-// Fleeting reports whether a late greeting is not worth sending. In a group, the greeting answers
-// that the bot was added, so it is sent however late it is.
+// Fleeting reports whether the greeting expires as fast as an answer. In a group it does not,
+// because it is the outcome of adding the bot.
 func (g Greeting) Fleeting() bool { return g.Private }
 
 var _ = shows(view[Greeting]{text: words.greeting, buttons: greetingButtons})

@@ -65,8 +65,8 @@ func matchesData(code string, q stats.MatchesQuestion) string {
 	return callbackData(code, args)
 }
 
-// pageSigns has the signs that precede a match in button data, by whether the page has newer
-// matches.
+// pageSigns has the sign that precedes a match in button data: n for a page of newer matches, o for
+// a page of older ones.
 var pageSigns = map[bool]string{true: "n", false: "o"}
 
 // parseMatches returns a parser for the arguments that matchesData writes with this code. ok is
@@ -175,12 +175,12 @@ func shortNames(names []ranking.Name) string {
 	return strings.Join(namesAs(names, shortName), " &amp; ")
 }
 
-// matchTable is matchPage as a table.
+// matchTable is the table form of matchPage.
 func (w words) matchTable(n stats.MatchPage) string {
 	return w.matchRowsTable(w.titleOf("matches.title", n.Title), n.Rows, false)
 }
 
-// historyTable is historyPage as a table.
+// historyTable is the table form of historyPage.
 func (w words) historyTable(n stats.HistoryPage) string {
 	return w.matchRowsTable(w.historyTitle(n), n.Rows, true)
 }

@@ -15,7 +15,7 @@ const (
 	// maxListed is the room for a list in a message, in UTF-16 units. The text around the list fits
 	// in the rest.
 	maxListed = maxText - 256
-	// lineGrows is by how many UTF-16 units a result's line grows at most, in any language, when
+	// lineGrows is the most that a result's line grows, in UTF-16 units and in any language, when
 	// the result is corrected or undone. A message reserves that room, so that an edit can still
 	// list all results that it listed before.
 	lineGrows = 44

@@ -10,9 +10,9 @@ import (
 	"elobot/internal/ranking"
 )
 
-// minMisspelled is how long an unknown command and the similar command of this bot must both be for
-// an answer in a group, unless the unknown command names this bot. A shorter one may well belong to
-// another bot in the group: /stop resembles /top.
+// minMisspelled is the minimum length of a misspelled command, and of the command that it
+// resembles, for an answer in a group. Shorter commands may well belong to another bot: /stop
+// resembles /top. The limit does not apply to commands that name this bot.
 const minMisspelled = 4
 
 // unknownCommand answers a command that the bot does not have. meantForThisBot means that the

@@ -29,7 +29,7 @@ const (
 	accent  = "\u0301"
 )
 
-// nastyNames are names that could disrupt the text around them.
+// nastyNames has names that could disrupt the text around them.
 var nastyNames = []string{
 	"Alice", "Bob 2", "", " ", "\u3164", "\u2800", "\u00ad", "\u200b\u200d",
 	"<", "&", "<b>bold</b>", "</b>", "&lt;", "&amp;amp;", "&#0;", `"quoted"`, "it's", "<a href=\"tg://user?id=1001\">x</a>",
@@ -160,7 +160,7 @@ func TestDisplayName(t *testing.T) {
 }
 
 // TestNamelessPeople: a person without a name gets a placeholder in the language of the chat, in
-// messages, tables, charts, buttons and callback answers. Numbers tell several such people apart.
+// messages, tables, charts and addressed lines. A mark tells several such people apart.
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}

@@ -60,14 +60,14 @@ func turnTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.Ask{Question: stats.Typed{Form: stats.TeamsCommand{K: t.number}}})
 }
 
-// reportTeams handles the button to report a result of the teams. The bot then asks the presser for
-// the score.
+// reportTeams handles the button to report a result of the teams. The bot then asks the user who
+// pressed for the score.
 func reportTeams(r *Router, p *press, t someTeams) ranking.Operation {
 	return r.teamsBelow(p, t, ranking.StartTeamWizard{Split: t.number})
 }
 
-// teamsBelow returns op, and gives the press the origin of the /teams that its message replies to.
-// It returns nil if that command is gone.
+// teamsBelow returns op, and makes the press's origin carry the /teams that the message with the
+// button replies to. It returns nil if that command is gone.
 func (r *Router) teamsBelow(p *press, t someTeams, op ranking.Operation) ranking.Operation {
 	req, c, ok := r.commandBelow(p)
 	if !ok || c.Name != command.NameTeams {

@@ -209,7 +209,7 @@ func (w words) hiddenPlayers(n stats.RankingPage) string {
 	return w.Plural("ranking.hidden", n.Hidden, args{"Days": hideDays(n)})
 }
 
-// rankingTable is rankingPage as a table.
+// rankingTable is the table form of rankingPage.
 func (w words) rankingTable(n stats.RankingPage) string {
 	if len(n.Rows) == 0 {
 		return ""

@@ -72,7 +72,7 @@ func (w words) recordsFacts(n stats.Records) (facts []fact) {
 	return facts
 }
 
-// recordsTable is records as a table.
+// recordsTable is the table form of records.
 func (w words) recordsTable(n stats.Records) string {
 	facts := w.recordsFacts(n)
 	if len(facts) == 0 {

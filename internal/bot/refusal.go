@@ -24,8 +24,8 @@ func (w words) refusal(n ranking.Refusal) string {
 	return text + " " + w.Text("refusal.instead", args{"Command": strings.TrimSpace(name + " " + rest)})
 }
 
-// reason says why a command was refused. A text with a duration uses hours for whole hours,
-// otherwise minutes. A newer release may have refused for a reason unknown to this one.
+// reason says why a command was refused. It gives durations in hours if they are whole hours,
+// otherwise in minutes. A newer release may have refused for a reason unknown to this one.
 func (w words) reason(n ranking.Refusal) string {
 	id := "refusal." + string(n.Code)
 	with := args{

@@ -122,7 +122,7 @@ func (g *scripted) IsAdmin(_ context.Context, _ ranking.ExternalChatID, user lad
 	return int64(user) == g.accounts, nil
 }
 
-// play takes the steps of a script, and returns it with the bot's answers.
+// play carries out the steps of a script, and returns the script with the bot's answers.
 func (g *scripted) play(script string) string {
 	g.t.Helper()
 	var b strings.Builder
@@ -149,7 +149,7 @@ func (g *scripted) play(script string) string {
 	return b.String()
 }
 
-// take takes a step. It returns the bot's answers, and whether they refuse.
+// take carries out a step. It returns the bot's answers, and whether they refuse.
 func (g *scripted) take(step string) (said []string, isRefused bool) {
 	g.t.Helper()
 	who, rest, _ := strings.Cut(step, " ")

@@ -218,9 +218,8 @@ func TestEveryKindHasAView(t *testing.T) {
 	}
 }
 
-// noticeKinds returns all kinds of notices.
+// noticeKinds returns the kinds of notices that have a text.
 func noticeKinds() []string {
-	// An acknowledgment has no text.
 	return slices.DeleteFunc(notice.Names(), func(k string) bool { return k == "acknowledged" })
 }
 

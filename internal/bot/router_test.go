@@ -993,7 +993,7 @@ func TestCaptions(t *testing.T) {
 	w.expect("an edited caption", "match Alice@alice#1001 @bob 3:2")
 }
 
-// TestFieldsThatAreNull: null counts as absent.
+// TestFieldsThatAreNull: a field whose value is null counts as absent.
 func TestFieldsThatAreNull(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

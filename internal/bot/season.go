@@ -17,7 +17,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// seasonForm is the form of a question about a season.
+// seasonForm parses the season that a command asks for. It answers anything else with the help for
+// /season.
 var seasonForm = stats.SeasonCommand{Otherwise: Help{Topic: command.NameSeason}}
 
 func pressStart(_ *Router, p *press, start ranking.StartSeason) ranking.Operation {

@@ -103,7 +103,7 @@ func (s *Sender) send(ctx context.Context, m outbox.Message) (outbox.Receipt, er
 	return s.deliver(ctx, d)
 }
 
-// edit replaces the text of the message m.Target with that of all items.
+// edit edits the message m.Target so that it shows all items of m.
 func (s *Sender) edit(ctx context.Context, m outbox.Message) (outbox.Receipt, error) {
 	w := s.words(m)
 	out, err := render(m.Items[0], w)

@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestOfferedZones: buttons offer existing zones, by their names in the list of zones, each once.
+// TestOfferedZones: buttons offer only existing zones, by their exact names, and each zone once.
 func TestOfferedZones(t *testing.T) {
 	t.Parallel()
 	s, _ := ranking.FindSetting(ranking.SettingZone)

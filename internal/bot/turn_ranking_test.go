@@ -122,8 +122,8 @@ func pageOf57(number int) stats.RankingPage {
 	return n
 }
 
-// TestPagesEditTheirMessage: a page replaces the text and the buttons of its message, and leaves no
-// dead button.
+// TestPagesEditTheirMessage: a page replaces the text and the buttons of its message, and has no
+// button to a page that does not exist.
 func TestPagesEditTheirMessage(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

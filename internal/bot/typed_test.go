@@ -286,7 +286,7 @@ var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom"
 
 const maxCast = 8 // people in each group
 
-// firstNames are the first names of these people, by language.
+// firstNames has the first names of these people, by language.
 var firstNames = map[string][]string{
 	"en":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
 	"de":    strings.Fields("Alice Bob Carol Dave Erin Frank Tom Alexander Dove Dennis Darts April"),
@@ -296,7 +296,7 @@ var firstNames = map[string][]string{
 	"uk":    strings.Fields("Аліса Боб Керол Дейв Ерін Френк Том Олександр Дав Деніс Дартс Серпень"),
 }
 
-// games are the names of ladders by language, in the order of the English ones.
+// games has the names of ladders by language, in the order of the English ones.
 var games = map[string][]string{
 	"en":    strings.Split("tennis, padel, darts, chess, table football, table tennis", ", "),
 	"de":    strings.Split("Tennis, Padel, Darts, Schach, Kicker, Tischtennis", ", "),
@@ -864,7 +864,7 @@ func (o outcome) recordedAs(row typedRow, rest string) string {
 	switch {
 	case !ok:
 		return "the table cannot be read"
-	// The draw of a single game needs no score.
+	// a draw in a single game needs no score
 	case len(o.results) == 1 && rest == o.results[0].String()+" ½:½":
 		return "differs"
 	case len(o.results) > 0 && !isSame(o.results, want):

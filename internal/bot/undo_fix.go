@@ -190,7 +190,7 @@ func (w words) undoneBy(n ranking.MatchRecorded) string {
 	}
 }
 
-// correction says what was corrected, for a text that has the new score already.
+// correction says what was corrected. The text around it already shows the new score.
 func (w words) correction(was, score [2]int) string {
 	switch {
 	case was == score:
@@ -295,14 +295,14 @@ func (w words) fixedLine(n ranking.MatchFixed) string {
 	return w.textBy("fixed.line_by", n.By, with) + " " + w.movementsLine(n.Moved)
 }
 
-// undoPromptButtons returns the buttons below the question whether to undo a match.
+// undoPromptButtons returns the buttons below the question of whether to undo a match.
 func undoPromptButtons(n ranking.UndoPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	return [][]button{{{text: w.Text("button.undo", nil), data: promptData(ref, ranking.Choice(0))}, w.cancels(ref)}}
 }
 
-// whichPromptButtons returns the buttons below the question which match to undo, four numbers in a
-// row.
+// whichPromptButtons returns the buttons below the question of which match to undo, four numbers in
+// a row.
 func whichPromptButtons(n ranking.WhichPrompt, item outbox.Item, w words) [][]button {
 	ref := ranking.PromptRef{ID: ranking.PromptID(item.ID), Tag: n.Tag}
 	var all []button
@@ -352,8 +352,8 @@ func (w words) fixTo(score [2]int, sets []ranking.SetScore) string {
 
 var _ = shows(view[ranking.FixPrompt]{text: words.fixPrompt, buttons: fixPromptButtons})
 
-// fixPromptButtons returns the button that undoes the match. Its data also identifies the match to
-// correct for a member who replies to the message.
+// fixPromptButtons returns the button that undoes the match. Its data also identifies the match for
+// a member who replies with the right score.
 func fixPromptButtons(n ranking.FixPrompt, _ outbox.Item, w words) [][]button {
 	card := cardButton{n.Number, n.Changes, n.Tag}
 	return [][]button{{{text: w.Text("button.undo", nil), data: card.data(askedCode)}}}

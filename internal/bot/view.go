@@ -28,8 +28,8 @@ type outgoing struct {
 	// replyTo is the id of the message that this one replies to, 0 for none.
 	replyTo int64
 	buttons [][]button
-	// topics are the topics to try in order if the message's own topic is gone. The last resort is
-	// General.
+	// topics lists the topics to try in order if the message's own topic is gone. General is the
+	// last resort.
 	topics []int64
 }
 
@@ -43,8 +43,8 @@ func (o outgoing) callbackAnswer() string {
 	return cut(strings.ReplaceAll(plain(line), joiner, ""), maxCallbackAnswer, maxCallbackAnswer)
 }
 
-// errUnknownKind means that this release has no view for the kind of notice, because a newer
-// release wrote it.
+// errUnknownKind means that this release has no view for a kind of notice, because a newer release
+// introduced the kind.
 var errUnknownKind = errors.New("unknown kind of notice")
 
 // view has the functions that render the notices of a type. Only text is required.

@@ -266,8 +266,8 @@ func payloads(s answers) string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhichLadderOfAButton: the buttons of answers about zorb stay about zorb, even in General,
-// where chess applies. Every callback of the table must be among them.
+// TestWhichLadderOfAButton: the buttons below answers about zorb stay about zorb, even in General,
+// where chess applies. The test must press a button of every callback.
 func TestWhichLadderOfAButton(t *testing.T) {
 	t.Parallel()
 	ofGroup := []string{helpCode, ladderCode, renameCode}

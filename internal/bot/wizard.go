@@ -15,7 +15,7 @@ func (w words) opponentPrompt(ranking.OpponentPrompt) string { return w.Text("wi
 
 var _ = shows(view[ranking.NamePrompt]{text: words.namePrompt, buttons: nameButtons, ofLadder: true})
 
-// namePrompt asks who an opponent's name means.
+// namePrompt asks which person an opponent's name means.
 func (w words) namePrompt(n ranking.NamePrompt) string {
 	return w.Text("question."+string(n.Doubt), args{"Word": showWord(n.Word)}) + " " + w.Text("wizard.name", nil)
 }

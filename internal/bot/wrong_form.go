@@ -14,8 +14,8 @@ func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
 }
 
-// wrongForm says what is wrong with the form of a command, and shows a correct one to copy.
-// Telegram makes no links or mentions inside <code>.
+// wrongForm says what is wrong with the form of a command, and shows a correct one to copy. Inside
+// <code>, Telegram makes no links or mentions.
 func (w words) wrongForm(n ranking.WrongForm) string {
 	form, sets := "<code>/match @bobby 3:1</code>", "<code>/match @bobby 11:7 9:11 11:5</code>"
 	switch {

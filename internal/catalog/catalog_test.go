@@ -168,7 +168,7 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 }
 
 // limits maps the beginning of a text's id to the maximum number of characters of the text without
-// its arguments. More would not be visible on a phone. Answers to presses are cut at 200.
+// its arguments, so that it can be read on a phone.
 var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
 
 // TestTextsFit: in every language, each text is within the limit for its kind.

@@ -58,7 +58,7 @@ type messenger struct {
 	mu      sync.Mutex
 	arrived chan struct{} // closed when there is something new
 	queue   []Update      // unconfirmed updates
-	highest int64         // id since the ids restarted
+	highest int64         // id of the newest update
 	asks    []ask
 	stopped []int64 // the offsets of Confirm
 }

@@ -46,7 +46,7 @@ func TestWebhookRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBot(t)
-			// known is whether the length of the body is announced.
+			// known means that the request announces the length of its body.
 			for _, known := range []bool{true, false} {
 				from := strings.NewReader(c.body)
 				r := httptest.NewRequestWithContext(t.Context(), c.method, "/webhook", from)

@@ -38,7 +38,7 @@ func request(ctx context.Context, method, body string) *http.Request {
 	return r
 }
 
-// posts are requests in progress, by update.
+// posts holds requests with updates, and their answers by update.
 type posts struct {
 	hook *Webhook
 	all  sync.WaitGroup

@@ -18,8 +18,8 @@ const (
 	// giveUpAfter is how long an update is retried after it first failed through its own fault. It
 	// must be short: everything behind the update stays unconfirmed in the meantime.
 	giveUpAfter = 5 * time.Second
-	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Attempts
-	// after a failure of the update's own share the deadline of the first one.
+	// attemptTimeout limits an attempt, so that a handler that hangs fails like any other. Once the
+	// update has failed through its own fault, later attempts share the deadline of the first one.
 	attemptTimeout = 9 * time.Second
 	// saveTimeout limits storing a dead letter, and each call of Attempts except End.
 	saveTimeout = 3 * time.Second
@@ -103,7 +103,7 @@ type task struct {
 	panicked bool
 	returned bool  // a recorded attempt has returned, so the update does not crash the process
 	silent   bool  // the sender is not notified of the dead letter
-	reason   error // why the update becomes a dead letter; nil as long as it does not
+	reason   error // why the update becomes a dead letter; nil before that is decided
 }
 
 // extend extends the time limits by d. The next attempt gets all of attemptTimeout again: the lost
@@ -175,8 +175,8 @@ func (t *task) attempt(ctx context.Context) (err error) {
 	return t.handle(ctx, t.update)
 }
 
-// mayRetry reports whether an update that failed itself has time for another attempt after a wait.
-// The first failure starts the time.
+// mayRetry reports whether an update that failed through its own fault has time for another attempt
+// after a wait. The first failure starts the time limit.
 func (t *task) mayRetry(wait time.Duration) bool {
 	if t.giveUp.IsZero() {
 		t.giveUp = time.Now().Add(giveUpAfter)
@@ -306,7 +306,8 @@ func (l *lanes) join(lane int64) (turn <-chan struct{}, leave func()) {
 	}
 }
 
-// awaitTurn waits for the turn. It returns false if the context ends before.
+// awaitTurn waits for the turn or the end of the context. It returns false if the context has
+// ended.
 func awaitTurn(ctx context.Context, turn <-chan struct{}) bool {
 	select {
 	case <-turn:

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// retries are the times of the attempts at an update that always fails.
+// retries lists the times of the attempts at an update that always fails.
 var retries = []time.Duration{0, 100 * ms, 300 * ms, 700 * ms, 1500 * ms, 2500 * ms, 3500 * ms, 4500 * ms}
 
 func TestFailingUpdate(t *testing.T) {

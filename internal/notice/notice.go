@@ -44,8 +44,8 @@ type Kind struct {
 	Refuses bool // the notice says why a command did nothing
 }
 
-// Fleeting is implemented by types of notices of which some expire as fast as an Answer, whatever
-// the Purpose of their kind. The method reports whether a notice does.
+// Fleeting is implemented by a type of notice if some of its notices expire as fast as an Answer,
+// whatever the Purpose of the kind. Fleeting reports whether this notice does.
 type Fleeting interface{ Fleeting() bool }
 
 var (

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// adminsKept is how long a list of admins stays in the cache.
+	// adminsKept is the maximum age of a list from which IsAdmin may return true.
 	adminsKept = 5 * time.Minute
 	// adminsFresh is the maximum age of a list from which IsAdmin may return false.
 	adminsFresh = 10 * time.Second

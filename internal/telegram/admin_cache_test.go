@@ -52,11 +52,11 @@ func testCache(t *testing.T, test func(c *cached)) {
 	synctest.Test(t, func(t *testing.T) {
 		source := &fakeAdmins{admins: []ladder.UserID{1}}
 		test(&cached{NewAdminCache(source, time.Now), source, t})
-		pass(time.Minute) // let look-ups in progress end
+		pass(time.Minute) // let lookups in progress end
 	})
 }
 
-// expect checks the answer for a user of chat -100, and the number of look-ups.
+// expect checks the answer for a user of chat -100, and the number of lookups.
 func (c *cached) expect(what string, user ladder.UserID, want bool, requests int) {
 	c.t.Helper()
 	before := c.source.asked

@@ -27,8 +27,8 @@ const DefaultURL = "https://api.telegram.org"
 
 // Client talks to the Bot API. Nothing that it returns contains the token.
 //
-// It uses a RoundTripper instead of an http.Client: a client would follow a redirect, and send the
-// URL with the token to the other server as the referrer.
+// It uses a RoundTripper instead of an http.Client, which would follow a redirect and send the URL
+// with the token to the other server as the referrer.
 type Client struct {
 	pool   *http.Transport
 	clock  *clock.Remote               // Telegram's clock

@@ -12,8 +12,8 @@ import (
 	"elobot/internal/outbox"
 )
 
-// conflictWait is how long to wait when another program polls: an immediate request would only
-// abort its poll, and its next poll would abort ours.
+// conflictWait is how long to wait if another program polls. An immediate request would only abort
+// that program's poll, and its next poll would abort ours.
 const conflictWait = 5 * time.Second
 
 // ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the
