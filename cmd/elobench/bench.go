@@ -34,17 +34,17 @@ type bench struct {
 	databases int    // number of databases created
 }
 
-// sizes holds the sizes of all measurements.
+// sizes holds the sizes of all measurements. The comments name the scenarios that use them.
 type sizes struct {
 	groups, people int   // groups, and people in each group
-	known, costed  int   // results in cost, before and during the counting
-	waiting        int   // results that wait at the beginning of throughput
-	rate, seconds  int   // results per second in latency, and for how long
-	contended      int   // results of one group in contention
-	grown          []int // matches in the databases of growth
-	viewed         []int // matches in the ladders of views
-	members        int   // in the ladders of views
-	views          int   // how often each view is measured
+	known, costed  int   // cost: results before and during the counting
+	waiting        int   // throughput: results that wait at the beginning
+	rate, seconds  int   // latency: results per second; latency and web: duration
+	contended      int   // contention: results of one group
+	grown          []int // growth: matches in each database
+	viewed         []int // views and web: matches in each ladder
+	members        int   // views: members of each ladder
+	views          int   // views: how often each question is measured
 	// careful is how long a bot with a webhook runs before it is measured. At first, such a bot
 	// handles updates one at a time. Zero measures it in that mode.
 	careful time.Duration
@@ -74,7 +74,7 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	if b.elobot == "" {
 		b.progress.Printf("building elobot")
 		b.elobot = filepath.Join(b.folder, "elobot")
-		// As the Dockerfile does.
+		// Build with the options of the Dockerfile.
 		build := exec.CommandContext(ctx, "go", "build", "-o", b.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "elobot/cmd/elobot")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {

@@ -59,12 +59,12 @@ func (b *bench) launch(ctx context.Context, subcommand string, env ...string) (*
 // launcher starts a bot that sends as fast as it can and accepts any number of results.
 type launcher func(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error)
 
-// launchPolling is a launcher of a bot that polls.
+// launchPolling is the launcher of a polling bot.
 func (b *bench) launchPolling(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
 	return b.launchBot(ctx, sim, databaseURL)
 }
 
-// launchWebhook is a launcher of a bot with a webhook.
+// launchWebhook is the launcher of a bot with a webhook.
 func (b *bench) launchWebhook(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
 	bot, _, err := b.launchServing(ctx, sim, databaseURL, "")
 	return bot, err
@@ -124,7 +124,7 @@ func freeAddress(ctx context.Context) (string, error) {
 }
 
 // pauseWhileCareful waits until the careful mode of all running bots with a webhook is due to end.
-// The next update of each bot ends it.
+// The mode then ends with the next update that a bot gets.
 func (b *bench) pauseWhileCareful(ctx context.Context) error {
 	timer := time.NewTimer(b.sizes.careful)
 	defer timer.Stop()

@@ -28,7 +28,7 @@ const (
 )
 
 // history generates the matches of a workload's groups before the measurement, as the bot would
-// have recorded them. Each match is in the group after the group of the previous match. In each
+// have recorded them. The groups take turns. In each
 // group the first member plays a fixed share of the matches, the last one has joined but never
 // played, and the others play equally often. The code depends on this release's schema. Apart from
 // the times, the history is deterministic.
@@ -207,8 +207,7 @@ func (h *history) season(group, number int) int {
 	return group + 1 + len(h.groups)*min(h.seasons-1, max(0, number-1)*h.seasons/ofGroup)
 }
 
-// addSeasons adds the seasons of a group. Their boundaries roughly match the times of their
-// matches.
+// addSeasons adds the seasons of a group. Each lasts roughly from its first match to its last one.
 func (h *history) addSeasons(seasons *rows, group int) {
 	length := historyPace * time.Duration(h.matches) / time.Duration(len(h.groups)*h.seasons)
 	for n := range h.seasons {

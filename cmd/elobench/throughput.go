@@ -21,8 +21,9 @@ func measureThroughput(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// measureWaiting measures the time from the first request for updates, or from the first result,
-// until all results are recorded, and until the bot has answered all of them.
+// measureWaiting measures the time until all results are recorded, and until the bot has answered
+// them. The time starts when a polling bot first asks for updates, and for a bot with a webhook
+// with the first result.
 func (b *bench) measureWaiting(ctx context.Context, name string, launch launcher, w *workload, db database) error {
 	n, polls := b.sizes.waiting, name == "Throughput/polling"
 	if polls {

@@ -17,7 +17,7 @@ const (
 	// webViewers is the largest number of visitors who request the ranking's page at the same time.
 	// webPlayers is the number of people in the ranking.
 	webViewers, webPlayers = 200, 200
-	// webRate is how many results per second are reported meanwhile.
+	// webRate is how many results per second are reported during the visits.
 	webRate = 20
 )
 

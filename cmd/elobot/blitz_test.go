@@ -110,10 +110,10 @@ func (r blitzReport) repeats(recorded []blitzReport) int {
 }
 
 // TestBlitzEvenings: on an evening with many equal results, the bot asks about exactly the reports
-// for which repeats finds an earlier one. Among them is every game that is reported twice, and each
-// game counts once. By the same rule, over five evenings, the needless questions are fewer than 5 %
-// of the games. The senders are drawn by lot, which is the worst case: if the winner always
-// reported, there would be hardly any needless questions.
+// for which repeats finds an earlier one. Among them are the second reports of all games that are
+// reported twice, and each game counts once. By the same rule, over five evenings, it would ask
+// needlessly about fewer than 5 % of the games. The senders are drawn by lot, which is the worst
+// case: if the winner always reported, there would be hardly any needless questions.
 func TestBlitzEvenings(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)

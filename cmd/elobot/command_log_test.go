@@ -20,7 +20,7 @@ var commandLine = regexp.MustCompile(
 	`level=INFO msg="command handled" update_id=(\d+) key=(\S+) chat_id=(-?\d+) command=(\S+) outcome=(\S+) duration_ms=\d+\n`)
 
 // testEveryCommandIsLogged: the log has exactly one line per command, whatever its outcome, and
-// contains no texts or names. An edit that leaves the score as it was has no line.
+// contains neither texts of messages nor names. An edit that does not change the score has no line.
 func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	sim, pool, alice, bob, group := b.sim, b.pool, b.alice, b.bob, b.group("Chess")
 	var want []string

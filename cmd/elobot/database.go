@@ -41,8 +41,8 @@ func (d *databaseCommand) Run(ctx context.Context) error {
 	})
 }
 
-// runInCharge runs a program and leaves it to the program what a signal means. Ctrl-C reaches the
-// program directly. This process passes SIGTERM on, and waits for the program to end in both cases.
+// runInCharge runs a program and lets it decide what a signal means. Ctrl-C reaches the program
+// directly, and this process passes SIGTERM on. In both cases, it waits for the program to end.
 func runInCharge(ctx context.Context, cmd *exec.Cmd) error {
 	interrupts, terminations := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	// Nothing reads interrupts. signal.Ignore would not do, because the program would inherit it.

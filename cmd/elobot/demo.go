@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// answerTimeout is how long the demo waits for something that the bot must do.
+	// answerTimeout limits how long the demo waits for the bot to do something.
 	answerTimeout = 15 * time.Second
-	// awaitInterval is how often the demo checks whether what it waits for has happened.
+	// awaitInterval is how often the demo checks the condition that it waits for.
 	awaitInterval = 20 * time.Millisecond
 	// shownAtFirst is how many lines of the scene are shown before the user can type.
 	shownAtFirst = 24

@@ -20,7 +20,7 @@ type demoClock struct {
 
 func (c *demoClock) now() time.Time { return c.end().Add(-time.Duration(c.behind.Load())) }
 
-// end returns the clock's time if the scene ended now.
+// end returns the time that the clock would show if the scene ended now.
 func (c *demoClock) end() time.Time { return time.Now().Add(c.ahead) }
 
 // begin sets the clock to the evening daysAgo days ago, or for 0 to one pause before the end of the

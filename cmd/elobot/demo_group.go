@@ -182,7 +182,7 @@ func (g *demoGroup) playLine(ctx context.Context, l line) error {
 	return nil
 }
 
-// pinnedNote tells what members see of a board.
+// pinnedNote describes the board, which the demo does not show.
 const pinnedNote = "elobot posts the ranking and pins it. From now on, it edits that message after every match."
 
 // settle shows what the bot does until it has handled everything that happened in the group and
@@ -273,7 +273,7 @@ func (g *demoGroup) keyboard() (botsim.Message, []botsim.Button) {
 	return m, buttonsOf(m)
 }
 
-// buttonsOf returns the buttons below a message. Members see them numbered from 1.
+// buttonsOf returns the buttons below a message. The demo numbers them from 1.
 func buttonsOf(m botsim.Message) []botsim.Button { return slices.Concat(m.Buttons...) }
 
 // print shows a message or edit that has arrived in the group.
@@ -316,7 +316,7 @@ func (g *demoGroup) picture(m botsim.Message) string {
 }
 
 // savePicture saves a picture, so that the user can look at it even after the demo. It returns the
-// path, or why there is none.
+// path or, on failure, the message of the error.
 func (g *demoGroup) savePicture(content []byte) string {
 	if g.folder == "" {
 		folder, err := os.MkdirTemp("", "elobot-demo-")

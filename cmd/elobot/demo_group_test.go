@@ -65,8 +65,8 @@ func WithoutDates(text string) string {
 	return pictures.ReplaceAllString(dates.ReplaceAllString(text, "DATE"), "FOLDER/$1")
 }
 
-// playedScene starts the bot and plays the scene so that it ends at the given time. It checks that
-// the output is that of the golden file.
+// playedScene starts the bot and plays the scene so that it ends at the given time. It compares the
+// output with the golden file.
 func playedScene(t *testing.T, end time.Time) talk {
 	t.Helper()
 	var out strings.Builder

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// lineReader reads a line of input, on a terminal after the prompt. pasted is set if the line was
-// pasted, in which case the message continues on the next line. At the end it returns io.EOF.
+// lineReader reads a line of input. If the input is a terminal, it shows the prompt first. pasted
+// is set if the line was pasted, in which case the message continues on the next line. At the end
+// of the input, it returns io.EOF.
 type lineReader func(prompt string) (line string, pasted bool, err error)
 
 // linesOf returns a reader of a file's lines.

@@ -26,8 +26,8 @@ func awaitRefusal(t *testing.T, sim *botsim.Server, chat *botsim.Chat) (refused 
 	return refused
 }
 
-// testServerErrorAfterTheEffect: a gateway's error, returned although the message was sent, leads
-// to at most a possible duplicate.
+// testServerErrorAfterTheEffect: if a gateway returns an error although the message was sent, the
+// outcome is counted as a possible duplicate, and a second copy of the answer is the only effect.
 func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 	sim, pool, alice, group := b.sim, b.pool, b.alice, b.group("Chess")
 	hits := len(faulted(sim, "sendMessage"))

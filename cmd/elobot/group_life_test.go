@@ -276,7 +276,7 @@ func testAnswersInTopics(t *testing.T, b *botFixture) {
 	b.settle()
 }
 
-// testAUsernamePasses: ratings stay with the person when another one takes over the username.
+// testAUsernamePasses: ratings stay with their owner when another person takes over the username.
 func testAUsernamePasses(t *testing.T, b *botFixture) {
 	dina, emil := b.sim.User("dina"), b.sim.User("emil")
 	group := b.sim.Group("Chess", b.olga, b.alice, dina, emil)

@@ -15,8 +15,8 @@ import (
 	"elobot/internal/botsim"
 )
 
-// testManyResults: for random results, in all forms in which a result can be written, every card
-// and every rating equals the oracle's.
+// testManyResults: for random results that are written in different forms, every card and every
+// rating equals the oracle's.
 func testManyResults(t *testing.T, b *botFixture) {
 	random := rand.New(rand.NewPCG(1, 0)) // the same results each time
 	var people []botsim.User

@@ -89,7 +89,7 @@ func TestAfterARestart(t *testing.T) {
 	for i, card := range []botsim.Message{byNumber, byReply, byPress} {
 		checkStruck(t, undone, card, 1, fmt.Sprintf("Match #%d · undone by Alice", i+1))
 	}
-	// It also continues an open wizard.
+	// The bot also continues an open wizard.
 	says(t, visible(b.answer(asked.Reply(b.alice, wizard, "11:5"))), "Alice beat bob 11:5", "Match #2")
 	// A late press counts.
 	says(t, visible(b.answer(pressed)), "Match #1 undone")

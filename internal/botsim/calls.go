@@ -16,7 +16,7 @@ type Call struct {
 	Params    map[string]string // nested values are JSON text; read-only
 	At        time.Time
 	Done      bool   // false while the request is in progress
-	Status    int    // HTTP status of the response, 0 if the connection was closed without one
+	Status    int    // HTTP status of the response, 0 while or if there is none
 	Delivered bool   // the call took effect, even if the client got an error
 	MessageID int    // the message sent or edited
 	Shown     int    // number of updates that getUpdates returned, even if the client got an error
@@ -40,9 +40,9 @@ func (r *callRecord) add(c *Call) {
 	r.calls = appendBounded(r.calls, c, r.limit)
 }
 
-// appendBounded appends v and drops old entries, but keeps at least the last limit entries. A limit
-// of 0 keeps everything. It drops them in batches of half the limit, so that an append takes
-// amortized constant time.
+// appendBounded appends v and drops old entries, but keeps at least the last limit entries. It
+// drops entries in batches of half the limit, so that an append takes amortized constant time. A
+// limit of 0 keeps everything.
 func appendBounded[T any](record []T, v T, limit int) []T {
 	record = append(record, v)
 	if limit > 0 && len(record) > limit+limit/2 {

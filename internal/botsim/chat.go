@@ -43,7 +43,7 @@ type Chat struct {
 
 	// Guarded by s.mu.
 	title       string
-	order       []int64          // members in the order in which they joined, for lists
+	order       []int64          // past and present members, in the order in which they first joined
 	status      map[int64]string // of all present and former members, including the bot
 	started     bool             // in a private chat: the user has written to the bot
 	migratedTo  int64
@@ -192,7 +192,7 @@ func (c *Chat) BotMessages() []Message {
 	return c.collect(func(m *message) bool { return m.From.ID == c.s.bot.ID && m.Service == "" })
 }
 
-// Message returns the current state of the message with that id.
+// Message returns the current state of the message with that id. It returns false if there is none.
 func (c *Chat) Message(id int) (Message, bool) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
@@ -226,7 +226,7 @@ func (c *Chat) WaitBot(ctx context.Context, n int) ([]Message, error) {
 	return sent, nil
 }
 
-// WaitEdits waits until the bot has edited a message n times, and returns its latest state.
+// WaitEdits waits until the bot has edited a message at least n times, and returns the message.
 func (c *Chat) WaitEdits(ctx context.Context, id, n int) (Message, error) {
 	err := c.s.wait(ctx, &c.edited, func() bool { return c.byID[id] != nil && c.byID[id].Edits >= n })
 	m, _ := c.Message(id)

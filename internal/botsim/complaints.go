@@ -27,9 +27,9 @@ func (l *complaintList) add(text string) {
 	l.list = append(l.list, text)
 }
 
-// Complaints returns the mistakes of the bot, each once, at most 1000. They are wrong parameters,
-// and texts that Telegram accepts but does not show as intended: for example, a name that becomes a
-// mention or a link, or markup that is shown literally.
+// Complaints returns the bot's mistakes, each once, at most 1000. They are wrong parameters,
+// requests that are not simulated, and texts that Telegram accepts but does not show as intended.
+// For example, a name may become a mention or a link, or markup may be shown literally.
 func (s *Server) Complaints() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ type message struct {
 	chat       *Chat
 	noFrom     bool // the message has no author, only a sender chat
 	senderChat *SenderChat
-	tooOld     bool           // the bot cannot edit it any more
+	tooOld     bool           // too old to be edited by the bot
 	ephemeral  int            // id if only its author and the bot see it, else 0
 	extra      map[string]any // service fields, and fields that a test adds
 	// wireReply is the message for reply_to_message. In a topic, it may be the message that created
