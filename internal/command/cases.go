@@ -60,7 +60,7 @@ func isWoman(name string) bool {
 	return (strings.HasSuffix(first, "а") || strings.HasSuffix(first, "я")) && !mensNames[first]
 }
 
-// womensNamesToo are names of both men and women.
+// womensNamesToo are those of mensNames that women have, too.
 var womensNamesToo = wordSet(fold(`валера вася женя паша саша сева слава шура`))
 
 // isMan reports whether a name looks like a Russian or Ukrainian man's, and not like a name of both

@@ -4,7 +4,7 @@
 // It owns the syntax of commands and nothing else. It is pure: no database, no network, no state,
 // no log, no texts for users. A malformed command gives a [FormError], an unclear name in a
 // question a [NameError], and a report in doubt a [Report] with a [Doubt]. Other packages render
-// them. It must not decide what the rules of a ladder allow, whose username it is, or which matches
+// them. It must not decide what the rules of a ladder allow, who has a username, or which matches
 // exist. All input is untrusted, so no text and no entities may make it panic.
 //
 // # Commands
@@ -41,10 +41,10 @@
 //
 // White space includes invisible characters and mentions. Commas, semicolons, slashes and bars
 // count as white space at either end of a word, and so does a full stop after it. Inside a word,
-// they do so only between two scores. In a match, so are brackets, quotes, emoji and the like
-// around a word, and a colon or a dash after a name or in front of everything. A dash or a colon
-// between two names is a versus. A dash that touches the number after it, but not one before it, is
-// a minus sign.
+// they do so only between two scores. In a match, brackets, quotes, emoji and the like around a
+// word count as white space, too, and so does a colon or a dash after a name or in front of
+// everything. A dash or a colon between two names is a versus. A dash that touches the number after
+// it, but not one before it, is a minus sign.
 //
 // The vocabulary has words of all languages of the bot. In a match, fillers ("gg") and "and" are
 // white space, "me" is the sender, and "to" and "x" between two numbers are colons. /won, /lost,
@@ -54,11 +54,11 @@
 // games that are all won, lost or drawn; elsewhere it may be 1:2.
 //
 // A sentence with a word that says who won counts only if it has one of the forms of its language,
-// such as "@alice beat @bob", "gegen @bob gewonnen" or "le gané a @bob"; see forms. Any other
-// sentence is in doubt: its object may come first, or it may be passive, negated or about a
-// pronoun. After a word for losing, the loser has the smaller number, in whichever order it is
-// typed; after a word for winning, a smaller number first is in doubt. So is a score that a word
-// gives to one person ("3:1 for @bob").
+// such as "@alice beat @bob", "gegen @bob gewonnen" or "le gané a @bob"; see the variable forms.
+// Any other sentence is in doubt: its object may come first, or it may be passive, negated or about
+// a pronoun. After a word for losing, the loser has the smaller number, no matter which is typed
+// first. After a word for winning, a score with the smaller number first is in doubt. So is a score
+// that a word gives to one person ("3:1 for @bob").
 //
 // A score between two teams of the same size separates them, and so do the points of each team
 // behind it. If "and" joins two people, and nothing else tells the sides apart, the sender may have

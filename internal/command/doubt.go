@@ -87,8 +87,8 @@ func (r *Report) or(other Report) bool {
 	return added
 }
 
-// likely returns the readings of a match about which the words make a claim. If the claim and the
-// score leave open who won, the orders of the score are both readings. If one of several scores may
+// likely returns the readings of a match, given the outcome that its words claim. If the claim and
+// the score leave open who won, both orders of the score are readings. If one of several scores may
 // be the total, there are readings with and without it.
 func (l line) likely(m Match, claim meaning) Report {
 	first := len(m.A)
@@ -248,7 +248,7 @@ func isBeforeSet(total, set ladder.Score) bool {
 }
 
 // isTotal reports whether a score can be the total of sets: no number in it exceeds their count,
-// and none of the sets could be such a total.
+// and each of the sets has a number that does.
 func isTotal(total ladder.Score, sets []ladder.Score) bool {
 	isSmall := func(s ladder.Score) bool { return s.Most() <= len(sets) }
 	return isSmall(total) && !slices.ContainsFunc(sets, isSmall)

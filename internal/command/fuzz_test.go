@@ -109,8 +109,8 @@ func checkCorrected(t *testing.T, head string) func(text string, ok bool) {
 	}
 }
 
-// checkNumbers checks that the numbers in the arguments are those of the match number and the
-// scores, apart from a total.
+// checkNumbers checks that the arguments contain exactly the numbers that were parsed, apart from a
+// total.
 func checkNumbers(t *testing.T, args string, match int, scores []ladder.Score) {
 	t.Helper()
 	var want []int

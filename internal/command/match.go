@@ -28,10 +28,10 @@ type Match struct {
 	When         // when it was played, if the report says
 }
 
-// Reading is one way to read a report: its matches, in order. There is at least one.
+// Reading is one way to read a report: its matches, in order. It has at least one.
 type Reading []Match
 
-// Report is the meaning of a report's text.
+// Report is a parsed report, with all its possible readings.
 type Report struct {
 	// Readings are the ways to understand the text, the likeliest first: at least one and at most
 	// MaxReadings. If two differ in the winner, the first has the score as typed.

@@ -198,8 +198,8 @@ func drawSet(t *rapid.T, score ladder.Score) string {
 
 // drawMention adds a mention of person i to the message and returns the person.
 func drawMention(t *rapid.T, m *message, i int) command.Person {
-	// The first letter differs between people, and from those of the sender, the author replied to,
-	// and bots.
+	// Every username begins with a letter of its own. No username of the sender, the author replied
+	// to or a bot begins with one of them.
 	username := string("abdfhijklmnopqtuvwxyz"[i]) + rapid.StringMatching(`[A-Za-z0-9_]{3,31}`).Draw(t, "username")
 	if rapid.Bool().Draw(t, "by username") {
 		m.mark(command.KindMention, "@"+username, nil)

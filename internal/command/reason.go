@@ -14,7 +14,7 @@ const (
 	ReasonNoOpponent Reason = "no_opponent"
 	// one person is missing, and the sender is unknown: an anonymous admin
 	ReasonNameBothPlayers Reason = "name_both_players"
-	// the sides are not separated by a "vs", but there are not just two people against each other
+	// more than two people, or two on the same side, but no "vs" between the sides
 	ReasonNoVersus Reason = "no_versus"
 	// a side has no people, and the sender cannot be meant
 	ReasonEmptySide Reason = "empty_side"

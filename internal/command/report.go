@@ -35,7 +35,8 @@ type line struct {
 	people []Person
 	pieces []piece // the people, and the words that may say who won, in order
 	said   meaning // the outcome according to the command, or to the result before
-	// said is set for the sender, who is the subject: "I beat @bob 3:1 and lost to @carol 1:3"
+	// said is the outcome of the sender, who is the subject: "I beat @bob 3:1 and lost to @carol
+	// 1:3"
 	isOfSender bool
 	names      bool  // a word stands for the sender
 	joined     []int // the indexes, from 1, of people whom "and" joins to the one before

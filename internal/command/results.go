@@ -203,8 +203,7 @@ func (p parser) results(l line, parts [][]word) (Report, error) {
 	return p.each(all)
 }
 
-// follow carries the outcome of the result before, if that is the sender's, over to l, unless l
-// states its own.
+// follow applies the sender's outcome in the previous result to l, unless l states one itself.
 func (l *line) follow(before line, sender Person) {
 	said := before.ofSender(sender)
 	isAlone, isSilent := len(l.people) == 1, len(l.claims()) == 0

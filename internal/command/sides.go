@@ -62,8 +62,8 @@ func (l line) hasThreeSides() bool {
 	return len(words) > 1
 }
 
-// scoreBetween returns where the scores separate two teams of equal size, as in "@a @b 10:8 @c @d"
-// and "@a @b 10 @c @d 8".
+// scoreBetween returns how many people precede the scores that separate two teams of equal size, as
+// in "@a @b 10:8 @c @d" and "@a @b 10 @c @d 8".
 func (l line) scoreBetween() (at int, ok bool) {
 	numbers := l.scores.numbers
 	if len(l.people) < 4 || len(numbers) < 2 || 2*numbers[0].at != len(l.people) {

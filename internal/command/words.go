@@ -22,7 +22,7 @@ const (
 	present // today
 	// an emoji of the winner or of a rank: a mood beside a person, elsewhere a filler
 	joy
-	mood // an emoji or a word that hints at who won, where no other word says so
+	mood // an emoji or a word that hints at who won, if no other word says so
 	// joins the people of a side; otherwise without effect, because mentions need no separator
 	and
 	versus        // separates the sides: "against"
@@ -31,7 +31,7 @@ const (
 	toMe          // the sender as an object: "mich"
 	won           // its subject won
 	lost          // its subject lost
-	drew          // nobody won
+	drew          // neither side won
 	separator     // between two numbers a colon, before a person to, elsewhere a filler
 	times         // between two numbers a colon, elsewhere versus
 	early         // the match ended early or was not played, so its games do not count

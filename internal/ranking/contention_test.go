@@ -292,7 +292,7 @@ func (t contentionCheck) readAnswers() *answerLog {
 	return l
 }
 
-// checkKeys checks that the stored keys are exactly those of all requests sent.
+// checkKeys checks that exactly the keys of all requests are stored.
 func (t contentionCheck) checkKeys() {
 	t.Helper()
 	var want []string

@@ -147,7 +147,7 @@ func (c *crashTest) replace(slot int, atCommit bool) {
 	c.launch(slot)
 }
 
-// checkOpen counts the open requests of a killed instance, and those of them that were handled.
+// checkOpen counts the open requests of a killed instance, and how many of them were handled.
 // Database sessions of the instance may still be working on the rest, so a repeated request may
 // conflict with its own first attempt.
 func (c *crashTest) checkOpen(slot int) {

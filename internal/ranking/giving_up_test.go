@@ -147,8 +147,8 @@ func (c *countingAdmins) IsAdmin(_ context.Context, chat ranking.ExternalChatID,
 	return false, c.err
 }
 
-// TestAdminsAreAskedOnce: the bot looks up once per command whether the sender is an admin, however
-// many attempts the command takes, and only if that matters. An anonymous admin needs no lookup.
+// TestAdminsAreAskedOnce: if it matters whether the sender is an admin, the bot looks it up once,
+// even if the command takes several attempts. An anonymous admin needs no lookup.
 func TestAdminsAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	aboutAlice := map[string]int{fmt.Sprintf("%d in %d", alice.ID, club.ID): 1}

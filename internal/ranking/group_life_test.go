@@ -22,8 +22,8 @@ type greeting struct{}
 
 var _ = notice.Register[greeting](notice.Kind{Name: "hello", Purpose: notice.Outcome})
 
-// eventOrigin returns the origin of an event in a chat, at a time after the start of the test's
-// clock.
+// eventOrigin returns the origin of an event in a chat. after is counted from the start of the
+// test's clock.
 func (g *game) eventOrigin(chat ranking.Chat, after time.Duration) ranking.Origin {
 	o := g.origin(nil)
 	o.Key, o.Chat, o.SentAt, o.ReplyTo, o.Thread = "s:"+o.Key, chat, o.SentAt.Add(after), 0, 0

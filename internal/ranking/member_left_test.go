@@ -11,7 +11,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// memberLeft handles the departure of a person from the club, at a time after the matches.
+// memberLeft handles the departure of a person from the club. after is counted from the matches.
 func (g *game) memberLeft(t *testing.T, who command.Person, after time.Duration) {
 	t.Helper()
 	must(t, g.MemberLeft(t.Context(), g.eventOrigin(club, after), who))

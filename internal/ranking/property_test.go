@@ -71,7 +71,7 @@ type modelGroup struct {
 	chat     ranking.ExternalChatID
 	matches  []*modelMatch  // of all ladders
 	ladders  []*modelLadder // oldest first
-	standard *modelLadder   // the ladder where no other one applies
+	standard *modelLadder   // the ladder that applies if no other does
 	topics   map[int64]*modelLadder
 	left     map[*entity]time.Time // players who left, with the time
 	commands int

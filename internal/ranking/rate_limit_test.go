@@ -71,7 +71,7 @@ func TestQuestionLimit(t *testing.T) {
 	g, other := newLimitedGame(t)
 	services := []*ranking.Service{g.Service, other}
 	var last ranking.Origin
-	for i := range 25 { // at seconds 0 to 48, on both instances in turn
+	for i := range 25 { // at seconds 0 to 48, on alternating instances
 		want := "answered"
 		switch {
 		case i == 20:

@@ -105,8 +105,8 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestKeysOfMatches: after a refusal, the matches of a message get different keys, no matter if an
-// edit or a button records them.
+// TestKeysOfMatches: after a refusal, the matches of a message get different keys, no matter
+// whether an edit or a button records them.
 func TestKeysOfMatches(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

@@ -148,8 +148,9 @@ func TestLastUndone(t *testing.T) {
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
-// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, no matter if
-// the merge or a member undid it. Another match that an anonymous admin undid can be restored.
+// TestRestoreOfOnePersonTwice: a match of a person against themselves stays undone, no matter
+// whether the merge or a member undid it. Another match that an anonymous admin undid can be
+// restored.
 func TestRestoreOfOnePersonTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

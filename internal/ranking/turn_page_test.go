@@ -47,7 +47,7 @@ func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	return page
 }
 
-// TestTurnRanking: the row below the page is that of the person who asked for the ranking, even if
+// TestTurnRanking: the row below the page belongs to the person who asked for the ranking, even if
 // another person turns the page. If the page no longer exists, the last one is shown.
 func TestTurnRanking(t *testing.T) {
 	t.Parallel()

@@ -275,8 +275,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	}
 }
 
-// TestButtonsOfAnotherGroupsLadder: buttons about a ladder that the chat does not have do nothing.
-// The ladder may be that of a group detached from the chat.
+// TestButtonsOfAnotherGroupsLadder: a button about a ladder that the chat does not have does
+// nothing. The ladder may belong to a group that was detached from the chat.
 func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
