@@ -505,8 +505,8 @@ func TestSlipInALine(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhosts: a player who is known only from mentions disappears when the only match is undone,
-// and comes back when it is restored.
+// TestGhosts: a player who is known only from mentions disappears when the player's only match is
+// undone, and comes back when it is restored.
 func TestGhosts(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
@@ -533,9 +533,9 @@ func TestGhosts(t *testing.T) {
 	g.verifyClean(t)
 }
 
-// TestGhostAccounts: a person who is known only from mentions disappears when the only match in the
-// group is undone, even if the reports showed the person's account. After a command to the group,
-// the person stays.
+// TestGhostAccounts: a person who is known only from mentions disappears when the person's only
+// match in the group is undone, even if the reports showed the person's account. After a command to
+// the group, the person stays.
 func TestGhostAccounts(t *testing.T) {
 	t.Parallel()
 	for _, named := range []command.Person{carol, zoe} { // with and without a username

@@ -64,7 +64,7 @@ type storedAnswer struct {
 	Payload payload
 }
 
-// payload has those fields of all kinds of answers that the tests need.
+// payload has the fields of answers of all kinds that the tests need.
 type payload struct {
 	Code   ranking.RefusalCode
 	Number int
@@ -92,8 +92,7 @@ type claim struct {
 	stored
 	request request // the report
 	was     *[2]int // the score before the last fix
-	// turned reports whether the card shows side B first, which is the winner, or the last winner
-	// if the match is a draw.
+	// turned means that the card shows side B first, because it won or, after a draw, won last.
 	turned bool
 	card   payload
 	names  map[ladder.PlayerID]string

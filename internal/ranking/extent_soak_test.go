@@ -2,7 +2,7 @@
 
 package ranking_test
 
-// The extent of scalable tests.
+// The sizes of tests that do less without the soak tag.
 const (
 	moveRounds   = 100
 	laterMatches = 9_000 // below the limit of what an amendment may replay

@@ -58,7 +58,7 @@ func (g *game) mustBe(t *testing.T, what string, want chatState) {
 	}
 }
 
-// speaking returns the club as a message shows it whose sender's app has the given language.
+// speaking returns the club as a message from an app in the given language shows it.
 func speaking(language string) ranking.Chat {
 	c := club
 	c.Language = language
@@ -133,8 +133,8 @@ func TestAddedWhereActive(t *testing.T) {
 }
 
 // TestAddedBeforeMove: the addition to a supergroup may arrive before the move of the old group.
-// The move brings the language along. If the old group was greeted, it also drops the second
-// greeting, unless that is being sent.
+// The move keeps the language of the old group. If the old group was greeted, the move also drops
+// the second greeting, unless that is being sent.
 func TestAddedBeforeMove(t *testing.T) {
 	t.Parallel()
 	upgraded := ranking.Chat{ID: -1000100, Kind: ranking.Supergroup, Title: "Club", Language: "fr"}

@@ -196,8 +196,8 @@ func other(m playedMatch, player string) string {
 }
 
 // TestSameUsernameInAllOrders: if two people have the same username in two groups, one after the
-// other, and both groups have mentioned it, each group tells its people apart, in whatever order
-// the steps happen.
+// other, and both groups have mentioned it, each group tells its people apart. The order of the
+// steps does not matter.
 func TestSameUsernameInAllOrders(t *testing.T) {
 	t.Parallel()
 	bobby, zoeAsBob := bob, zoe

@@ -277,7 +277,7 @@ func TestTimersFireOnce(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	id := g.ask(t)
-	// The clock jumps by this much, so the timer is due earlier or later.
+	// Moving due_at has the effect of a jump of the clock.
 	for _, jump := range []struct{ due, end string }{
 		{"50 hours", "open"}, {"-25 hours", "expired"}, {"50 hours", "expired"}, {"-50 hours", "expired"},
 	} {

@@ -404,7 +404,7 @@ func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Ame
 		return notice, c.matches[number-1], number
 	default:
 		c.seen(sender)
-		c.matches[number-1].undoneBy = sender // for the case that this is an undo
+		c.matches[number-1].undoneBy = sender // in case this is an undo
 		return notice, c.matches[number-1], number
 	}
 	return nil, nil, 0

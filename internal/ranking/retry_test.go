@@ -296,7 +296,7 @@ func TestTooManyAtOnce(t *testing.T) {
 			t.Errorf("%d matches and %d notices", matches, notices)
 		}
 	}
-	o.Key = "m:2" // the user sends it again
+	o.Key = "m:2" // the sender repeats it
 	must(t, service.RecordMatch(t.Context(), o, report))
 	if got := g.count(t, "matches"); got != 1 {
 		t.Errorf("%d matches", got)

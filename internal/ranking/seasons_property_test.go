@@ -20,10 +20,10 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestAnySeasons: after each of any commands, the ratings equal the reference calculation from the
-// matches that count, and in the end so do the tables of the seasons. The group first has one
-// ladder, then several ladders with topics, and then seasons that end automatically or by an admin.
-// Some results arrive after the end of their season.
+// TestAnySeasons: after each command of a random sequence, the ratings equal the reference
+// calculation from the matches that count. In the end, so do the tables of the seasons. The group
+// first has one ladder, then several ladders with topics, and then seasons that end automatically
+// or by an admin. Some results arrive after the end of their season.
 func TestAnySeasons(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

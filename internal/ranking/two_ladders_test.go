@@ -184,8 +184,8 @@ func (s *archivingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return s.Store.Apply(ctx, c)
 }
 
-// TestRecordedWhileArchived: a result is refused if its ladder is archived between its read and its
-// write.
+// TestRecordedWhileArchived: a result is refused if its ladder is archived between the read and the
+// write of the result.
 func TestRecordedWhileArchived(t *testing.T) {
 	t.Parallel()
 	g := newLadders(t)
@@ -315,8 +315,8 @@ func TestButtonsOfAnotherGroupsLadder(t *testing.T) {
 	g.has(t, 1, "matches WHERE undone_at IS NOT NULL")
 }
 
-// TestButtonsOfTheOnlyLadder: a button from when the group had one ladder is still about that
-// ladder, even if another one applies there by now.
+// TestButtonsOfTheOnlyLadder: a button that was made while the group had one ladder stays about
+// that ladder, even if another one applies there by now.
 func TestButtonsOfTheOnlyLadder(t *testing.T) {
 	t.Parallel()
 	g := newChessAnd(t, "zork")

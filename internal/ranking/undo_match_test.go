@@ -308,8 +308,8 @@ func TestWhichMatch(t *testing.T) {
 	}
 }
 
-// TestBareUndoTwice: a second /undo without arguments undoes nothing at once. The bot asks about
-// the last match that counts.
+// TestBareUndoTwice: a second /undo without arguments does not undo another match at once. The bot
+// asks about the last match that counts.
 func TestBareUndoTwice(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
