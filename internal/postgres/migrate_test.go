@@ -254,8 +254,8 @@ func TestMigratedHalves(t *testing.T) {
 }
 
 // TestWebSalt: the up migration gives each web board that is on a salt of its own, and no salt to
-// other groups. The down migration gives each group with a salt a new generation far above all
-// earlier ones, so that no old link becomes valid again.
+// other groups. The down migration gives each group with a salt a random generation, so that no old
+// link becomes valid again.
 func TestWebSalt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.Empty(t))

@@ -14,14 +14,15 @@ import (
 	"elobot/internal/postgres"
 )
 
-// DeadLetters stores what failed for good: incoming updates, as intake.DeadLetters, and notices,
-// which the outbox adds. Set the exported fields before the first use.
+// DeadLetters stores the dead letters of updates and of notices, which have failed for good. It
+// implements intake.DeadLetters for updates; pgoutbox adds those of notices. Set the exported
+// fields before the first use.
 type DeadLetters struct {
-	// Lease must be held to save a letter; otherwise saving fails with outbox.ErrLeaseLost. If it
-	// is nil, no lease is needed.
+	// Lease must be held to save a letter, otherwise saving fails with outbox.ErrLeaseLost. If
+	// Lease is nil, none is needed.
 	Lease *postgres.Lease
-	// Committed, if set, is called with each lane that has something new to send. It
-	// must not block.
+	// Committed is called with each lane that has something new to send. It must not block. It may
+	// be nil.
 	Committed func(outbox.Lane)
 	Now       func() time.Time // the messenger's clock
 
@@ -38,8 +39,8 @@ type DeadLetter struct {
 	ID     postgres.DeadLetterID
 	Update int64 // id of the update, 0 for a notice
 	Notice int64 // id of the notice, 0 for an update
-	// State, Kind, Chat and Title describe the notice; all are empty if it is gone. Chat
-	// is Telegram's id.
+	// State, Kind, Chat and Title describe the notice. They are zero for an update, or if the
+	// notice no longer exists. Chat is Telegram's id.
 	State, Kind         string
 	Chat                int64
 	Title               string
@@ -55,7 +56,7 @@ var (
 	ErrNotDead      = errors.New("notice is not dead any more")
 )
 
-// upsertUpdateLetter stores an update's dead letter; its arguments are updateLetterArgs.
+// upsertUpdateLetter stores an update's dead letter. Its arguments come from updateLetterArgs.
 const upsertUpdateLetter = `
 		INSERT INTO dead_letters AS kept (kind, update_id, payload, last_error, attempts, first_seen_at)
 		VALUES ('update', $1, $2, $3, $4, $5)
@@ -67,8 +68,8 @@ func updateLetterArgs(l intake.DeadLetter) []any {
 	return []any{l.Update.ID, []byte(l.Update.Raw), postgres.Storable(l.LastError), l.Attempts, l.FirstSeen}
 }
 
-// Save implements intake.DeadLetters. If an update fails for good again, its one row gets
-// the newest reason.
+// Save implements intake.DeadLetters. An update has at most one letter: if it fails for good again,
+// Save adds up the attempts and replaces the error.
 func (d *DeadLetters) Save(ctx context.Context, letter intake.DeadLetter) error {
 	var batch pgx.Batch
 	d.Lease.Require(&batch)
@@ -88,7 +89,8 @@ const (
 		FROM dead_letters d LEFT JOIN outbox o ON o.id = d.outbox_id LEFT JOIN chats c ON c.id = o.chat_id`
 )
 
-// List returns the newest dead letters, at most limit, and the number of all dead letters.
+// List returns up to limit dead letters without their payloads, the most recently seen ones first,
+// and the number of all dead letters.
 func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter, total int, err error) {
 	const sql = selectDeadLetters + `, count(*) OVER () AS total` + fromDeadLetters + `
 		ORDER BY d.last_seen_at DESC, d.id DESC LIMIT $1`
@@ -106,21 +108,22 @@ func (d *DeadLetters) List(ctx context.Context, limit int) (letters []DeadLetter
 	return postgres.Column(rows, func(r listed) DeadLetter { return r.DeadLetter }), total, nil
 }
 
-// Find returns the dead letters with these ids that exist, oldest first.
+// Find returns the dead letters with these ids, in the order of their ids. It ignores ids without a
+// letter.
 func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + ` WHERE d.id = ANY ($1) ORDER BY d.id`
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, ids)
 }
 
 // Since returns the dead letters that were last seen at this time or later and whose last error
-// contains the text in any case, oldest first.
+// contains the text, ignoring case. They are in the order of their ids.
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`
 	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, at, postgres.Storable(text))
 }
 
-// Open returns one dead letter.
+// Open returns the dead letter with this id. It fails with ErrNoDeadLetter if there is none.
 func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadLetter, error) {
 	letters, err := d.Find(ctx, []postgres.DeadLetterID{id})
 	if err == nil && len(letters) == 0 {
@@ -132,17 +135,17 @@ func (d *DeadLetters) Open(ctx context.Context, id postgres.DeadLetterID) (DeadL
 	return letters[0], nil
 }
 
-// Drop deletes the dead letters with these ids, and returns the ids that it found. The rows of
-// notices stay dead.
+// Drop deletes the dead letters with these ids, and returns the ids that existed, in any order. The
+// notices themselves stay dead.
 func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]postgres.DeadLetterID, error) {
 	return postgres.Collect(ctx, d.pool, "drop dead letters", pgx.RowTo[postgres.DeadLetterID],
 		`DELETE FROM dead_letters WHERE id = ANY ($1) RETURNING id`, ids)
 }
 
 // SendAgain queues the notice of a dead letter once more, at its old position in its lane, and
-// deletes the letter. An edit gets a fresh deadline; anything else gets none. Earlier attempts
-// still count. It fails with ErrNoDeadLetter, or with ErrNotDead if the notice is not dead; then
-// both rows stay as they are.
+// deletes the letter. An edit gets a fresh deadline; any other notice gets none. Earlier attempts
+// still count. SendAgain fails with ErrNoDeadLetter if there is no such letter of a notice, or with
+// ErrNotDead if the notice is not dead or no longer exists. It then changes nothing.
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64
@@ -168,7 +171,8 @@ func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) e
 	return nil
 }
 
-// FailedAgain records that another attempt at a dead letter's update has failed.
+// FailedAgain records that another attempt at a dead letter's update has failed. It ignores ids
+// that belong to no letter of an update.
 func (d *DeadLetters) FailedAgain(ctx context.Context, id postgres.DeadLetterID, reason error) error {
 	const sql = `
 		UPDATE dead_letters SET last_error = $2, attempts = attempts + 1, last_seen_at = now()

@@ -18,14 +18,14 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// deadLetters is an outbox whose notices fail for good, and its dead letters.
+// deadLetters is an outbox together with its dead letters.
 type deadLetters struct {
 	dbtest.Mail
 	*pgintake.DeadLetters
 }
 
-// newDeadLetters has three dead letters: 1 is notice 1 to the club, 2 is update 70, and 3 is notice
-// 2 to a private chat.
+// newDeadLetters returns an outbox with three dead letters: letter 1 is notice 1 to the club,
+// letter 2 is update 70, and letter 3 is notice 2 to a private chat.
 func newDeadLetters(t *testing.T) deadLetters {
 	t.Helper()
 	m := dbtest.NewMail(t)
@@ -130,8 +130,8 @@ func TestFindDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSince: time and text each narrow the list, and no character of the text is
-// special.
+// TestDeadLettersSince: time and text each narrow the list. The text ignores case and is not a
+// pattern.
 func TestDeadLettersSince(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -194,8 +194,8 @@ func TestDropDeadLetters(t *testing.T) {
 	}
 }
 
-// TestSendAgain: a rejected notice that is sent again goes before newer ones of its chat, however
-// old it is.
+// TestSendAgain: a rejected notice that is sent again keeps its position before newer notices of
+// its chat, even if it is past its deadline. If it is rejected again, it becomes a new dead letter.
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -222,8 +222,8 @@ func TestSendAgain(t *testing.T) {
 	}
 }
 
-// TestAttemptsOfDeadLettersAddUp: if a notice fails for good twice, its attempts are summed, and it
-// was first seen when it was queued.
+// TestAttemptsOfDeadLettersAddUp: if a notice fails for good several times, its letter counts all
+// attempts. FirstSeen is when the notice was queued.
 func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	t.Parallel()
 	m := dbtest.NewMail(t)
@@ -245,7 +245,8 @@ func TestAttemptsOfDeadLettersAddUp(t *testing.T) {
 	}
 }
 
-// TestSendAgainNotDead: only a notice that is a dead letter can be sent again.
+// TestSendAgainNotDead: only a dead notice that has a dead letter can be sent again. Otherwise
+// SendAgain changes nothing.
 func TestSendAgainNotDead(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
@@ -268,7 +269,7 @@ func TestFailedAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
 	dbtest.Exec(t, d.Pool, `UPDATE dead_letters SET last_seen_at = now() - interval '1 day'`)
-	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // 1 and 99 are no updates
+	for _, id := range []postgres.DeadLetterID{1, 2, 99} { // only 2 is the letter of an update
 		dbtest.Must(t, d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")))
 	}
 	got := dbtest.Values[string](t, d.Pool, `

@@ -1,4 +1,4 @@
 // Package pgintake stores what internal/intake must not lose: updates that failed for good, as dead
-// letters, and attempts at updates that have begun and not returned. Operators use it to list,
-// repeat and drop dead letters, including those of notices.
+// letters, and attempts at updates that have begun and not returned. It also serves the commands
+// with which operators list, repeat and drop dead letters, including dead letters of notices.
 package pgintake

@@ -14,10 +14,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// SaveAndNotify stores an update's dead letter and queues n for the chat that the update came from;
-// it does both or neither. It queues n only if the letter is new, so the chat is notified once,
-// even if the update fails for good several times. It inserts the chat, and a group's default
-// ladder, if they are missing. It does not mark the command as handled.
+// SaveAndNotify stores an update's dead letter, and queues n for the chat that the update came
+// from. If the letter is not new, it does not queue n, so that the chat is notified only once, even
+// if the update fails for good several times. It inserts the chat, the group and its default ladder
+// if they are missing. After an error, nothing is stored. SaveAndNotify does not mark the command
+// as handled.
 func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
 	kind := notice.KindOf(n)
 	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()
@@ -31,7 +32,7 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	}
 	var batch pgx.Batch
 	d.Lease.Require(&batch)
-	// An existing chat is not updated: the contents of such an update may be wrong.
+	// An existing chat is not changed, because the contents of an update that fails may be wrong.
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
 		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)

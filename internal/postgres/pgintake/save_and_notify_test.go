@@ -17,7 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// letterAndNotice reads the notice of a dead letter, with a lifetime instead of times.
+// letterAndNotice selects a line for each queued notice, with its lifetime in hours instead of
+// times.
 const letterAndNotice = `
 	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
 	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
@@ -77,10 +78,10 @@ func TestSaveAndNotify(t *testing.T) {
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
 		t.Errorf("%d groups have a ladder, want 2", n)
 	}
-	// An update that was saved without a notice gets none later either.
+	// An update whose letter was saved without a notice gets no notice later.
 	dbtest.Must(t, letters.Save(t.Context(), letter(90)))
 	dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal))
-	// Both are stored, or nothing.
+	// If the notice cannot be stored, the letter is not stored either.
 	dbtest.Exec(t, w.Pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
 	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
 		t.Error("no error for a notice that cannot be inserted")
@@ -90,7 +91,8 @@ func TestSaveAndNotify(t *testing.T) {
 	}
 }
 
-// relabeled numbers the chats of lanes in order of appearance.
+// relabeled replaces the ids of the chats in lanes with their numbers 1, 2, … in the order of the
+// ids.
 func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane {
 	t.Helper()
 	order := dbtest.Values[outbox.ChatID](t, w.Pool, `SELECT id FROM chats ORDER BY id`)
@@ -104,8 +106,8 @@ func relabeled(t *testing.T, w *dbtest.World, lanes []outbox.Lane) []outbox.Lane
 	return lanes
 }
 
-// TestNotifiedOnce: when several instances save the same dead letter at the same moment, the chat
-// gets one notice about it.
+// TestNotifiedOnce: if several instances save the same dead letter at the same time, the chat gets
+// one notice.
 func TestNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool
@@ -128,8 +130,8 @@ func TestNotifiedOnce(t *testing.T) {
 	}
 }
 
-// TestDeadLetterWhenUnlocked: a dead letter whose chat is locked is saved later, together with its
-// notice.
+// TestDeadLetterWhenUnlocked: while the chat of a dead letter is locked, saving fails with an error
+// that asks for a retry. After that, the retry saves the letter and its notice.
 func TestDeadLetterWhenUnlocked(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.ShortWait(t, pgtest.Borrow(t)).Pool

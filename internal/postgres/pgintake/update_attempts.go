@@ -17,13 +17,13 @@ import (
 // intake.Attempts.
 type UpdateAttempts struct {
 	pool  *pgxpool.Pool
-	lease *postgres.Lease // Begin requires it; nil: no lease is needed
+	lease *postgres.Lease // needed for Begin; nil: no lease is needed
 }
 
 var _ intake.Attempts = (*UpdateAttempts)(nil)
 
-// NewUpdateAttempts returns the attempts in the pool's database. With a lease, Begin fails with
-// outbox.ErrLeaseLost once another instance has taken over the lease.
+// NewUpdateAttempts returns the attempts in the pool's database. Begin fails with
+// outbox.ErrLeaseLost if the lease is lost. If lease is nil, none is needed.
 func NewUpdateAttempts(pool *pgxpool.Pool, lease *postgres.Lease) *UpdateAttempts {
 	return &UpdateAttempts{pool: pool, lease: lease}
 }
@@ -52,8 +52,8 @@ func (a *UpdateAttempts) Begin(ctx context.Context, update int64) error {
 	return nil
 }
 
-// End implements intake.Attempts. It works without the lease too, because the attempt has
-// returned anyway.
+// End implements intake.Attempts. It does not need the lease, because the attempt has returned
+// anyway.
 func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	if _, err := a.pool.Exec(ctx, `DELETE FROM update_attempts WHERE update_id = $1`, update); err != nil {
 		return fmt.Errorf("record the end of an attempt at update %d: %w", update, postgres.Translate(err))
@@ -61,8 +61,9 @@ func (a *UpdateAttempts) End(ctx context.Context, update int64) error {
 	return nil
 }
 
-// Open implements intake.Attempts. It ignores attempts that began more than ten minutes ago. The
-// messenger redelivers within a minute, so their updates have gone to another instance.
+// Open implements intake.Attempts. It ignores attempts that began more than ten minutes ago: the
+// messenger delivers an update again within a minute, so another instance has handled it since. It
+// also ignores updates that have become dead letters.
 func (a *UpdateAttempts) Open(ctx context.Context) (open bool, err error) {
 	const sql = `
 		SELECT EXISTS (

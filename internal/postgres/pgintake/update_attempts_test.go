@@ -13,8 +13,9 @@ import (
 	"elobot/internal/postgres/pgintake"
 )
 
-// TestUpdateAttempts: attempts that have not returned are counted per update, and forgotten once an
-// attempt returns. An attempt is open for ten minutes, or until its update becomes a dead letter.
+// TestUpdateAttempts: attempts that have not returned are counted for each update, until one of
+// them returns. An attempt is open for ten minutes, or until its update becomes a dead letter.
+// Begin needs the lease, and End does not.
 func TestUpdateAttempts(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.Borrow(t).Pool

@@ -13,11 +13,13 @@ import (
 	"elobot/internal/ranking"
 )
 
-// boardDeadline is how long a queued update of a board may wait. By then a newer one is due.
+// boardDeadline is how long a queued update of a board may wait. A newer update is queued before
+// that.
 const boardDeadline = time.Hour
 
-// insertBoards and ofActiveChats begin and end the statements that queue updates of boards. If an
-// update of the board waits already, only its deadline is extended.
+// insertBoards and ofActiveChats begin and end the statements that queue updates of boards, except
+// in chats that the bot has left. If an update of the board waits already, only its deadline is
+// extended.
 const (
 	insertBoards = `
 		INSERT INTO outbox (chat_id, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
@@ -29,15 +31,15 @@ const (
 		RETURNING chat_id`
 )
 
-// QueueBoards queues an update of each board in these chats, and returns the chats in which it did
-// so.
+// QueueBoards queues an update of each board in these chats, except in chats that the bot has left.
+// It returns the chats with queued updates, in ascending order.
 func (s *Store) QueueBoards(ctx context.Context, chats []outbox.ChatID) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `SELECT b.chat_id, ` + postgres.BoardObject + ` AS object, b.thread_id
 		    FROM unnest($4::bigint[]) AS wanted (id) CROSS JOIN LATERAL (SELECT * FROM boards WHERE chat_id = wanted.id OFFSET 0) AS b` + ofActiveChats
 	return s.queueBoards(ctx, sql, chats)
 }
 
-// QueueAllBoards is QueueBoards for all chats. It also queues an update of the remains of boards
+// QueueAllBoards is like QueueBoards, for all chats. It also queues updates for messages of boards
 // that were turned off or moved.
 func (s *Store) QueueAllBoards(ctx context.Context) ([]outbox.ChatID, error) {
 	const sql = insertBoards + `
@@ -55,9 +57,9 @@ func (s *Store) queueBoards(ctx context.Context, sql string, args ...any) ([]out
 	return slices.Compact(chats), err
 }
 
-// queuePins records which boards were pinned. The first time that the bot may not pin a board, it
-// queues a notice for the chat. Other failures in between do not make it queue another one. It must
-// come after everything about the chats: a move of a chat locks the chat before its board.
+// queuePins records which boards were pinned. It queues a notice for the chat when the bot may not
+// pin a board, but only the first time since the board was last pinned. It must come after the
+// other statements of queueChats, because a move of a chat locks the chat before its board.
 func queuePins(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Pin != "" }, `
 		WITH tried AS (
@@ -76,7 +78,7 @@ func queuePins(batch *pgx.Batch, results []outbox.Result) {
 		notice.KindOf(ranking.BoardNotPinned{}).Name, notice.Notification, notice.Notification.Lifetime())
 }
 
-// queueEndedObjects forgets messages that need not exist any more.
+// queueEndedObjects deletes the records of messages that are no longer needed.
 func queueEndedObjects(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && r.Ended }, `
 		DELETE FROM ensured_messages m USING `+theResults+`

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages, in a handful of statements however many results
-// there are. A result that is already recorded changes no row.
+// queueResults records the results of messages, in a fixed number of statements. Recording a result
+// again has no further effect.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -25,15 +25,15 @@ func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	queueSummaries(batch, results)
 }
 
-// queueChats records what results mean for whole chats. It must come after the rows, because a move
-// of a chat also locks the rows first.
+// queueChats records what results mean for whole chats. It must come after all statements that
+// change outbox rows, because a move of a chat also locks those rows first.
 func queueChats(batch *pgx.Batch, results []outbox.Result) {
 	queueFrozen(batch, results)
 	queueParked(batch, results)
 	queuePins(batch, results)
 }
 
-// resultRow is the part of a result that statements read.
+// resultRow is the part of a result that queueFor passes to statements.
 type resultRow struct {
 	Row         int64   `json:"id"`      // id of the row
 	Chat        int64   `json:"chat_id"` // the store's id of the chat
@@ -47,14 +47,14 @@ type resultRow struct {
 	Parked      bool    `json:"parked"`
 }
 
-// theResults are the results that queueFor passes as $1. The planner expects about as many as there
-// usually are, and so uses indexes.
+// theResults selects the results that queueFor passes as $1. The planner's estimate for unnest is
+// low enough to make it use indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
 		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8,
 		    parked boolean)`
 
-// queueFor adds a statement about the wanted results, which it reads from theResults. Without such
-// results it adds nothing.
+// queueFor adds a statement about the results for which wanted returns true. The statement reads
+// them from theResults. Without such results, queueFor adds nothing.
 func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Result) bool, sql string, args ...any) {
 	var rows []resultRow
 	for _, r := range results {
@@ -87,10 +87,10 @@ type outcome struct {
 	State    string `json:"state"`
 	First    bool   `json:"first"`   // it is the first row of its message
 	Skipped  bool   `json:"skipped"` // the request did not cover the row
-	// Deferred means set aside; the row is as it was before it was taken.
+	// Deferred means that the row is set aside. The take then does not count as an attempt.
 	Deferred bool `json:"deferred"`
 
-	// the following are from the result
+	// The following fields are copied from the result.
 	SentTo      int64    `json:"sent_to"`
 	MessageID   int64    `json:"message_id"`
 	Fingerprint string   `json:"fingerprint"`
@@ -166,12 +166,12 @@ func isFailure(r outbox.Result, kind outbox.FailureKind) bool {
 	return r.Failure != nil && r.Failure.Kind == kind
 }
 
-// freezes reports whether a result pauses the whole chat, and not only its row.
+// freezes reports whether a result pauses the whole chat instead of only its row.
 func freezes(r outbox.Result) bool {
 	return isFailure(r, outbox.RateLimited) && r.Message.Lane.Kind != outbox.CallbackAnswers
 }
 
-// pause returns for how many seconds the first row must wait, nil if the row itself need not wait.
+// pause returns for how many seconds the first row must wait, nil if it has no pause of its own.
 func pause(r outbox.Result) *float64 {
 	if r.Failure == nil || freezes(r) || r.Failure.LeavesLane() || r.Failure.Kind == outbox.Forbidden {
 		return nil
@@ -179,9 +179,9 @@ func pause(r outbox.Result) *float64 {
 	return new(r.Pause.Seconds())
 }
 
-// queueOutcomes records the new states of rows, unless another request for them has begun
-// since. Rows that were sent together stay together. If rows wait again, only the first one
-// counts as tried.
+// queueOutcomes records the new states of rows, unless the rows were taken again since. Rows that
+// were sent together keep their batch. If rows wait again, only the first one keeps tried_at. Rows
+// of matches that were sent are recorded in match_messages, and dead rows in dead_letters.
 func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 	const sql = `
 		WITH r AS (
@@ -229,8 +229,8 @@ func queueEdited(batch *pgx.Batch, results []outbox.Result) {
 		WHERE mm.telegram_chat_id = r.sent_to AND mm.telegram_message_id = r.target`)
 }
 
-// queueEnsured records which messages exist once, and their content. It drops them if the chat has
-// since got another id.
+// queueEnsured records the ids and the fingerprints of messages that exist once. It skips a chat
+// that has since got another id.
 func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.Message.Action == outbox.Ensure && r.MessageID > 0 && !r.Ended
@@ -242,9 +242,9 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 		SET telegram_message_id = excluded.telegram_message_id, fingerprint = excluded.fingerprint`)
 }
 
-// queuePrompts records which messages ask prompts, and starts the time to answer them. It must come
-// after the new states of the rows. It skips the message if the chat has since got another id: the
-// message's id now means another message.
+// queuePrompts records when prompts were delivered and in which messages, and starts the time to
+// answer them. It must come after queueOutcomes. If the chat has since got another id, it does not
+// record the message, because the message's id would now mean another one.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) }, `
 		WITH r AS (
@@ -260,18 +260,18 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`, ranking.PromptWindow)
 }
 
-// queueFrozen freezes chats for as long as Telegram asks. It skips a chat that has since got
-// another id: the pause was for the old one.
+// queueFrozen freezes chats that are rate limited, for the pause of the result. It skips a chat
+// that has since got another id, because the pause was for the old one.
 func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, freezes, `
 		UPDATE chats c SET frozen_until = greatest(c.frozen_until, now() + make_interval(secs => r.pause))
 		FROM `+theResults+` WHERE c.id = r.chat_id AND c.telegram_chat_id = r.sent_to`)
 }
 
-// queueParked parks chats that the bot may not write to, longer after each refusal, up to 24 hours.
-// A successful try ends the parking; after an inconclusive one the bot may try again at once. A
-// chat is skipped if it changed after the take: the bot was added again, the result is already
-// recorded, or the chat has another id, while the request was for the old one.
+// queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
+// hours. If a request to a parked chat succeeds, the parking ends. If its outcome is neither
+// success nor refusal, the bot may try again at once. A chat is skipped if it has changed since the
+// take: the bot was added again, the result is already recorded, or the chat has got another id.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/postgres"
 )
 
-// heads begins a query with the first row of each lane. It jumps from lane to lane over the index,
-// so that its cost depends on the number of lanes and not of rows.
+// heads begins a query with a CTE that contains the first waiting row of each lane. It skips from
+// lane to lane in the index, so its cost depends on the number of lanes, not on the number of rows.
 const heads = `
 	WITH RECURSIVE head AS (
 	    (SELECT ` + headColumns + ` FROM outbox o WHERE o.finished_at IS NULL ORDER BY ` + inOrder + ` LIMIT 1)
@@ -26,8 +26,8 @@ const heads = `
 const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before, o.possible_duplicates,
 	            ` + pausesValid + ` AS pauses_valid`
 
-// chatOfHead is the chat of h. It is looked up for each h, however many of them the
-// planner expects.
+// chatOfHead selects the chat of a row h. LIMIT makes the planner look up each chat by its id,
+// however many rows it expects.
 const chatOfHead = `(SELECT * FROM chats WHERE id = h.chat_id LIMIT 1)`
 
 // Waiting implements outbox.Store.
@@ -46,8 +46,9 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 }
 
 // Recent implements outbox.Store. Rows that were sent together count as one request, and each
-// possible duplicate as one more. Only the first waiting row of a lane can have been tried;
-// preparing its request, and the request itself, may have taken outbox.LongestRequest each.
+// possible duplicate counts as one more. Of the waiting rows in a lane, only the first can have
+// been tried. Its request ended at most twice outbox.LongestRequest after it was taken: once for
+// the preparation, and once for the request.
 func (s *Store) Recent(ctx context.Context, within time.Duration) ([]outbox.Request, error) {
 	sql := heads + `, request AS (
 		    SELECT chat_id, greatest('0', now() - max(finished_at)) AS age, max(possible_duplicates) AS duplicates

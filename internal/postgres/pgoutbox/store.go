@@ -30,44 +30,45 @@ var (
 	setAsideLane = strconv.Itoa(int(outbox.SetAside))
 )
 
-// Fragments of queries for lanes. Together they leave the planner no choice but outbox_waiting_idx.
-// If the planner could find the rows by their ids, it would do so whenever it believes that most
-// rows wait, and scan all rows that do not.
+// Fragments of queries for lanes. Together they make the planner use outbox_waiting_idx. If it
+// could order the rows by id alone, it would do so whenever it assumes that most rows wait, and
+// read all rows that do not.
 const (
 	// rowLane is the lane of an outbox row o.
 	rowLane = `(o.chat_id, o.lane)`
 	// rowPosition is the position of an outbox row o among all lanes.
 	rowPosition = `(o.chat_id, o.lane, o.id)`
-	// waits is the condition that an outbox row o waits in the lane l.
+	// waits is the condition that an outbox row o has not ended and is in the lane l.
 	waits = `o.finished_at IS NULL AND ` + rowLane + ` >= (l.chat_id, l.lane)
 		        AND ` + rowLane + ` <= (l.chat_id, l.lane)`
-	// unfinished is finished_at IS NULL where rows are found by their ids. The index of all waiting
-	// rows cannot be used for it; in a new database the planner would otherwise prefer that index.
+	// unfinished means the same as finished_at IS NULL. It is for rows that are found by their ids:
+	// the planner cannot use the index of waiting rows for it, which it would prefer in a new
+	// database.
 	unfinished = `o.state IN ('planned', 'sending')`
 	// inOrder orders waiting rows by lane, and within a lane by age.
 	inOrder = `o.chat_id, o.lane, o.id`
 )
 
-// over is the condition that a row o must not be sent any more: it is too late, or it is a page and
-// a newer page of its message waits.
+// over is the condition that a row o must no longer be sent: it is past its deadline, or it is a
+// page and a newer page of its message waits.
 const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND EXISTS (
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesValid is the condition that the pauses of a row o at the head of its lane, and of its chat,
-// are valid. A pause begins with a request, or with the row. Pauses that start in the future are
-// ignored, because the clock was set back.
+// pausesValid is the condition that the pauses of a row o at the head of its lane, and those of its
+// chat, are valid. They begin after the last request for the row, or after its creation. If that is
+// in the future, the clock was set back, and the pauses are ignored.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It
-// applies to this transaction only: the session goes back to a pool that also serves the lease.
+// applies to this transaction only, because the pool's sessions also serve the lease.
 const withoutSync = `SELECT set_config('synchronous_commit', 'off', true)`
 
 // Advance implements outbox.Store. It sends one pipelined batch, which the server runs as one
-// transaction; each statement sees the effects of the previous ones. A crash of the server within
-// the next second may undo it, and then the messages are sent again. Such a crash undoes all later
-// transactions too, so commands and the lease never depend on lost work. The batch begins with the
-// check of the lease, so that a new leader waits for its end.
+// transaction; each statement sees the effects of the previous ones. A crash of the server may undo
+// a transaction of the last moments, and then its messages are sent again. Such a crash also undoes
+// all later transactions, so commands and the lease never depend on lost work. The batch begins
+// with the check of the lease, so that a new leader waits for its end.
 func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Result, lanes []outbox.Lane,
 	bounds outbox.Bounds,
 ) ([]outbox.Turn, error) {
@@ -84,8 +85,8 @@ func (s *Store) Advance(ctx context.Context, epoch int64, results []outbox.Resul
 	return turns, nil
 }
 
-// write sends a batch under the lease. Its errors begin with what. It first terminates batches that
-// were abandoned without an answer: they must not take the same rows.
+// write sends a batch under the lease. Its errors begin with what. It first terminates the server
+// processes of batches that were abandoned without an answer: they must not take the same rows.
 func (s *Store) write(ctx context.Context, epoch int64, what string, queue func(*pgx.Batch)) error {
 	var batch pgx.Batch
 	postgres.QueueEpoch(&batch, postgres.LeaderLease, epoch)

@@ -11,17 +11,18 @@ import (
 	"elobot/internal/ranking"
 )
 
-// maxSummarized limits the rows of a lane that one statement looks at, so that no statement takes a
-// long time.
+// maxSummarized limits how many rows of a lane one Summarize reads, so that it does not take long.
 const maxSummarized = 1000
 
-// Summarize implements outbox.Store. It ends those first rows of each lane that are over. If more
-// rows wait in a lane than the bound, it also ends the answers to questions and the results that
-// certainly did not arrive. Ended results become one summary for each topic, which shows the first
-// five of them. The row of the first ended result keeps its position and becomes the summary. The
-// other rows get its id as their batch, which queueSummaries reads. An undelivered summary becomes
-// part of the new one. Rows that another transaction is changing stay as they are: they are not
-// lost, and waiting for them could be a deadlock.
+// Summarize implements outbox.Store. It reads the first maxSummarized rows of each lane, and ends
+// those for which over holds. If more rows wait in a lane than the bound, it also ends answers to
+// questions and match results, unless they may have arrived.
+//
+// Ended results become one summary for each topic, which shows the first five of them. The row of
+// the first ended result keeps its position and becomes the summary. The rows of the other results
+// get its id as their batch, which queueSummaries reads. An older summary becomes part of the new
+// one, unless it may have arrived. Rows that another transaction is changing stay as they are,
+// because waiting for them could cause a deadlock.
 func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarized, error) {
 	const sql = `
 		WITH lane AS (
@@ -78,8 +79,9 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 	return ended, nil
 }
 
-// queueSummaries records which matches each message with a summary covers. Such a message counts
-// one more item than it has, so that its items are never completely known, and it is never edited.
+// queueSummaries records which matches each message with a summary covers. It records one item more
+// than there are. So queueEdits never finds all items of the message, and the message is never
+// edited.
 func queueSummaries(batch *pgx.Batch, results []outbox.Result) {
 	queueFor(batch, results, func(r outbox.Result) bool {
 		return r.Failure == nil && r.MessageID > 0 && r.Message.Row.Kind == notice.KindOf(ranking.ResultsSummary{}).Name

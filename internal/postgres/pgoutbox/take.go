@@ -9,7 +9,7 @@ import (
 	"elobot/internal/postgres"
 )
 
-// queueTurns takes the next messages of lanes. The returned turns are filled in when the batch
+// queueTurns takes the next message of each lane. The returned turns are filled in when the batch
 // runs.
 func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []outbox.Turn {
 	if len(lanes) == 0 {
@@ -26,7 +26,8 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 	return turns
 }
 
-// itemColumns are the columns of an outbox row i that make an outbox.Item, zeros if there is none.
+// itemColumns lists the columns of an outbox.Item, from an outbox row i. If there is no row, they
+// are zero or null.
 const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coalesce(i.kind, '') AS kind, i.payload,
 		       ` + postgres.NamesOfPlayers + ` AS names, coalesce(i.addressee_id, 0) AS addressee_id, coalesce(i.addressee, '') AS addressee,
 		       coalesce(i.reply_to, 0) AS reply_to, coalesce(i.callback_query_id, '') AS button, coalesce(i.attempts, 0) AS attempts,
@@ -34,20 +35,20 @@ const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coales
 		       coalesce(i.failures, 0) AS failures`
 
 // mergeable is the condition that a row o can be sent in one message with the head l of its lane,
-// provided that all rows between them can.
+// if all rows between them can.
 //
-// A head that has failed is sent alone, because it is unknown which of the rows sent with it was to
-// blame. A row that can still be added to or superseded stays back until it is the head. Rows go
-// together only if they have the same number of possible duplicates, because such a message becomes
-// uncertain as a whole.
+// A head that has failed is sent alone, because any of the rows in its message may have been to
+// blame. A row that can still be superseded is not merged. Rows are sent together only if they have
+// the same number of possible duplicates, because a message becomes uncertain as a whole.
 const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AND NOT l.alone AND NOT o.alone)
 		    AND o.state = 'planned' AND o.action = 'send' AND o.possible_duplicates = l.possible_duplicates
 		    AND o.thread_id IS NOT DISTINCT FROM l.thread_id AND o.language IS NOT DISTINCT FROM l.language
 		    AND coalesce(o.not_before <= now() OR NOT ` + pausesValid + `, true) AND coalesce(o.expires_at > now(), true)`
 
-// takeRows marks the next messages of the lanes as sending, and returns their items. It takes a row
-// in its latest committed state, and not at all if it has passed to another chat. Invalid pauses
-// end for good. The row of a message's first item has whether more rows wait.
+// takeRows marks the next messages of the lanes as sending, and returns their items, with the
+// columns of the message in each. It takes a row in its latest committed state, and not at all if
+// the row has moved to another chat. It removes invalid pauses. Only in a message's first item, the
+// column more tells whether more rows wait.
 var takeRows = `
 	WITH lane AS (
 	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,

@@ -6,10 +6,10 @@ import (
 	"elobot/internal/outbox"
 )
 
-// queueEdits queues the query that finds the message to edit for each edit that was just taken.
-// Among the messages that show the match, it chooses the newest one sent to the chat under its
-// current id, and keeps that message's language. An edit renders the message's other items again.
-// If these are not known any more, which is always so for a summary, there is nothing to edit.
+// queueEdits finds the message to edit for each edit that was just taken. It chooses the newest
+// message in the chat that shows the match, among those that were sent to the chat's current id.
+// The edit keeps that message's language and renders all its items again. If some items are no
+// longer stored, or the message is a summary, the edit gets no target.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
 		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered, coalesce(mm.language, c.language) AS language,
@@ -33,7 +33,8 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 		N      int // number of the turn, from 1
 		Target int64
 		Known  string // the fingerprint
-		// Covered is how many items the message has, and Found how many of them are known.
+		// Covered is how many items the message has, and Found is how many of them are still
+		// stored.
 		Covered, Found int
 		Language       string
 		outbox.Item
@@ -48,7 +49,7 @@ func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns 
 			if m.Target == 0 {
 				m.Target, m.KnownFingerprint, m.Language, m.Items = r.Target, r.Known, r.Language, nil
 			}
-			if r.ID == 0 { // the sent row is not kept any more
+			if r.ID == 0 { // the row that first sent the item is purged
 				r.Item = m.Row
 			}
 			m.Items = append(m.Items, r.Item)
