@@ -107,7 +107,8 @@ func BenchmarkShowText(b *testing.B) {
 	}
 }
 
-// benchmarkedPage returns a page of the ranking. Its players have these names in turn.
+// benchmarkedPage returns a page of the ranking whose players have these names, repeated as
+// necessary.
 func benchmarkedPage(names ...string) stats.RankingPage {
 	page := stats.RankingPage{Title: "Table tennis", Total: 31}
 	for i := range stats.PageRows {

@@ -40,8 +40,8 @@ func TestBoardOfAParkedChat(t *testing.T) {
 }
 
 // TestBoardsThatShowTheirContentAreSkipped: a board is not edited if its fingerprint is unchanged.
-// It is edited nevertheless after a request with an unknown outcome, and if it is found unpinned
-// once lookEvery has passed, because it may be gone.
+// There are two exceptions. After a request with an unknown outcome, the fingerprint is not
+// trusted. Once lookEvery has passed, an unpinned message is edited, because it may be gone.
 func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -129,8 +129,8 @@ func TestPinsOfBoards(t *testing.T) {
 	}
 }
 
-// TestCopiesThatCannotBeUnpinned: if an older copy of a board cannot be unpinned, the newer message
-// is updated nevertheless.
+// TestCopiesThatCannotBeUnpinned: even if an older copy of a board cannot be unpinned, the newer
+// message is updated.
 func TestCopiesThatCannotBeUnpinned(t *testing.T) {
 	t.Parallel()
 	p, first := newBoard(t)
@@ -275,7 +275,7 @@ func TestBoardsAsTables(t *testing.T) {
 	}
 }
 
-// TestRestOfBoard: the button below a board asks for the players after those on it.
+// TestRestOfBoard: the button below a board asks for the players who do not fit on it.
 func TestRestOfBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -207,7 +207,7 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 		q.Message.Chat.ID == 0 || q.Message.Chat.Type == "channel" {
 		return o, false
 	}
-	// a press has no date of its own, but it cannot precede its message
+	// an update with a press has no date, but the press cannot precede its message
 	if shown := time.Unix(q.Message.Date, 0); sent.Before(shown) {
 		sent = shown
 	}

@@ -43,7 +43,7 @@ func does(op ranking.Operation) Handler {
 // asks returns the handler of a command that asks a question of the given form.
 func asks(form stats.Form) Handler { return does(ranking.Ask{Question: stats.Typed{Form: form}}) }
 
-// hasHelp reports whether the command has a help text of its own, besides its lines in /help.
+// hasHelp reports whether the command has a separate help text, in addition to its lines in /help.
 func (c Command) hasHelp() bool { return c.Topic != "" && c.Name != nameHelp }
 
 // commands returns all commands, in the order in which the help lists them. Callers must not modify

@@ -184,7 +184,7 @@ func (s *Sender) request(ctx context.Context, d *draft) (int64, error) {
 		ID int64 `json:"message_id"`
 	}
 	err := s.client.Call(ctx, method, p, &sent, d.photo...)
-	if errors.Is(err, telegram.ErrOddResult) { // the message was sent nevertheless
+	if errors.Is(err, telegram.ErrOddResult) { // the message was sent
 		s.log.WarnContext(ctx, "failed to read the id of a sent message", "error", err)
 		err = nil
 	}

@@ -138,8 +138,8 @@ func renamed(t *testing.T, n notice.Notice, script int) (named notice.Notice, co
 	return content.Elem().Interface().(notice.Notice), count
 }
 
-// numbered replaces the names in a notice with their numbers. {1} stands for the name in the given
-// script.
+// numbered returns a replacer of the names in a notice by numbers. {1} stands for the name in the
+// given script.
 func numbered(script int) *strings.Replacer {
 	var pairs []string
 	for i := range scripts {

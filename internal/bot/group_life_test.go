@@ -114,8 +114,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestMembersWhoAreNone: updates about bots, without a user or with missing fields are ignored, and
-// so are those in chats that are not groups.
+// TestMembersWhoAreNone: the router ignores updates about bots, updates without a user or with
+// missing fields, and updates from chats that are not groups.
 func TestMembersWhoAreNone(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{`{"id":7,"is_bot":true,"first_name":"Helper"}`, `{"id":0}`, `null`} {

@@ -5,7 +5,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// headToHeadButtons returns a button back to the player's page from which the comparison was
+// headToHeadButtons returns the back button to the player's page from which the comparison was
 // opened, if any.
 func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	if n.Back == 0 {

@@ -25,7 +25,7 @@ var _ = notice.Register[Help](notice.Kind{Name: "help", Purpose: notice.Answer, 
 
 var _ = shows(view[Help]{text: words.help, buttons: helpButtons})
 
-// helpTopic is a group of commands with a page of its own in /help.
+// helpTopic is a group of commands that share a page in /help.
 type helpTopic string
 
 const (

@@ -29,8 +29,8 @@ func typedLadder(_ *Router, req request) ranking.Operation {
 	return change
 }
 
-// pressRename handles the buttons below a RenamePrompt. The button to cancel has no name, and
-// changes nothing.
+// pressRename handles the buttons below a RenamePrompt. The cancel button has no name, and changes
+// nothing.
 func pressRename(_ *Router, _ *press, name string) ranking.Operation {
 	if name == "" {
 		return ranking.ChangeLadder{}
@@ -48,7 +48,7 @@ func (w words) firstLadderPrompt(n ranking.FirstLadderPrompt) string {
 	return w.Text("ladder.first", args{"Name": showText(n.Name)})
 }
 
-// firstLadderButtons returns the button to cancel. Its data also carries the ladder's name, for a
+// firstLadderButtons returns the cancel button. Its data also carries the ladder's name, for a
 // member who replies to the question.
 func firstLadderButtons(n ranking.FirstLadderPrompt, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.cancel(), data: callbackData(ladderCode, n.Name)}}}

@@ -119,8 +119,8 @@ func TestTheLongestSummaryFits(t *testing.T) {
 	})
 }
 
-// TestTheLongestNotRecordedFits: the notice of rejected results counts those that do not fit. The
-// questions about corrections fit too.
+// TestTheLongestNotRecordedFits: the notice of rejected results counts the results that do not fit.
+// The questions about corrections fit too.
 func TestTheLongestNotRecordedFits(t *testing.T) {
 	t.Parallel()
 	inEachLanguage(t, testTheLongestNotRecordedFits)

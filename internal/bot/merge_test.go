@@ -248,7 +248,7 @@ func TestMergedMessagesFit(t *testing.T) {
 }
 
 // TestNamesStayTextInLines: as in TestNamesStayText, the simulator marks nothing in the names of a
-// merged message, including those of its addressees.
+// merged message, including the names of its addressees.
 func TestNamesStayTextInLines(t *testing.T) {
 	t.Parallel()
 	sim, client := startSimulator(t)

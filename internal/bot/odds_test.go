@@ -51,7 +51,8 @@ func (w *world) teamsBelow(text string) (request, answer botsim.Message) {
 	return request, w.replyBelow(w.group, request.ID, "1n:2", "1w:3")
 }
 
-// TestTeamTurns: the players are those in the /teams message that the answer replies to.
+// TestTeamTurns: a press that turns the teams reads the players from the /teams message that the
+// answer replies to.
 func TestTeamTurns(t *testing.T) {
 	t.Parallel()
 	const players = "Alice@alice#1001+@bob+Dan_2#1004+@eve"

@@ -113,7 +113,8 @@ func TestButtonsOfPlayers(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPlayer: "against you" replaces a player's page, and the button back restores it.
+// TestPagesOfAPlayer: the button "against you" replaces a player's page, and the back button
+// restores it.
 func TestPagesOfAPlayer(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -90,13 +90,13 @@ func promptRef(id ranking.PromptID, tag ranking.MatchTag, item int64) ranking.Pr
 // How many characters of a name fit on a button.
 const (
 	maxLabel     = 28 // alone in its row
-	maxNewLabel  = 18 // alone in its row, beside other words
+	maxNewLabel  = 18 // alone in its row, with other words
 	maxPairLabel = 13 // one of two in a row
 )
 
 // reportPromptButtons returns the buttons below the question of what a report means. Each person,
 // ladder or short result has a row. Longer results are listed in the text, and one row has their
-// numbers. In some questions, the only option shares a row with the button to cancel.
+// numbers. In some questions, the only option shares a row with the cancel button.
 func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var rows [][]button

@@ -98,7 +98,7 @@ func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Send
 }
 
 // checkNames checks the names in a text, which it finds by their isolates. Formatting such as bold
-// may cover a whole name, but entities that Telegram detects by itself must not touch one.
+// may cover a whole name, but entities that Telegram detects must not touch one.
 func checkNames(t fatalizer, m botsim.Message) {
 	t.Helper()
 	start, units := -1, utf16.Encode([]rune(m.Text))

@@ -41,8 +41,8 @@ func (s *Sender) sendChart(ctx context.Context, m outbox.Message) (outbox.Receip
 	return receipt, err
 }
 
-// drawChart draws a chart as PNG, and sets the title and the period of n to those of the picture. A
-// failed read does not count as an attempt to send.
+// drawChart draws a chart as PNG, and sets n's title and period to what the picture shows. A failed
+// read does not count as an attempt to send.
 func (s *Sender) drawChart(ctx context.Context, n *stats.Chart, w words, dark bool) (picture []byte, err error) {
 	defer func() {
 		// a panic while drawing would recur and block the chat's lane

@@ -130,7 +130,7 @@ func settingButtons(n ranking.SettingsPage, _ outbox.Item, w words) (rows [][]bu
 	return slices.Collect(slices.Chunk(all, topicsPerRow))
 }
 
-// backTo returns the row with the button back to a group.
+// backTo returns the row with the back button to a group.
 func (w words) backTo(g ranking.SettingGroup) []button {
 	return []button{{text: "‹ " + w.settingGroup(g), data: openData(string(g))}}
 }

@@ -50,9 +50,9 @@ func TestSendTable(t *testing.T) {
 	}
 }
 
-// TestTableRefused: if Telegram refuses a table, the text follows at once, exactly once. The
-// refusal is remembered for a day: for the chat, or for all chats if the server does not know the
-// method.
+// TestTableRefused: if Telegram refuses a table, the sender sends the text immediately, and only
+// once. It remembers the refusal for a day: for the chat, or for all chats if the server does not
+// know the method.
 func TestTableRefused(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

@@ -188,7 +188,7 @@ func TestSeasonByName(t *testing.T) {
 	}
 }
 
-// englishTyping returns a typing in English, with a database of its own.
+// englishTyping returns a typing in English, with its own database.
 func englishTyping(t *testing.T) *typing {
 	t.Helper()
 	pool := dbtest.Open(t, pgtest.New(t), dbtest.LikeCommands)

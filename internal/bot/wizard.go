@@ -50,7 +50,7 @@ func opponentButtons(n ranking.OpponentPrompt, item outbox.Item, w words) [][]bu
 }
 
 // nameButtons returns a button for each person whom a name may mean, one per row. If there are more
-// opponents, it adds a button back to all of them.
+// opponents, it adds a back button to all of them.
 func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	var rows [][]button
 	ref := ranking.PromptRef{ID: n.Prompt, Tag: n.Tag}
@@ -64,8 +64,8 @@ func nameButtons(n ranking.NamePrompt, _ outbox.Item, w words) [][]button {
 	return append(rows, append(last, w.cancels(ref)))
 }
 
-// scoreButtons returns the buttons for scores, three in a row. Below them are the buttons for
-// results without a score, for another score and to cancel, two in a row.
+// scoreButtons returns the buttons for scores, three in a row. Below them, two in a row, are the
+// buttons for results without a score, the button for another score and the cancel button.
 func scoreButtons(n ranking.ScorePrompt, item outbox.Item, w words) [][]button {
 	ref := promptRef(n.Prompt, n.Tag, item.ID)
 	var scores, without []button

@@ -302,8 +302,8 @@ func TestLockedWhileCareful(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatCannotBeRecorded: if Begin or End fails for another reason than an outage, the
-// update is handled nevertheless.
+// TestAttemptsThatCannotBeRecorded: if Begin or End fails for a reason other than an outage, the
+// update is still handled.
 func TestAttemptsThatCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	denied := errors.New("permission denied")

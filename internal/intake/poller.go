@@ -60,7 +60,7 @@ func (p *Poller) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		askedAt, offset := time.Now(), p.offset
 		wait := longPoll
-		if len(p.queue) > 0 { // the messenger answers at once anyway
+		if len(p.queue) > 0 { // the messenger answers immediately anyway
 			wait = 0
 		}
 		updates, err := p.source.Updates(ctx, offset, wait)

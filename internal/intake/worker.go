@@ -31,7 +31,7 @@ const (
 	rememberRecent = time.Minute
 )
 
-// Worker persists updates, from polling and webhook alike.
+// Worker handles the updates of a Poller or a Webhook until they are persisted.
 type Worker struct {
 	handle  Handler
 	dead    DeadLetters
@@ -40,7 +40,7 @@ type Worker struct {
 	careful careful
 	now     func() time.Time
 	log     *slog.Logger
-	// recent has the updates that were persisted lately. A messenger that missed the confirmation
+	// recent has the updates that were persisted recently. A messenger that missed the confirmation
 	// redelivers them, but they need not reach the database again.
 	recent *recent.Set[int64]
 }

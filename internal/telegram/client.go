@@ -129,7 +129,7 @@ type menuParams struct {
 	Commands []models.BotCommand `json:"commands,omitempty"`
 }
 
-// PublishMenus sets the menus of commands that differ from those at Telegram.
+// PublishMenus sets the menus that differ from those that Telegram has.
 func (c *Client) PublishMenus(ctx context.Context, menus ...Menu) error {
 	for _, menu := range menus {
 		params := menuParams{Language: menu.Language}

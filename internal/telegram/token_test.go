@@ -160,8 +160,7 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 	}
 }
 
-// nobody is an address where nothing listens: an unused port that the system gives to no other
-// test.
+// nobody is an address where nothing listens. The system gives this port to no other test.
 const nobody = "http://127.0.0.1:1"
 
 // serve answers like h, except for the requests that must succeed before the tested method.
