@@ -48,20 +48,20 @@ func (a PromptAnswer) planReport(s *Service, c *call) *call {
 		j.operation = playersAnswer{reportAnswer: op, amend: s.amendment(c, commandFix, a)}
 	}
 	// The extra results count when they are recorded, not when they are reported. Otherwise, a
-	// sender could save up prompts and then exceed the limit with the answers.
+	// sender could collect prompts and then exceed the limit with the answers.
 	if j.extraResults > 0 {
 		j.extra = RateEntry{Bucket: RateResult, Sender: report.sender(), At: c.SentAt}.orNone()
 	}
 	return c.with(j)
 }
 
-// promptedResult is what the answers to a PromptReport and a PromptWizard have in common.
+// promptedResult is the common part of the answers to a PromptReport and a PromptWizard.
 type promptedResult struct {
 	plain
 	PromptAnswer
 	origin Origin
 	people participants
-	added  int              // the first added people become players unless they already are
+	added  int              // the first added people become players, if they are not players yet
 	chosen *recordOperation // the result, nil if the option reports none
 }
 
@@ -79,7 +79,7 @@ func (r promptedResult) needs() Needs {
 
 func (r promptedResult) about(snap *Snapshot) subject { return r.chosen.about(snap) }
 
-// by returns who answers. A prompt adds no players, so the sender is not necessarily a player.
+// by returns the person who answers, who is not necessarily a player.
 func (r promptedResult) by(snap *Snapshot) Reporter {
 	if r.origin.Sender == nil {
 		return Reporter{}
@@ -87,9 +87,9 @@ func (r promptedResult) by(snap *Snapshot) Reporter {
 	return Reporter{Name: new(NameOf(r.people[0], snap.People[0]))}
 }
 
-// record records the result and closes the prompt. If something about the result is unusual, record
-// asks about it in the same message instead. If the result is refused, the decision has only the
-// refusal as its Notice.
+// record records the result and closes the prompt. If something about the result is unusual, the
+// message of the prompt asks about that instead. If the result is refused, the decision has only
+// the refusal as its Notice.
 func (r promptedResult) record(snap *Snapshot) (d Decision, lacks need, err error) {
 	switch d, lacks, err = decideUnlessRefused(r.chosen, snap); {
 	case d.Asks != nil:
@@ -108,7 +108,7 @@ type reportAnswer struct {
 	readings []*recordOperation
 }
 
-// refuse returns why the sender cannot give this answer, nil if they can.
+// refuse returns why the answer is refused, nil if it is not.
 func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(r.Prompt), r.chosen == nil && r.Option != Cancel{}:
@@ -121,7 +121,8 @@ func (r reportAnswer) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission lets the players and any admin answer the prompt of an anonymous admin.
+// permission lets the players and any admin answer if an anonymous admin sent the report. Otherwise
+// refuse has already checked the sender.
 func (r reportAnswer) permission(snap *Snapshot) Permission {
 	if r.reporter != nil {
 		return Permission{}
@@ -129,8 +130,8 @@ func (r reportAnswer) permission(snap *Snapshot) Permission {
 	return Permission{Who: Involved, Involved: r.isAboutSender(snap), Refusal: Refusal{Code: AdminsOnlyPrompt}}
 }
 
-// isAboutSender reports whether the person who answers sent the report or plays in one of the
-// readings.
+// isAboutSender reports whether the sender of the answer also sent the report, or plays in one of
+// its readings.
 func (r reportAnswer) isAboutSender(snap *Snapshot) bool {
 	if r.origin.Sender == nil {
 		return false
@@ -159,8 +160,8 @@ func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)
-	// Close the prompt: its result is refused now, although it may have been acceptable when the
-	// prompt was sent.
+	// The result is refused now, although it was acceptable when the prompt was sent. Close the
+	// prompt.
 	if err == nil && lacks == nil && d.Asks == nil && d.Effect == nil {
 		d.Page, d.Notice, d.Closes = d.Notice, nil, &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	}
@@ -176,11 +177,12 @@ type ReportChosen struct {
 
 var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose: notice.Answer, Alone: true})
 
-// ReportDropped says that a report was not recorded, because its prompt was canceled or expired.
+// ReportDropped says that a report was not recorded, because its prompt was canceled or has
+// expired.
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
 	Results []NamedResult `json:"results,omitempty"` // in the likeliest reading
-	Kept    bool          `json:"kept,omitempty"`    // the match to be replaced stays as it is
+	Kept    bool          `json:"kept,omitempty"`    // the recorded match, whose players the report would correct, stays as it is
 }
 
 // dropped returns the notice of a dropped report. by is who canceled the prompt, nil if it expired.

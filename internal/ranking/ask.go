@@ -9,17 +9,16 @@ import (
 // Question is a question that the Answerer answers from stored data.
 type Question interface {
 	// IsAbout reports whether the question may be about the people that said names. For a button,
-	// said is the command that was answered by the message with the button.
+	// said is the command that the message with the button answered.
 	IsAbout(said command.Command) bool
 }
 
-// Ask answers a question with a notice from the Answerer, which is called again if the command is
-// handled again after a conflict. The answer to a pressed button replaces the message with the
-// button, unless the answer is a refusal.
+// Ask answers a question with a notice from the Answerer, which may be called several times for one
+// command. The answer to a pressed button replaces the message with the button, unless it is a
+// refusal or Posts is set.
 type Ask struct {
 	Question Question
-	// Posts reports whether the answer to a pressed button is a new message instead. A refusal is
-	// never posted.
+	// Posts means that the answer to a pressed button is a new message, unless it is a refusal.
 	Posts bool
 }
 
@@ -28,17 +27,17 @@ type Answerer interface {
 	Answer(ctx context.Context, q Question, a Asked) (Notice, error)
 }
 
-// Asked is the context of a question: where it was asked, by whom, and the Snapshot, which has the
-// people that the command mentions or shows. The Snapshot has Everybody only if the command may
-// mean players by plain names or mentions an unknown person.
+// Asked is the context of a question: its Origin and the Snapshot. The People of the Snapshot are
+// the sender and, if the question may be about people, those whom the command mentions or shows. It
+// has Everybody only if the command may mean players by plain names or mentions an unknown person.
 type Asked struct {
 	Origin Origin
 	Snapshot
-	people participants // of Snapshot.People
+	people participants // in the order of Snapshot.People
 }
 
-// Find returns a person as the command shows the person, and what is known of that person. Known is
-// zero if the command does not show the person.
+// Find returns the person p as the command shows them, and what the store knows about them. Known
+// is zero if the command does not show the person.
 func (a Asked) Find(p command.Person) (command.Person, Known) {
 	if p.Player != 0 {
 		return p, a.everybodyWith(p.Player)
@@ -53,7 +52,7 @@ func (a Asked) Find(p command.Person) (command.Person, Known) {
 // otherwise none.
 func (a Asked) EverybodyThere() []command.Person { return a.everybody() }
 
-// Near returns the name of the player that a new username most likely means, nil if there is none.
+// Near returns the name of a player that a new username may mean, nil if there is none.
 func (a Asked) Near(username string) *Name {
 	if near := a.near(username); len(near) > 0 {
 		return new(NameOf(near[0], Known{}))
@@ -81,7 +80,7 @@ type asking struct {
 
 func (a asking) job() job {
 	j := job{name: "answer", bucket: RateQuestion, asks: true, operation: a}
-	if a.origin.Button != "" { // a press always gets an answer, so presses have a separate limit
+	if a.origin.Button != "" { // a press must always get an answer, so presses have a limit of their own
 		j.name, j.bucket = "press", RatePress
 	}
 	return j

@@ -10,7 +10,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptReport asks which reading of a report is meant, or whether the report counts at all. Its
+// PromptReport asks which reading of a report is meant, or whether to record the report at all. Its
 // options are the readings.
 const PromptReport PromptKind = "report"
 
@@ -30,7 +30,8 @@ type ReportMessage struct {
 	Message  int64           `json:"message,omitempty"`
 	SentAt   time.Time       `json:"sent_at"`
 	Reporter *command.Person `json:"reporter,omitempty"` // nil for an anonymous admin
-	// Ladder is 0 for the default ladder, or if each reading has its own ladder.
+	// Ladder is the ladder of the report. It is 0 for the default ladder, or if each reading has a
+	// ladder of its own.
 	Ladder  ladder.ID      `json:"ladder,omitempty"`
 	Missing *MissingLadder `json:"missing,omitempty"` // the unknown ladder that the message names
 }
@@ -73,7 +74,7 @@ type Completion struct {
 	Scores  []ladder.Score `json:"scores"` // in the order of the match's report
 }
 
-// ladders returns the ladder of each reading, nil if all readings count in the message's ladder.
+// ladders returns the ladder of each reading, nil unless the question is which ladder is meant.
 func (r ReportRequest) ladders() []LadderLabel {
 	if r.Missing == nil || len(r.Settled) == 0 || r.Settled[len(r.Settled)-1] != DoubtGame {
 		return nil
@@ -81,8 +82,8 @@ func (r ReportRequest) ladders() []LadderLabel {
 	return r.Missing.Maybe
 }
 
-// tag returns the tag of the request's prompt. The tag changes with each doubt settled, so that a
-// second press of a button cannot answer the next prompt.
+// tag returns the tag of the request's prompt. Each settled doubt changes it, so that a second
+// press of a button cannot answer the next question in the same message.
 func (r ReportRequest) tag() MatchTag {
 	keys := []string{r.Key}
 	for _, d := range r.Settled {
@@ -91,9 +92,9 @@ func (r ReportRequest) tag() MatchTag {
 	return TagOf(keys...)
 }
 
-// newAsk returns the operation that asks about a report. It adds the people of all readings to
-// people, which may be in a snapshot already. It omits readings in which a person plays against
-// themselves. ok is false if no reading remains.
+// newAsk returns the operation that asks about a report. The people of the operation begin with the
+// given ones, because a snapshot may already have these in that order. newAsk omits readings in
+// which a match names a person twice. ok is false if no reading remains.
 func (s *Service) newAsk(message ReportMessage, q command.Report, people participants) (ask *askOperation, ok bool) {
 	request := ReportRequest{ReportMessage: message, Settled: []command.Doubt{settles(q)}}
 	ask = &askOperation{request: request, doubt: q.Doubt, word: q.Word, people: people}
@@ -119,7 +120,7 @@ type askOperation struct {
 	doubt    command.Doubt
 	word     string
 	readings []*recordOperation // all with the same people
-	// If the doubt is about something unusual, some of the people may be missing from the snapshot.
+	// people may include more people than the snapshot, if the operation was made after the read.
 	people  participants
 	earlier []EarlierReport // the earlier matches that the doubt is about
 }
@@ -165,8 +166,8 @@ func (a *askOperation) ask(snap *Snapshot) Decision {
 	return Decision{Asks: &NewPrompt{Kind: PromptReport, Report: &a.request}, Notice: prompt, Unadded: true}
 }
 
-// inPlaceOf returns the decision with its ReportPrompt, if any, as the new content of the prompt
-// that the command answers. Other decisions stay as they are.
+// inPlaceOf returns the decision with its ReportPrompt as the new content of the given open prompt.
+// A decision without a ReportPrompt stays as it is.
 func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	if question, ok := d.Notice.(ReportPrompt); ok {
 		question.Prompt, d.Asks.ID = prompt, prompt
@@ -175,9 +176,9 @@ func (d Decision) inPlaceOf(prompt PromptID) Decision {
 	return d
 }
 
-// meant returns the person that each reading means by the name in doubt, as an index into the
-// people. It returns nil if the doubt is about something else, or if no single person distinguishes
-// the readings.
+// meant returns, for each reading, the person whom it means by the name in doubt, as an index into
+// the people. It returns nil if the doubt is not about a name, or if the readings do not differ by
+// one person each.
 func (a *askOperation) meant() []int {
 	if !slices.Contains([]command.Doubt{command.DoubtName, command.DoubtUnknownName, DoubtUsername}, a.doubt) {
 		return nil
@@ -192,9 +193,9 @@ func (a *askOperation) meant() []int {
 	return all
 }
 
-// distinct returns the person that distinguishes a reading: one who does not play in all readings.
-// If there is only one reading, that is the person meant by a plain name. It returns -1 if there is
-// none.
+// distinct returns the first person of a reading who does not play in all readings. If there is
+// only one reading, it returns the only person named by a plain name. It returns -1 if there is no
+// such person.
 func (a *askOperation) distinct(reading int) int {
 	if len(a.readings) == 1 {
 		return a.onlyNamed()
@@ -209,7 +210,7 @@ func (a *askOperation) distinct(reading int) int {
 	return -1
 }
 
-// onlyNamed returns the only person in the first reading who is meant by a plain name, -1 if there
+// onlyNamed returns the only person in the first reading who is named by a plain name, -1 if there
 // is none or more than one.
 func (a *askOperation) onlyNamed() int {
 	named := -1
@@ -225,7 +226,7 @@ func (a *askOperation) onlyNamed() int {
 	return named
 }
 
-// ReportPrompt asks which reading of a report is meant, or whether the report counts at all.
+// ReportPrompt asks which reading of a report is meant, or whether to record the report at all.
 type ReportPrompt struct {
 	Prompt  PromptID       `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag     MatchTag       `json:"tag,omitempty"`
@@ -236,7 +237,7 @@ type ReportPrompt struct {
 	// MoreEarlier has the others if several results are duplicates.
 	Earlier     *EarlierReport  `json:"earlier,omitempty"`
 	MoreEarlier []EarlierReport `json:"further,omitempty"`
-	// Completes reports whether the result has the score that Earlier lacks.
+	// Completes means that the result has the score that Earlier lacks.
 	Completes bool `json:"completes,omitempty"`
 }
 
@@ -245,21 +246,21 @@ var _ = notice.Register[ReportPrompt](notice.Kind{Name: "report_prompt", Purpose
 // ReportOption is a reading of a report.
 type ReportOption struct {
 	Results []NamedResult `json:"results"`
-	// Who is the person that the reading means by the name in doubt, nil if the doubt is about
-	// something else.
+	// Who is the person whom the reading means by the name in doubt, nil if the readings do not
+	// differ by one person.
 	Who *Name `json:"who,omitempty"`
 	New bool  `json:"new,omitempty"` // Who would be a new player
 	// Ladder is the ladder in which the reading counts, empty for the message's ladder.
 	Ladder string `json:"ladder,omitempty"`
 }
 
-// EarlierReport is the recorded match that a doubt is about: a match that was reported shortly
-// before the same result, or the match whose players an edit would replace.
+// EarlierReport is the recorded match that a doubt is about: a match that the report may duplicate,
+// or a match whose players an edit would replace.
 type EarlierReport struct {
 	Number int      `json:"number"`
 	By     Reporter `json:"by"`
 	Same   bool     `json:"same,omitempty"` // the same person reported both
-	// Result is the result in the report that equals this match, nil if the report has only one. If
-	// an edit would replace the players, it is the match as recorded.
+	// Result is the reported result that may duplicate this match, nil if the report has only one.
+	// If an edit would replace the players, it is the match as recorded.
 	Result *NamedResult `json:"result,omitempty"`
 }

@@ -9,8 +9,8 @@ import (
 	"elobot/internal/notice"
 )
 
-// KindBoard is the kind of notices with a board. The stored notice is empty, because the board is
-// read when the notice is sent.
+// KindBoard is the kind of the notice that shows a board. The stored notice is empty, because the
+// board is read when the notice is sent.
 const KindBoard = "board"
 
 // Board is the board of a ladder: a message in the chat, or in one of its topics, that always shows
@@ -29,7 +29,8 @@ func (b Board) Object() string {
 	return object
 }
 
-// LadderOfBoard returns the ladder whose board the object identifies, 0 if it identifies no board.
+// LadderOfBoard returns the ladder whose board the object identifies, 0 if it does not identify a
+// board.
 func LadderOfBoard(object string) (id ladder.ID) {
 	_, _ = fmt.Sscanf(object, KindBoard+":%d", &id)
 	return id
@@ -39,12 +40,12 @@ func LadderOfBoard(object string) (id ladder.ID) {
 type BoardChange string
 
 const (
-	ShowBoard    BoardChange = "" // changes nothing, but asks whether there is a board
+	ShowBoard    BoardChange = "" // only asks whether there is a board
 	TurnBoardOn  BoardChange = "on"
 	TurnBoardOff BoardChange = "off"
 )
 
-// ChangeBoard turns the board of a ladder on in the command's topic, or off. A ladder has one
+// ChangeBoard turns the board of a ladder off, or on in the command's topic. A ladder has only one
 // board, so turning it on in another topic moves it. Only admins may change the board; any member
 // may ask about it.
 type ChangeBoard struct{ Change BoardChange }
@@ -101,7 +102,7 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	n := BoardState{On: changed.After != nil}
 	switch {
 	case b.change == TurnBoardOn:
-		n.Changed = true // the board is pinned again even if it was on
+		n.Changed = true // a board that was on is pinned again
 		n.Moved = before != nil && *before != *changed.After
 	case (before == nil) != (changed.After == nil):
 		n.Changed = true
@@ -111,8 +112,9 @@ func (b boardOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{Notice: n, Effect: changed}, nil, nil
 }
 
-// ChangedBoard is a change to the board of a ladder; nil means none. If the stored board differs
-// from Before, Apply fails with ErrConflict. The messages of both boards are updated.
+// ChangedBoard changes the board of a ladder from Before to After; nil means no board. If the
+// stored board differs from Before, Apply fails with ErrConflict. The messages of both boards are
+// updated.
 type ChangedBoard struct {
 	Chat          ChatID
 	Before, After *Board
@@ -120,7 +122,7 @@ type ChangedBoard struct {
 
 func (*ChangedBoard) outcome() CommandOutcome { return OutcomeSettingChanged }
 
-// BoardState says whether a ladder has a board.
+// BoardState is a notice that says whether a ladder has a board.
 type BoardState struct {
 	On      bool `json:"on,omitempty"`
 	Changed bool `json:"changed,omitempty"` // the command has turned the board on or off
@@ -129,7 +131,7 @@ type BoardState struct {
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Fleeting reports whether the notice only answers a question.
+// Fleeting reports whether the notice only answers a question, and so need not be sent late.
 func (n BoardState) Fleeting() bool { return !n.Changed }
 
 // BoardNotPinned says that the bot may not pin the board.

@@ -28,15 +28,15 @@ func (r ReadReport) planEdit(s *Service, c *call) *call {
 }
 
 // editedReport is the edit of a report that was handled before. Recorded matches stay. Additional
-// results are recorded, each under a free key of the message. If the message now has another score
-// or other players for its only match, the bot offers to correct the match. If the edit only adds
-// the name of another ladder, the bot says how to move the match there. The bot ignores all other
-// edits, and edits with more than one reading.
+// results are recorded, each under an unused key of the message. If the message now has another
+// score or other players for its only match, the bot offers to correct the match. If the edit only
+// adds the name of another ladder, the bot explains how to move the match there. The bot ignores
+// all other edits, and edits with more than one reading.
 type editedReport struct {
 	plain
 	origin   Origin
 	original MatchRef
-	record   *recordOperation // all that the message reports now; nil if that is unclear
+	record   *recordOperation // everything that the message reports now, nil if that is unclear
 }
 
 func (e editedReport) needs() Needs {
@@ -48,7 +48,7 @@ func (e editedReport) needs() Needs {
 	return needs
 }
 
-// about returns the match to correct or, if there is none, the new results.
+// about returns the match to correct or, if there is none, the time of the report.
 func (e editedReport) about(snap *Snapshot) subject {
 	now := e.compare(snap)
 	if m := cmp.Or(now.corrected, now.replaced); m != nil {
@@ -84,14 +84,15 @@ func (e editedReport) decide(snap *Snapshot) (Decision, need, error) {
 	return Decision{dropped: true}, nil, nil
 }
 
-// comparison is the difference between an edited message and the matches recorded from it.
+// comparison holds the differences between an edited message and the matches recorded from it.
 type comparison struct {
 	open      *recordOperation // the results not recorded yet, nil for none
 	corrected *StoredMatch     // the only match, if it has the same players and another result
 	result    ladder.Result    // the new result, in the order of the recorded match
-	exchanged bool             // the message has the sides in the other order
+	exchanged bool             // the message has the sides in the other order than the match
 	replaced  *StoredMatch     // the only match, if it has other players
-	// elsewhere is a match in another ladder than the message names, if nothing else has changed.
+	// elsewhere is a match that is not in the ladder that the message names, if nothing else has
+	// changed.
 	elsewhere *StoredMatch
 }
 
@@ -112,7 +113,7 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	find := func(m *StoredMatch, is func(reportedMatch) bool) bool {
 		at := -1
 		for i, r := range reported {
-			if !found[i] && is(r) && (at < 0 || r.key == m.Key) { // prefer the same line
+			if !found[i] && is(r) && (at < 0 || r.key == m.Key) { // prefer the line that recorded the match
 				at = i
 			}
 		}
@@ -169,15 +170,16 @@ func (e editedReport) compare(snap *Snapshot) (c comparison) {
 	return c
 }
 
-// has reports whether the match has this result, or has a score now but was reported with only this
-// outcome. A match that ended early gets no score later.
+// has reports whether the match has this result. A reported outcome without a score also matches a
+// score with that outcome, which may have been added later. A match that ended early never gets a
+// score.
 func (m *StoredMatch) has(r ladder.Result) bool {
 	return r.Equal(m.Result) || !r.HasPoints() && r.Games == "" && r.IsSame(m.Result)
 }
 
-// offerFix offers to fix a match, or refuses because the match is undone. If the message exchanges
-// the sides and thereby makes the other side the winner, offerFix offers that winner instead of a
-// score.
+// offerFix offers to fix a match. It refuses if the match is undone, and does nothing if the ladder
+// does not allow the new draw. If the message has exchanged the sides and thereby made the loser
+// the winner, offerFix offers that winner instead of a score.
 func (e editedReport) offerFix(snap *Snapshot, now comparison) Decision {
 	m, r := now.corrected, now.result
 	switch {
@@ -213,7 +215,7 @@ func (e editedReport) moveHint(snap *Snapshot, m *StoredMatch) MoveHint {
 	return hint
 }
 
-// MoveHint says how to move a match after an edit of its command names another ladder.
+// MoveHint explains how to move a match, after an edit of its command has named another ladder.
 type MoveHint struct {
 	Number int    `json:"number"`
 	In     string `json:"in"` // the match's ladder

@@ -10,12 +10,13 @@ import (
 // DefaultLanguage is the language of a chat until a member's language is known.
 const DefaultLanguage = "en"
 
-// greetingGap is the longest time between the addition of the bot and /start for the two to count
-// as one event. Adding a bot by its link sends /start at about the same time.
+// greetingGap is the maximum time between the addition of the bot and a /start for the two to count
+// as one event. When a person adds the bot by its link, the messenger sends a /start at about the
+// same time.
 const greetingGap = time.Minute
 
-// Greet answers /start in a group with a greeting, unless the bot was just added and has greeted
-// the group already.
+// Greet answers /start in a group with the Greeting, unless the bot was added at about the same
+// time and has greeted the group for that.
 type Greet struct{ Greeting Notice }
 
 func (g Greet) plan(_ *Service, c *call) *call {
@@ -32,10 +33,10 @@ func (g Greet) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "greet", bucket: RateQuestion, operation: event{people: senderOf(c.Origin), fn: decide}})
 }
 
-// BotAdded handles the addition of the bot to a group. The group's language becomes that of the
-// person who added the bot. The bot greets the group, unless it has just answered /start there. If
-// the bot was already in the group, the update is not an addition: the messenger also sends one
-// when a group gets a new id.
+// BotAdded handles the addition of the bot to a group. Unless an admin has chosen a language, the
+// group gets the language of the person who added the bot. The bot greets the group, unless it has
+// just answered /start there. If the bot was already in the group, BotAdded only records that the
+// bot may write there: the messenger also reports an addition when a group gets a new id.
 func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error {
 	language := o.Chat.Language
 	if language == "" {
@@ -56,8 +57,7 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 	return s.run(ctx, &call{Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}}})
 }
 
-// simultaneous reports whether two times are close enough for the addition of the bot and /start to
-// be one event.
+// simultaneous reports whether two times are at most greetingGap apart.
 func simultaneous(a, b time.Time) bool { return a.Sub(b).Abs() <= greetingGap }
 
 // BotBack records that the bot may write in a chat again. It does nothing in an unknown chat.
@@ -65,12 +65,12 @@ func (s *Service) BotBack(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot back", func(*Snapshot) Decision { return Decision{Presence: BotActive} })
 }
 
-// BotRemoved records that the bot is no longer in a chat, or that the person blocked it. Notices
-// wait until the bot is back. It does nothing in an unknown chat.
+// BotRemoved records that the bot is no longer in a group, or that a person has blocked it. Notices
+// wait until the bot is back. BotRemoved does nothing in an unknown chat.
 func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "bot removed", func(snap *Snapshot) Decision {
-		// A late update may be older than the latest addition of the bot, or than the chat's
-		// current id.
+		// Ignore an update from before the last greeting, or from before the chat got its current
+		// id.
 		if snap.Greeted.After(o.SentAt) || snap.Chat.ID != o.Chat.ID {
 			return Decision{Presence: NoChange}
 		}
@@ -78,13 +78,13 @@ func (s *Service) BotRemoved(ctx context.Context, o Origin) error {
 	})
 }
 
-// Renamed records the chat's new title, from the origin. It does nothing in an unknown chat.
+// Renamed records the title that the origin has for the chat. It does nothing in an unknown chat.
 func (s *Service) Renamed(ctx context.Context, o Origin) error {
-	// The update may be late, so it is no evidence of the bot's presence.
+	// The update may be late, so it does not prove that the bot is still in the chat.
 	return s.event(ctx, o, "renamed", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
 }
 
-// MembersSeen records sightings of the people in the origin. It adds no players, and does nothing
+// MembersSeen records sightings of the origin's VisibleUsers. It adds no players, and does nothing
 // in an unknown chat.
 func (s *Service) MembersSeen(ctx context.Context, o Origin) error {
 	return s.event(ctx, o, "members seen", func(*Snapshot) Decision { return Decision{Presence: NoChange} })
@@ -103,7 +103,8 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 	}, who)
 }
 
-// event handles a change in a known chat that concerns these people.
+// event handles an update that is not a command and concerns the given people. It does nothing in
+// an unknown chat.
 func (s *Service) event(ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person) error {
 	return s.run(ctx, &call{Origin: o, job: job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,

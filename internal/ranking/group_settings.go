@@ -13,7 +13,7 @@ import (
 	"elobot/internal/notice"
 )
 
-// GroupSettings are what the admins of a group choose: the rules of a ladder, how the bot shows
+// GroupSettings are what the admins of a group can choose: the rules of a ladder, how the bot shows
 // things in the chat, and whether there is a web board.
 type GroupSettings struct {
 	Rules   Rules   `json:"rules"`
@@ -24,8 +24,8 @@ type GroupSettings struct {
 // Display is how the bot shows things in a chat. Its JSON names are the column names of the chat.
 type Display struct {
 	Language string `json:"language"` // an IETF tag
-	// LanguageChosen reports whether an admin has chosen the language. Until then, it is the
-	// language of the person who added the bot.
+	// LanguageChosen means that an admin has chosen the language. If it is not set, the language is
+	// that of the person who added the bot.
 	LanguageChosen bool `json:"language_chosen"`
 	Tables         bool `json:"tables"`       // show rankings and standings as tables
 	Celebrations   bool `json:"celebrations"` // cards show what is special about their matches
@@ -39,13 +39,13 @@ func DefaultDisplay() Display {
 	return Display{Language: DefaultLanguage, Celebrations: true, TimeZone: UTC}
 }
 
-// Setting is one of the GroupSettings. Its values are strings, which are also part of the data of
+// Setting is one of the GroupSettings. Its values are strings, which also appear in the data of
 // buttons.
 type Setting struct {
 	Name  string
 	Group SettingGroup
 	// Choices are the values to choose from. They are empty for the language and the time zone,
-	// whose values come from elsewhere.
+	// which have many more values.
 	Choices []string
 	Columns []string // the columns of the Table
 	get     func(GroupSettings) string
@@ -143,7 +143,7 @@ func showHideDays(days int) string {
 
 // The lengths of seasons.
 const (
-	Manual    = "manual" // until an admin starts the next one
+	Manual    = "manual" // a season lasts until an admin starts the next one
 	Monthly   = "monthly"
 	Quarterly = "quarterly"
 )
@@ -162,7 +162,8 @@ func number(name string, group SettingGroup, column string, field func(*GroupSet
 	return choice(Setting{Name: name, Group: group, Columns: []string{column}}, field, strconv.Itoa, choices...)
 }
 
-// choice completes a setting whose value is a field. show formats the values.
+// choice completes a setting that is stored in a field, with the given values to choose from. show
+// formats a value.
 func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string, choices ...T) Setting {
 	for _, c := range choices {
 		s.Choices = append(s.Choices, show(c))
@@ -178,7 +179,7 @@ func choice[T any](s Setting, field func(*GroupSettings) *T, show func(T) string
 	return s
 }
 
-// FindSetting returns the setting with the given name.
+// FindSetting returns the setting with the given name. ok is false if there is none.
 func FindSetting(name string) (s Setting, ok bool) {
 	for _, s := range AllSettings() {
 		if s.Name == name {
@@ -218,21 +219,22 @@ func (s Setting) With(g GroupSettings, value string) GroupSettings {
 	return g
 }
 
-// SettingsPage shows the settings of a group, with buttons to change them.
+// SettingsPage is a notice that shows the settings of a group, with buttons to change them.
 type SettingsPage struct {
 	GroupSettings
 	// Changed is the change that a command has just made, nil for none.
 	Changed *SettingChanged `json:"changed,omitempty"`
 	// Open is the group or setting whose buttons are shown, empty for all groups.
 	Open string `json:"open,omitempty"`
-	// ChangedBy is who has just chosen a value with a button, nil if no button was pressed.
+	// ChangedBy is the person who has just chosen a value with a button, nil if no value was chosen
+	// that way.
 	ChangedBy *Reporter `json:"changed_by,omitempty"`
 }
 
 var _ = notice.Register[SettingsPage](notice.Kind{Name: "settings", Purpose: notice.Answer, Alone: true})
 
-// ShowSettings shows an admin the settings of the group. If a button of a SettingsPage was pressed,
-// the page is edited to show the part to Open.
+// ShowSettings shows an admin the settings of the group. A press of a button edits the SettingsPage
+// to show the part to Open.
 type ShowSettings struct{ Open string } // as in SettingsPage
 
 func (o ShowSettings) plan(_ *Service, c *call) *call {
@@ -240,9 +242,10 @@ func (o ShowSettings) plan(_ *Service, c *call) *call {
 	return c.with(job{name: "show settings", bucket: c.settingsBucket(), ofAdmins: true, operation: op})
 }
 
-// TypedSettings is a typed /settings or /language. Without arguments, it shows the settings. "k 24"
-// or "zone america/new york" changes a setting. If the setting exists but the value does not, as in
-// "k 1", it shows the values to choose from. An unknown time zone is refused.
+// TypedSettings is a typed /settings or /language. Without arguments, it shows the settings.
+// Arguments such as "k 24" or "zone america/new york" change a setting. If the setting exists but
+// does not have the value, as in "k 1", it shows the values to choose from. An unknown time zone is
+// refused.
 type TypedSettings struct {
 	// Languages maps words for the bot's languages, in lower case, to the tags of the languages.
 	Languages map[string]string
@@ -276,8 +279,8 @@ func (t TypedSettings) Meant(said command.Command) Operation {
 	return Say{Notice: Unexpected(said, cmp.Or(said.Typed(), said.FirstWord()))}
 }
 
-// find returns the value that words mean for a setting. If they mean none, it returns the words as
-// written.
+// find returns the value of a setting that words mean. ok is false if they mean none; value is then
+// the words as written.
 func (t TypedSettings) find(s Setting, words []string) (value string, ok bool) {
 	written := strings.Join(words, " ")
 	switch s.Name {
@@ -307,7 +310,6 @@ func (o settingsOperation) decide(snap *Snapshot) (Decision, need, error) {
 	return o.origin.answer(SettingsPage{GroupSettings: snap.settings(), Open: o.open}), nil, nil
 }
 
-// settingsBucket returns the bucket of a command about the settings.
 func (o Origin) settingsBucket() RateBucket {
 	if o.Button != "" {
 		return RatePress
@@ -319,11 +321,10 @@ func (s *Snapshot) settings() GroupSettings {
 	return GroupSettings{Rules: s.Ladder.Rules, Display: s.Display, Web: s.Web}
 }
 
-// ChangeSetting changes a setting of the group. It is a typed command, or a press of a button of a
-// SettingsPage, which is then edited. Only admins may change settings. Rules apply from the next
-// match on. Recorded matches and the start ratings of players in the ladder stay as they are. A
-// match that another instance is recording at that moment may still be played under the old rules.
-// Messages sent before keep their language, even when they are edited.
+// ChangeSetting changes a setting of the group. It is a typed command, or a press of a button on a
+// SettingsPage, which is then edited. Only admins may change settings. Changed rules apply from the
+// next match on. Recorded matches and the start ratings of players in the ladder stay as they are.
+// A match that another instance is recording at that moment may still count under the old rules.
 type ChangeSetting struct {
 	Setting Setting
 	Value   string
@@ -338,7 +339,7 @@ type settingOperation struct {
 	adminsOnly
 	ChangeSetting
 	at    time.Time
-	typed bool // rather than pressed
+	typed bool // the command was typed rather than chosen with a button
 }
 
 func (o settingOperation) refuse(snap *Snapshot) Notice {
@@ -349,7 +350,7 @@ func (o settingOperation) refuse(snap *Snapshot) Notice {
 }
 
 func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
-	// The season that is over keeps its end.
+	// End a season whose end has passed first, because its end must not change.
 	if o.Setting.Name == SettingSeasons && snap.Ladder.Season.endsBefore(o.at) {
 		return Decision{}, seasonEnd{snap.Ladder, o.at}, nil
 	}
@@ -400,11 +401,11 @@ type SettingChanged struct {
 
 var _ = notice.Register[SettingChanged](notice.Kind{Name: "setting_changed", Purpose: notice.Outcome})
 
-// adminsOnly is what operations that only admins may run have in common.
+// adminsOnly is the common part of operations that only admins may run.
 type adminsOnly struct {
 	plain
 	people participants
-	adds   bool // whether the people become players
+	adds   bool // the people become players
 	asks   bool // the operation changes nothing, so any member may run it
 }
 

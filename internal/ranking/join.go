@@ -7,8 +7,8 @@ import (
 	"elobot/internal/ladder"
 )
 
-// Join gives the sender a standing in the group's default ladder. A player who has left reappears
-// in all rankings of the group.
+// Join gives the sender a standing in the group's default ladder. A player who had left the group
+// is shown again in all its rankings.
 type Join struct{}
 
 func (Join) plan(s *Service, c *call) *call {
@@ -26,8 +26,8 @@ type joinOperation struct {
 
 func (j joinOperation) needs() Needs { return Needs{People: []command.Person{j.sender}, New: 1} }
 
-// isUnlimited reports whether the sender enters the ladder or comes back to it. A /join by a player
-// who is in the ladder counts as a question.
+// isUnlimited exempts a /join that changes something: the sender enters the ladder or comes back to
+// it.
 func (j joinOperation) isUnlimited(snap *Snapshot) bool {
 	standing := snap.People[0].Standing
 	return standing == nil || standing.PresentAt(j.at) != *standing

@@ -10,17 +10,17 @@ import (
 // maxMissing is the maximum number of ladders to choose from when a report names a missing ladder.
 const maxMissing = 3
 
-// MissingLadder is an unknown name in the place of a ladder's name: a misspelled ladder, or a game
-// that no ladder or more than one is for. Maybe lists the ladders that the name may mean.
+// MissingLadder is an unknown name where a ladder's name may stand: a misspelled ladder, or a game
+// for which the group has no ladder or several.
 type MissingLadder struct {
 	Word  string        `json:"word"`
-	Maybe []LadderLabel `json:"maybe"` // first the ladder that applies, and those for the game
+	Maybe []LadderLabel `json:"maybe"` // the ladders that Word may mean, likeliest first
 }
 
-// ladderAt returns the ladder with which a text begins, or the missing ladder, and the number of
-// words in its name. It looks for the longest name of a ladder, or for a word that means the
-// ladder's game. A player's name is never taken for a game or a misspelled ladder. Only a report
-// may misspell a ladder.
+// ladderAt returns the ladder with whose name a text begins, or the missing ladder, and the number
+// of words in that name. It prefers the longest name. The name of a game means the only ladder for
+// that game. A player's name is never taken for a game or a misspelled ladder. Misspelled ladders
+// are recognized only in reports.
 func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing *MissingLadder, words int) {
 	isOf := func(is func(command.Person) bool) bool { return slices.ContainsFunc(s.everybody(), is) }
 	at := strings.Fields(text)
@@ -51,7 +51,7 @@ func (s *Snapshot) ladderAt(text string, isReport bool) (l *GroupLadder, missing
 		if len(ofGame) == 1 {
 			return ofGame[0], nil, n
 		}
-		// If the only ladder has no name, games are filler words.
+		// If the group's only ladder has no name, the name of a game means nothing.
 		if len(m.Maybe) > 0 && m.Maybe[0].Name != "" {
 			return nil, &m, n
 		}

@@ -6,9 +6,9 @@ import (
 )
 
 // MoveChat records that the messenger changed a chat's id. Both ids then refer to the same chat. If
-// the new id already has a chat, because one of its updates came first, the two chats become one.
-// If the groups of both have matches, the group with fewer matches is detached, or in a tie the
-// newer group. MoveChat is idempotent, and does nothing if both ids are unknown.
+// the new id already has a chat, because an update with that id came first, the two chats become
+// one. If the groups of both have matches, the group with fewer matches is detached, or in a tie
+// the newer group. MoveChat is idempotent, and does nothing if both ids are unknown.
 func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	if from == to {
 		return nil
@@ -28,8 +28,9 @@ func (s *Service) MoveChat(ctx context.Context, from, to ExternalChatID) error {
 	return nil
 }
 
-// DetachedGroup is a group without a chat: the chat turned out to belong to another group with at
-// least as many matches. It stays in the store, but only Verify reads it.
+// DetachedGroup is a group without a chat, because its chat turned out to be the chat of another
+// group with at least as many matches. A detached group stays in the store, but only Verify reads
+// it.
 type DetachedGroup struct {
 	Group   GroupID
 	Matches int

@@ -15,21 +15,21 @@ type Notice = notice.Notice
 const CallbackLifetime = 15 * time.Second
 
 // Name is a person's name in a notice. For a player, the stored notice has only the id. The other
-// fields are filled in when the notice is sent, so that the name is up to date.
+// fields are set when the notice is sent, so that the name is up to date.
 type Name struct {
 	Player ladder.PlayerID `json:"player,omitempty"` // 0 for a non-player
 	Name   string          `json:"name,omitempty"`
-	// Mark distinguishes players with the same name in a ladder. It is the username, or else a
-	// number.
+	// Mark distinguishes players with the same name in a ladder. It is the player's username, or
+	// else a number. It is empty if the name is unique.
 	Mark string `json:"mark,omitempty"`
 }
 
-// Nameless is the stored name of an account that shows no name. Chats see a word in their language
-// instead.
+// Nameless is the stored name of an account that shows no name. Messages show a word in the chat's
+// language instead.
 const Nameless = "…"
 
-// FillNames sets the names of all known players in the value to which pointer points. called
-// returns a player's name.
+// FillNames sets the Name and the Mark of each player in the value to which pointer points. called
+// returns them; players for whom ok is false stay as they are.
 func FillNames(pointer any, called func(ladder.PlayerID) (name Name, ok bool)) {
 	EachName(pointer, func(name *Name) {
 		if known, ok := called(name.Player); ok {
@@ -66,7 +66,7 @@ func eachName(in reflect.Value, do func(*Name)) {
 }
 
 // MatchRecorded is the content of a match's card, both when the card is sent and when it is edited.
-// The winner comes first.
+// The winning side comes first.
 type MatchRecorded struct {
 	Number     int        `json:"number"` // set by the store
 	Tag        MatchTag   `json:"tag,omitempty"`
@@ -75,8 +75,8 @@ type MatchRecorded struct {
 	Games      string     `json:"games,omitempty"`       // as typed, for a match that ended early
 	NewPlayers []Name     `json:"new_players,omitempty"` // players not in the ladder before
 	ReportedBy *Reporter  `json:"reported_by,omitempty"` // nil if one of the players reported it
-	// Past reports whether the report said that the match was played on an earlier day. The match
-	// still counts from the time of its report.
+	// Past means that, according to the report, the match was played on an earlier day. The match
+	// still counts as of the time of its report.
 	Past bool `json:"past,omitempty"`
 	// Season is the number of the match's season, 0 for the season that is current when the card is
 	// made.
@@ -85,18 +85,18 @@ type MatchRecorded struct {
 	Undone   bool      `json:"undone,omitempty"`    // the match no longer counts
 	UndoneBy *Reporter `json:"undone_by,omitempty"` // nil if a merge of two players undid it
 	Changes  int       `json:"changes,omitempty"`   // how often it was amended, or undone by a merge
-	// Celebration is what is special about the match. It is nil for nothing, and in a chat with
+	// Celebration is what is special about the match. It is nil if nothing is, and in a chat with
 	// celebrations turned off.
 	Celebration *Celebration `json:"celebration,omitempty"`
 }
 
 var _ = notice.Register[MatchRecorded](notice.Kind{Name: "match_recorded", Purpose: notice.Outcome})
 
-// ResultsSummary replaces cards that could not be sent in time, or were too many. The store makes
-// it.
+// ResultsSummary replaces cards that could not be sent in time, or that were too many. The store
+// makes it when that happens.
 type ResultsSummary struct {
 	Count   int             `json:"count"`
-	Results []MatchRecorded `json:"results"` // the first ones
+	Results []MatchRecorded `json:"results"` // the first of the cards
 	Answers int             `json:"answers"` // number of unsent answers to questions
 }
 
@@ -124,7 +124,7 @@ type RatingChange struct {
 	After  int  `json:"after"`
 }
 
-// Reporter is the person who sent a command. Name is nil for an anonymous admin.
+// Reporter is the sender of a command. Name is nil for an anonymous admin.
 type Reporter struct {
 	Name *Name `json:"name,omitempty"`
 }
@@ -140,7 +140,8 @@ type MatchUndone struct {
 
 var _ = notice.Register[MatchUndone](notice.Kind{Name: "match_undone", Purpose: notice.Outcome})
 
-// MatchRestored says that an undone match counts again. The ratings are those after the restore.
+// MatchRestored says that an undone match counts again. Its Sides have the ratings from after the
+// restore.
 type MatchRestored MatchUndone
 
 var _ = notice.Register[MatchRestored](notice.Kind{Name: "match_restored", Purpose: notice.Outcome})
@@ -151,8 +152,8 @@ type MatchFixed struct {
 	Sides  [2]Side    `json:"sides"` // with the new score and ratings
 	Sets   []SetScore `json:"sets,omitempty"`
 	Was    OldScore   `json:"was"`
-	// Before is the match before its players were corrected, in the order of its report; nil if
-	// they are the same.
+	// Before is the match before its players were corrected, in the order of its report. It is nil
+	// if only the score was corrected.
 	Before *NamedResult `json:"before,omitempty"`
 	By     Reporter     `json:"by"`
 	Moved
@@ -165,7 +166,8 @@ var _ = notice.Register[MatchFixed](notice.Kind{Name: "match_fixed", Purpose: no
 type PlayersMerged struct {
 	Username string `json:"username"` // without @
 	Name     Name   `json:"name"`     // the remaining player
-	// Undone are the numbers of matches that were undone because both had played in them.
+	// Undone has the numbers of the matches that were undone because both players had taken part in
+	// them.
 	Undone []int `json:"undone,omitempty"`
 	Moved
 }
@@ -181,15 +183,15 @@ type GroupDetached struct {
 
 var _ = notice.Register[GroupDetached](notice.Kind{Name: "group_detached", Purpose: notice.Notification})
 
-// Moved lists how a replay changed the current ratings. The players whom the notice is about come
-// first, even if their ratings have not changed.
+// Moved lists how a replay changed the current ratings. The players of the notice's match, or the
+// merged player, come first, even if their ratings have not changed.
 type Moved struct {
 	Ratings []RatingChange `json:"ratings"`
 	Others  int            `json:"others,omitempty"` // number of changed ratings not listed
-	Season  int            `json:"season,omitempty"` // their season's number, 0 if it is current
+	Season  int            `json:"season,omitempty"` // number of the replayed season, 0 if it is current
 }
 
-// Joined says that a player is in the ladder.
+// Joined says that a player is now in the ladder, or was already.
 type Joined struct {
 	Name    Name `json:"name"`
 	Elo     int  `json:"elo"`
@@ -205,14 +207,14 @@ type RefusalCode string
 
 // The reasons.
 const (
-	SamePlayer    RefusalCode = "same_player"      // the same person on both sides
+	SamePlayer    RefusalCode = "same_player"      // a match names the same person twice
 	NoDraws       RefusalCode = "no_draws"         // the ladder has no draws
-	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin is no player
+	NobodyToJoin  RefusalCode = "nobody_to_join"   // an anonymous admin cannot be a player
 	NobodyToShow  RefusalCode = "nobody_to_show"   // an anonymous admin has no standing
 	NoSuchPlayer  RefusalCode = "no_such_player"   // the group has no player with this Name
 	NotPlayed     RefusalCode = "not_played"       // the sender has played no match in the group
 	NotAPerson    RefusalCode = "not_a_person"     // Name may be a bot, and was never seen
-	TooManyAtOnce RefusalCode = "too_many_at_once" // conflicts, locks or timeouts; nothing changed
+	TooManyAtOnce RefusalCode = "too_many_at_once" // gave up after conflicts, locks or timeouts
 
 	TooManyMatches RefusalCode = "too_many_matches" // more than Matches in one message
 
@@ -222,7 +224,7 @@ const (
 	NoSuchMatch    RefusalCode = "no_such_match"    // the group has no match with this Number
 	NotAboutAMatch RefusalCode = "not_about_match"  // the replied-to message is not about a match
 	NothingOfYours RefusalCode = "nothing_of_yours" // the sender has no match in the last Minutes
-	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has no match of their own
+	WhichMatch     RefusalCode = "which_match"      // an anonymous admin has to name the match
 	// NotYours means that the sender neither played nor reported the match, and is not an admin.
 	NotYours RefusalCode = "not_yours"
 	// TooLate means that the match is older than Minutes, and the sender is not an admin.
@@ -231,27 +233,27 @@ const (
 	SameScore     RefusalCode = "same_score"     // the match already has the new score
 	TooFarBack    RefusalCode = "too_far_back"   // too many later matches to replay: Matches
 	ChangedSince  RefusalCode = "changed_since"  // the match changed after the button was made
-	// MatchGone means that the match of a button is gone. Another one may have its number.
+	// MatchGone means that the match of a button is gone. Another match may now have its number.
 	MatchGone     RefusalCode = "match_gone"
 	AdminsUnknown RefusalCode = "admins_unknown" // failed to check for an admin
 	// Inconsistent means that the stored ratings are inconsistent, so they cannot be replayed.
 	Inconsistent  RefusalCode = "inconsistent"
 	UnknownButton RefusalCode = "unknown_button" // the bot no longer has this button
 
-	NotUndone     RefusalCode = "not_undone"      // the match to be restored counts
+	NotUndone     RefusalCode = "not_undone"      // the match to be restored is not undone
 	UndoneLongAgo RefusalCode = "undone_long_ago" // it was undone more than Minutes ago
 	// NotUndoneByYou means that the sender did not undo the match, and is not an admin.
 	NotUndoneByYou RefusalCode = "not_undone_by_you"
 	// SamePersonTwice means that two of the match's players are the same person, so it cannot
 	// count.
 	SamePersonTwice  RefusalCode = "same_person_twice"
-	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid none in the last Minutes
-	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has not undone any
+	NothingToRestore RefusalCode = "nothing_to_restore" // the sender undid no match in the last Minutes
+	WhichUndone      RefusalCode = "which_undone"       // an anonymous admin has to name the match
 
-	NotYourPrompt    RefusalCode = "not_your_prompt"    // another person was asked
+	NotYourPrompt    RefusalCode = "not_your_prompt"    // the prompt asks another person
 	NotYourReport    RefusalCode = "not_your_report"    // the sender neither plays nor reported
-	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // any admin may answer; the sender is none
-	// AskedAlready means that the sender has not answered the previous prompt about the match.
+	AdminsOnlyPrompt RefusalCode = "admins_only_prompt" // admins may answer, and the sender is not one
+	// AskedAlready means that the sender has yet to answer an earlier prompt about the match.
 	AskedAlready RefusalCode = "asked_already"
 	PromptOver   RefusalCode = "prompt_over" // the prompt is closed
 
@@ -259,53 +261,54 @@ const (
 
 	AdminsOnly  RefusalCode = "admins_only"  // only an admin can do this
 	SameSetting RefusalCode = "same_setting" // the setting already has this value
-	UnknownZone RefusalCode = "unknown_zone" // Name is no time zone
+	UnknownZone RefusalCode = "unknown_zone" // Name is not a time zone
 
 	LadderName     RefusalCode = "ladder_name"      // Name cannot be the name of a ladder
 	LadderExists   RefusalCode = "ladder_exists"    // another ladder of the group has this Name
 	NoSuchLadder   RefusalCode = "no_such_ladder"   // no ladder of the group has this Name
-	RenameWhich    RefusalCode = "rename_which"     // several ladders: Name, separated by commas
+	RenameWhich    RefusalCode = "rename_which"     // the group has several ladders, listed in Name
 	TooManyLadders RefusalCode = "too_many_ladders" // the group has the maximum of Matches ladders
 	DefaultLadder  RefusalCode = "default_ladder"   // Name is the default, which cannot be archived
-	OtherLadder    RefusalCode = "other_ladder"     // a later line names the ladder Name
+	OtherLadder    RefusalCode = "other_ladder"     // a later line names another ladder, Name
 	LadderArchived RefusalCode = "ladder_archived"  // Name is an archived ladder
 	SeasonName     RefusalCode = "season_name"      // Name cannot be the name of a season
 	SeasonEnded    RefusalCode = "season_ended"     // the season that the button would end is over
-	// SeasonTooYoung means that the season to end started in this second or later.
+	// SeasonTooYoung means that the season to end has only just started, or starts in the future by
+	// the sender's clock.
 	SeasonTooYoung RefusalCode = "season_too_young"
-	SeasonEmpty    RefusalCode = "season_empty" // the season to end has no matches yet
+	SeasonEmpty    RefusalCode = "season_empty" // no player has played in the season to end
 	// NoSuchSeason means that the ladder has no season with this Number. If it is 0, no season has
 	// ended yet.
 	NoSuchSeason RefusalCode = "no_such_season"
-	// SeasonClosed means that Number is a match of a season that is over. Only admins may change
-	// it.
+	// SeasonClosed means that the match Number is in a season that is over, so only admins may
+	// amend it.
 	SeasonClosed RefusalCode = "season_closed"
 	SameLadder   RefusalCode = "same_ladder" // the match is already in the ladder Name
 
-	TooManyQuestions RefusalCode = "too_many_questions" // over the limit; results still count
-	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit; the press was ignored
-	TooManyResults   RefusalCode = "too_many_results"   // over the limit; nothing changed
+	TooManyQuestions RefusalCode = "too_many_questions" // over the limit on questions; results are still accepted
+	TooManyPresses   RefusalCode = "too_many_presses"   // over the limit on presses; nothing changed
+	TooManyResults   RefusalCode = "too_many_results"   // over the limit on results; nothing changed
 )
 
 // Refusal says why nothing was changed.
 type Refusal struct {
 	Code RefusalCode `json:"code"`
-	// Name is the person, ladder, season or time zone, depending on the code.
+	// Name is the name of a person, ladder, season or time zone, depending on the code.
 	Name string `json:"name,omitempty"`
 	Near *Name  `json:"near,omitempty"` // a player that an unknown Name may mean
 	// Ladders are the names of the existing ladders, if Name is a game.
 	Ladders string `json:"ladders,omitempty"`
 	Number  int    `json:"number,omitempty"` // the match
-	// Minutes is how long the players and the reporter may amend a match, and how long an undone
+	// Minutes is how long the players and the reporter may amend a match, or how long an undone
 	// match can be restored.
 	Minutes int `json:"minutes,omitempty"`
-	Matches int `json:"matches,omitempty"` // or ladders, depending on the code
+	Matches int `json:"matches,omitempty"` // a number of matches or ladders, depending on the code
 	// Instead is what an anonymous admin can send instead of pressing a button, empty for nothing.
 	Instead string `json:"instead,omitempty"`
 }
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Fleeting reports whether the refusal is about the limit on questions, which is over after a
-// minute.
+// Fleeting reports whether the refusal is about the limit on questions. It need not be sent late,
+// because that limit is over after a minute.
 func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

@@ -8,12 +8,11 @@ import (
 	"elobot/internal/notice"
 )
 
-// CommandOutcome is the outcome of a command. It is logged and, if the command's key is stored, it
-// is stored with the key.
+// CommandOutcome is the outcome of a command, as logged and as stored with the command's key.
 type CommandOutcome string
 
-// The outcomes. A failed command has none, because it is retried. A message that turns out not to
-// be a command has none either.
+// The outcomes. A failed command that is retried has none, and neither has a message that turns out
+// not to be a command.
 const (
 	OutcomeRecorded       CommandOutcome = "recorded"
 	OutcomeUndone         CommandOutcome = "undone"
@@ -25,16 +24,16 @@ const (
 	OutcomeAsked      CommandOutcome = "asked"
 	OutcomeAnswered   CommandOutcome = "answered"
 	OutcomeRefused    CommandOutcome = "refused"
-	OutcomeUnanswered CommandOutcome = "unanswered"  // over the rate limit, or no answer was needed
-	OutcomeDuplicate  CommandOutcome = "duplicate"   // already handled
-	OutcomeDeadLetter CommandOutcome = "dead_letter" // failed for good
+	OutcomeUnanswered CommandOutcome = "unanswered"  // no notice answers the command
+	OutcomeDuplicate  CommandOutcome = "duplicate"   // the command was handled before
+	OutcomeDeadLetter CommandOutcome = "dead_letter" // the command failed for good
 
 	// outcomeDropped is the outcome of a command that stores nothing and gets no answer. It is
 	// logged as OutcomeUnanswered.
 	outcomeDropped CommandOutcome = "dropped"
 )
 
-// LogOutcome logs the end of a command.
+// LogOutcome logs the outcome of a command, and how long handling it took.
 func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome CommandOutcome, took time.Duration) {
 	log.LogAttrs(ctx, slog.LevelInfo, "command handled", slog.Int64("update_id", o.Update), slog.String("key", o.Key),
 		slog.Int64("chat_id", int64(o.Chat.ID)), slog.String("command", o.Command), slog.String("outcome", string(outcome)),
@@ -47,7 +46,7 @@ func (o Origin) LogOutcome(ctx context.Context, log *slog.Logger, outcome Comman
 func (s *Service) logOutcome(ctx context.Context, c *call, outcome CommandOutcome, started time.Time) {
 	isSilent := outcome == "" || c.unlogged || c.Retried
 	if outcome == OutcomeDuplicate || outcome == outcomeDropped {
-		// Most edits change nothing, and a timer may fire again after its action was done.
+		// Most edits change nothing, and a timer may fire again after its action was carried out.
 		isSilent = isSilent || c.Trigger == ByEdit || c.Trigger == ByTimer
 	}
 	if isSilent {

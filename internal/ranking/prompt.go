@@ -28,21 +28,21 @@ const PromptUndo PromptKind = "undo"
 
 // PromptOption is an answer to a prompt. Every prompt accepts Cancel, and a Choice of what it
 // offers. A PromptReport also accepts Complete. A PromptWizard also accepts an OpponentPage and a
-// ScoreAgainst. A typed answer to a wizard is a Reading for the result, a Person for the opponent,
-// or an UnclearOpponent.
+// ScoreAgainst. A typed answer to a wizard is a command.Reading for the result, a command.Person
+// for the opponent, or an UnclearOpponent.
 type PromptOption any
 
 // Cancel is an answer to any prompt.
 type Cancel struct{}
 
-// Complete is the answer that the report means the earlier match, which then gets its score.
+// Complete is the answer that the report is about the earlier match, which then gets the reported
+// score.
 type Complete struct{}
 
 // Choice is the index of an option that a prompt offers, from 0.
 type Choice int
 
-// chosen returns the item that an option chooses from what a prompt offers. ok is false if it
-// chooses none of them.
+// chosen returns the offered item that an option chooses. ok is false if it chooses none.
 func chosen[T any](o PromptOption, offered []T) (item T, ok bool) {
 	i, ok := o.(Choice)
 	if !ok || i < 0 || int(i) >= len(offered) {
@@ -57,7 +57,7 @@ const PromptWindow = 5 * time.Minute
 // Prompt is a question with buttons. It is open until it is answered or canceled, or its timer ends
 // it.
 type Prompt struct {
-	NewPrompt        // with its ID
+	NewPrompt        // its ID is the prompt's own id
 	Number    int    // the match's number, for a PromptUndo
 	Key       string // the match's key
 	Message   int64  // the message with the prompt, 0 if unknown
@@ -80,8 +80,8 @@ func (p *Prompt) tag() MatchTag {
 	}
 }
 
-// isOf reports whether the prompt belongs to a ladder. The prompt's ladder is gone if two chats
-// have become one and the prompt's group was detached.
+// isOf reports whether the prompt may belong to the ladder l. It does not if two chats have become
+// one and the prompt's group was detached.
 func (p *Prompt) isOf(l Ladder) bool {
 	var asked ladder.ID
 	switch {
@@ -93,7 +93,7 @@ func (p *Prompt) isOf(l Ladder) bool {
 	return asked == 0 || asked == l.ID
 }
 
-// dropped returns the message of a prompt that has expired.
+// dropped returns the notice that replaces the message of an expired prompt.
 func (p Prompt) dropped() Notice {
 	switch p.Kind {
 	case PromptUndo, PromptWhich:
@@ -132,14 +132,15 @@ const (
 type ClosedPrompt struct {
 	ID PromptID
 	As PromptEnd
-	// Settles is the key of the message behind the prompt, if its edits are ignored from now on
-	// although no match has the key; otherwise it is empty.
+	// Settles is the key of the message behind the prompt if further edits of that message are
+	// ignored although no match has its key. Otherwise it is empty.
 	Settles string
 }
 
 // PromptAnswer is a press of a prompt's button, or a reply to the prompt. If the sender may answer
-// and the prompt is still open, the service closes the prompt, carries out the answer, and edits
-// the prompt's message to show it. Only one answer to a prompt takes effect.
+// and the prompt is still open, the service carries out the answer, and edits the prompt's message
+// to show it. An answer that leads to another question keeps the prompt open. Every other answer
+// closes the prompt, so that only one takes effect.
 type PromptAnswer struct {
 	Prompt PromptRef
 	Option PromptOption
@@ -167,16 +168,16 @@ func (a PromptAnswer) plan(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, ofAdmins: true, locks: true, operation: op})
 }
 
-// finding gives the call a job that looks for the prompt to answer, because the kind of prompt
-// determines what else to read. The final decision checks the prompt again.
+// finding gives the call a job that looks for the prompt to answer. The kind of prompt determines
+// what else to read. The operation planned for the answer checks the prompt again.
 func (c *call) finding(f findPrompt) *call {
 	return c.with(job{
 		name: "answer prompt", finds: true, silent: true, knownChatOnly: true, ofGroup: true, operation: f,
 	})
 }
 
-// findPrompt looks for a prompt, and for the group's members if everybody is true. A reply is not a
-// command unless the prompt is an open wizard for its sender.
+// findPrompt looks for a prompt, and for the group's members if everybody is set. A reply is
+// ignored unless the prompt is an open wizard for its sender.
 type findPrompt struct {
 	plain
 	ref       PromptRef
@@ -212,7 +213,7 @@ func (p promptOperation) needs() Needs {
 	return needs
 }
 
-// refuse returns why the sender cannot give this answer, nil if they can.
+// refuse returns why the answer is refused, nil if it is not.
 func (p promptOperation) refuse(snap *Snapshot) Notice {
 	if !snap.Prompt.is(p.Prompt) {
 		return Refusal{Code: UnknownButton}
@@ -229,8 +230,8 @@ func (p promptOperation) refuse(snap *Snapshot) Notice {
 	return nil
 }
 
-// permission checks again what was checked when the prompt was made, because the sender may have
-// lost the permission since. The person asked may cancel even so.
+// permission repeats the check made when the prompt was sent, because the sender may have lost the
+// permission since. The person asked may cancel in any case.
 func (p promptOperation) permission(snap *Snapshot) Permission {
 	switch m := p.undo.found(snap); {
 	case snap.Prompt.Answerer == 0:
@@ -239,8 +240,8 @@ func (p promptOperation) permission(snap *Snapshot) Permission {
 			refusal.Instead = fmt.Sprintf("/%s %d", commandUndo, m.Number)
 		}
 		return Permission{Who: OnlyAdmins, Refusal: refusal}
-	// There is no match to undo: the answer is Cancel, or decide refuses because the match's group
-	// was detached.
+	// There is no match to undo. Either the answer is Cancel, or decide refuses because the match's
+	// group was detached.
 	case m == nil:
 		return Permission{}
 	default:
@@ -277,8 +278,8 @@ func IsPrompt(kind string) bool {
 	return slices.ContainsFunc(asking, func(n Notice) bool { return notice.KindOf(n).Name == kind })
 }
 
-// UndoPrompt asks an admin whether to undo a match of other people, or a player whether to undo
-// their last match that counts.
+// UndoPrompt asks an admin whether to undo a match that they could not undo as a player, or a
+// sender whether to undo their last match that counts.
 type UndoPrompt struct {
 	// Prompt is the open prompt that the notice repeats. It is 0 in the prompt's first message,
 	// whose notice has the same id as the prompt.
@@ -289,8 +290,8 @@ type UndoPrompt struct {
 	Sets   []SetScore `json:"sets,omitempty"`
 	Asked  Reporter   `json:"asked"`           // the person asked
 	Played time.Time  `json:"played,omitzero"` // zero if it was played less than a day ago
-	// Undone is the number of the match that the command meant but that is already undone; 0 if the
-	// command meant this match.
+	// Undone is the number of the match that the command meant, if that match is already undone. It
+	// is 0 if the command meant this match.
 	Undone int `json:"undone,omitempty"`
 }
 

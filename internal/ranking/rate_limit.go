@@ -16,8 +16,8 @@ const (
 	maxPresses = 60
 )
 
-// SenderID is the messenger's id of the sender whose limits apply: the person, or for an anonymous
-// admin the chat.
+// SenderID is the messenger's id of the sender whose limits apply: the person, or the chat for an
+// anonymous admin.
 type SenderID int64
 
 // RateBucket is the kind of command that a rate limit counts.
@@ -45,7 +45,7 @@ type RecentUsage struct {
 	Questions int
 	Results   int
 	Presses   int
-	// Slowed also counts the RateWindow after the command, because commands may be handled out of
+	// Slowed also covers the RateWindow after the command, because commands may be handled out of
 	// order.
 	Slowed int
 }
@@ -85,12 +85,12 @@ func (r RateEntry) orNone() RateEntry {
 }
 
 // overLimit reports whether a command exceeds a rate limit, and returns the answer. The answer is
-// nil if the sender has already been told to slow down. Commands count by the time they were sent,
-// so that a backlog after an outage does not exceed the limits. overLimit takes no locks: if one
-// sender's commands are handled concurrently in several chats, slightly more than the limit may
+// nil if the sender has already been told to slow down. Commands count at the time when they were
+// sent, so that a backlog after an outage does not exceed the limits. overLimit takes no locks: if
+// one sender's commands are handled concurrently in several chats, slightly more than the limit may
 // pass.
 func (s *Service) overLimit(c *call, snap *Snapshot) (n Notice, over bool) {
-	var results []RejectedResult // only if they may exceed the limit
+	var results []RejectedResult // set only if they may exceed the limit
 	if snap.RecentUsage.Results+MaxReports > s.settings.ResultsPerMinute {
 		results = c.rejectedResults(snap)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// maxRetries is the maximum number of retries of a conflicting command. They follow after 100,
-	// 200 and 400 ms.
+	// maxRetries is the maximum number of retries of a conflicting command, which wait 100, 200 and
+	// 400 ms.
 	maxRetries   = 3
 	firstBackoff = 100 * time.Millisecond
 	// lockRetryDelay is the wait before a command retries after ErrLocked.
@@ -19,11 +19,11 @@ const (
 	// defaultTimeout bounds a command whose context has no deadline.
 	defaultTimeout = 10 * time.Second
 	// defaultReplay is the default number of later matches that an amendment may replay. On two
-	// shared cores, a replay of that many matches that rewrites half of them takes less than a
-	// quarter of the time of an attempt, so it also fits on a machine that is several times slower.
+	// shared cores, replaying that many matches and rewriting half of them takes less than a
+	// quarter of the time of an attempt. It therefore also fits on a machine that is several times
+	// slower.
 	defaultReplay = 10_000
-	// contentionMemory is how long the service remembers that another instance was faster in a
-	// chat.
+	// contentionMemory is how long the service remembers a conflict in a chat.
 	contentionMemory = time.Second
 	// timeoutMemory is how long the service remembers the timeout of a command.
 	timeoutMemory = 10 * time.Minute
@@ -31,10 +31,10 @@ const (
 	maxRemembered = 1000
 )
 
-// retryOnConflict calls try until it does not conflict with another transaction, up to maxRetries+1
-// times. It also retries while try fails with ErrLocked and there is time. All attempts together
-// get three quarters of the context's time. The rest is left for a refusal if they fail. logAttrs
-// are added to its log messages.
+// retryOnConflict calls try until it does not fail with ErrConflict, and retries at most maxRetries
+// times. Within each attempt, it also retries while try fails with ErrLocked and there is time. All
+// attempts together get three quarters of the context's time. The rest is left for a refusal if
+// they fail. logAttrs are added to its log messages.
 func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
 	logAttrs ...any,
 ) error {
@@ -66,8 +66,8 @@ func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try 
 	return err
 }
 
-// retryWhileLocked retries while try fails with ErrLocked. It stops when the remaining time is too
-// short for the delay and another attempt of the same length.
+// retryWhileLocked calls try again while it fails with ErrLocked. It stops when the remaining time
+// is too short for the delay and another call of the same length.
 func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAttrs ...any) error {
 	deadline, _ := ctx.Deadline()
 	for attempt := 1; ; attempt++ {
@@ -90,9 +90,9 @@ func (s *Service) retryWhileLocked(ctx context.Context, try func() error, logAtt
 }
 
 // shouldAskToRetry reports whether to tell the sender of a failed command to try again. After
-// ErrTimeout, it does so only if the command timed out before and the store responds. The first
-// timeout may only mean that the database stalled. Each command therefore gets one full attempt
-// against a working database.
+// ErrTimeout, that requires that the command has timed out before and that the store responds now.
+// The first timeout may only mean that the database stalled, so the command gets another full
+// attempt.
 func (s *Service) shouldAskToRetry(ctx context.Context, o Origin, err error) bool {
 	switch {
 	case ctx.Err() != nil:

@@ -7,11 +7,12 @@ import "elobot/internal/ladder"
 type Rules struct {
 	Start        int `json:"start_elo"`     // the rating of a newcomer
 	PlaceMatches int `json:"place_matches"` // number of matches needed for a place in the ranking
-	// HideDays is after how many days without a match the ranking hides a player, 0 for never.
+	// HideDays is the number of days without a match after which the ranking hides a player, 0 for
+	// never.
 	HideDays           int  `json:"hide_days"`
 	DrawsAllowed       bool `json:"draws_allowed"`
 	UnevenTeamsAllowed bool `json:"uneven_teams_allowed"` // the sides may differ in size
-	// Halfway reports whether players start a season halfway between their rating at the end of the
+	// Halfway means that a player starts a season halfway between their rating at the end of the
 	// previous season and the start rating.
 	Halfway bool `json:"season_halfway"`
 	// SeasonMonths is the length of an automatic season in calendar months: 1, 3, or 0 if admins

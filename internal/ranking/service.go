@@ -8,43 +8,42 @@ import (
 	"elobot/internal/recent"
 )
 
-// Service handles the commands of all groups. Each method commits the command's effect, its key and
-// its answer together, or returns an error. Even after an error, players may have been merged or
-// claimed, and a season may have been ended. After ErrTimeout, the effect may have been committed
-// too. A method that is called again with the same key changes nothing more, and succeeds. A
-// command that is dropped without an answer stores no effect, key or answer.
+// Service handles the commands of all groups. A method that handles a command commits the effect,
+// the key and the answer together, or returns an error. Even after an error, players may have been
+// merged or claimed, and a season may have been ended. After ErrTimeout, the effect may have been
+// committed too. If a command is handled again with the same key, nothing more changes, and the
+// method succeeds. A command that is dropped without an answer stores no effect, key or answer.
 type Service struct {
 	store    Store
 	answerer Answerer
 	admins   Admins
 	log      *slog.Logger
 	settings Settings
-	// contended are the chats in which another instance was recently faster, so that a command had
-	// a conflict. There, locking the group at once is cheaper than failing at commit.
+	// contended has the chats in which a command recently had a conflict. There, locking the group
+	// at once is cheaper than another conflict.
 	contended *recent.Set[ExternalChatID]
-	// timedOut are the keys of commands that timed out.
+	// timedOut has the keys of commands that recently timed out.
 	timedOut *recent.Set[string]
 }
 
-// Settings are the settings of a Service. A zero field has its default.
+// Settings are the settings of a Service. A field that is zero means its default.
 type Settings struct {
 	// UndoWindow is how long the players and the reporter of a match may amend it, and how long an
 	// undo can be reversed. The default is 24 hours.
 	UndoWindow time.Duration
-	// LongestReplay is the maximum number of later matches of the group that an amendment may
-	// replay. The default is defaultReplay.
+	// LongestReplay limits amendments: a match cannot be amended if the group has more later
+	// matches than this. The default is 10,000.
 	LongestReplay int
-	// ResultsPerMinute limits the results of one sender. The default is 60. A negative value
-	// disables both this limit and the limit on button presses.
+	// ResultsPerMinute is the maximum number of results of one sender per minute. The default is
+	// 60. A negative value disables both this limit and the limit on button presses.
 	ResultsPerMinute int
-	// AskUnusual reports whether to ask about results that are probably a mistake: a result that
-	// was reported already, a new username that differs by one letter from a known one, or a fix
-	// that makes the loser the winner.
+	// AskUnusual makes the bot ask about probable mistakes: a result that was reported already, a
+	// new username that may mean a known player, or a fix that makes the loser the winner.
 	AskUnusual bool
 }
 
-// NewService returns a service. The answerer answers questions, and admins tells whether a sender
-// is an admin.
+// NewService returns a service that asks the answerer for the answers to questions, and admins
+// whether a sender is an admin.
 func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger, settings Settings) *Service {
 	if settings.UndoWindow == 0 {
 		settings.UndoWindow = 24 * time.Hour
@@ -61,7 +60,7 @@ func NewService(store Store, answerer Answerer, admins Admins, log *slog.Logger,
 	}
 }
 
-// Acknowledged answers a button press without words: the message with the button shows the outcome.
+// Acknowledged answers a button press without words, because a message shows the outcome.
 type Acknowledged struct{}
 
 var _ = notice.Register[Acknowledged](notice.Kind{Name: "acknowledged", Purpose: notice.Answer})

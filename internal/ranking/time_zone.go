@@ -12,8 +12,8 @@ import (
 // UTC is the zone of a chat until its admins choose another one.
 const UTC = "UTC"
 
-// timeZones is an archive of all zone files, made by time_zones.sh. The zone files of the machine
-// are not used, so that all instances of a release agree on when days begin.
+// timeZones is an archive of all zone files, made by time_zones.sh. The bot does not use the
+// machine's zone files, so that all instances of a release agree on when days begin.
 //
 //go:embed time_zones.zip
 var timeZones string
@@ -31,10 +31,10 @@ func openTimeZones() *zip.Reader {
 // TimeZoneEdition returns the edition of the time zones in this release, such as 2026f.
 func TimeZoneEdition() string { return openTimeZones().Comment }
 
-// FindTimeZone returns the IANA name for a written time zone, spelled as in the archive. Case is
-// ignored, and a space stands for an underscore, as in "america/new york". The last part of a name
-// is enough if it is unique, as in "berlin". Etc zones must be written in full, because Etc/GMT+3
-// is behind UTC, which is hardly ever meant.
+// FindTimeZone returns the IANA name of the time zone that written means. It ignores case and
+// accepts spaces for underscores, as in "america/new york". The last part of a name is enough if it
+// is unique, as in "berlin". Etc zones must be written in full, because Etc/GMT+3 is behind UTC,
+// which hardly anyone means by GMT+3. ok is false if no single zone matches.
 func FindTimeZone(written string) (name string, ok bool) {
 	written = strings.ToLower(strings.Join(strings.Fields(written), "_"))
 	var ends []string
@@ -79,18 +79,18 @@ func loadTimeZone(name string) (*time.Location, error) {
 	return time.LoadLocationFromTZData(name, data)
 }
 
-// MonthOf returns the first instant of the calendar month that contains a time, in a zone.
+// MonthOf returns the first instant of the calendar month of at in a zone.
 func MonthOf(at time.Time, zone *time.Location) time.Time { return LaterMonth(at.In(zone), 0) }
 
-// LaterMonth returns the first instant of a calendar month, in the zone of the time: the month that
-// contains the time plus a number of months.
+// LaterMonth returns the first instant of the calendar month that is months after the month of at,
+// in the zone of at.
 func LaterMonth(at time.Time, months int) time.Time {
 	year, month, _ := at.Date()
 	return beginOfDay(year, month+time.Month(months), 1, at.Location())
 }
 
-// LaterDay returns the first instant of a day, in the zone of the time: the day that contains the
-// time plus a number of days.
+// LaterDay returns the first instant of the day that is days after the day of at, in the zone of
+// at.
 func LaterDay(at time.Time, days int) time.Time {
 	year, month, day := at.Date()
 	return beginOfDay(year, month, day+days, at.Location())
@@ -101,12 +101,12 @@ func LaterDay(at time.Time, days int) time.Time {
 // two midnights or none.
 func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.Time {
 	midnight := time.Date(year, month, day, 0, 0, 0, 0, zone)
-	since, until := midnight.ZoneBounds() // of the offset from UTC
+	since, until := midnight.ZoneBounds() // when the offset from UTC applies
 	switch clock := asUTC(midnight).Compare(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)); {
-	// There is no midnight, and time.Date has used the offset before the change.
+	// The clocks skip midnight, and time.Date has used the offset before the change.
 	case clock < 0:
 		return until
-	case clock > 0: // or the offset after it
+	case clock > 0: // the same, but with the offset after the change
 		return since
 	case since.IsZero():
 		return midnight

@@ -29,20 +29,21 @@ type RecentMatch struct {
 	PlayedAt   time.Time       // when it was reported
 	ReportedBy ladder.PlayerID // 0 for an anonymous admin
 	Players    [2][]ladder.PlayerID
-	// Twice reports whether both sides have reported the match. If so, a further report is probably
+	// Twice means that both sides have reported the match. A further report is then probably about
 	// another game.
 	Twice bool
 }
 
-// isSettled reports whether the bot must not ask about a doubt, because it has asked before or
-// because the settings say not to ask.
+// isSettled reports whether the bot must not ask about a doubt, because it has asked before, or
+// because the settings disable such questions.
 func (r *recordOperation) isSettled(d command.Doubt) bool {
 	return !r.service.settings.AskUnusual || slices.Contains(r.settled, d)
 }
 
 // unusual returns the operation that asks about something unusual in the report, nil if nothing is
-// unusual. waits reports which matches wait for the answer. If the doubt is about a username, these
-// are the matches with new players and the duplicates, otherwise only the duplicates.
+// unusual. waits reports whether a match, given by its index, waits for the answer. If the doubt is
+// about a username, these are the matches with new players and the duplicates. Otherwise they are
+// only the duplicates.
 func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func(match int) bool) {
 	at, earlier := r.duplicates(snap)
 	isRepeated := func(i int) bool { return slices.Contains(at, i) }
@@ -59,7 +60,7 @@ func (r *recordOperation) unusual(snap *Snapshot) (ask *askOperation, waits func
 	if repeated == nil {
 		return nil, nil
 	}
-	// Either all of the duplicates are other games, or one of them is.
+	// Offer to record all of the duplicates, or only one of them.
 	readings := []command.Reading{repeated.reports}
 	if len(repeated.reports) > 1 {
 		for _, one := range repeated.reports {
@@ -91,7 +92,8 @@ func settles(q command.Report) command.Doubt {
 	return q.Doubt
 }
 
-// isOfOtherDay reports whether the report says that a match was played on another day.
+// isOfOtherDay reports whether the report dates a match to another day, and the bot has not asked
+// about that yet.
 func (r *recordOperation) isOfOtherDay(snap *Snapshot) bool {
 	year, month, day := r.message.SentAt.In(snap.Display.Zone()).Date()
 	today, dated := command.Day{Month: int(month), Day: day}, command.Day{Year: year % 100, Month: int(month), Day: day}
@@ -125,14 +127,14 @@ func (r *recordOperation) nearUsername(snap *Snapshot) (q command.Report, ok boo
 // maxNear is the maximum number of people that a new username may mean.
 const maxNear = 4
 
-// near returns the members of the group's ladders that a new username may mean.
+// near returns members of the group's ladders that a new username may mean, at most maxNear.
 func (s *Snapshot) near(username string) []command.Person {
 	all := slices.DeleteFunc(s.everybody(), func(p command.Person) bool { return !isNear(p, username) })
 	return all[:min(len(all), maxNear)]
 }
 
-// with returns the reports with the person other in place of the mentioned one. ok is false if the
-// other person already plays.
+// with returns the reports with the person other in place of the mentioned one. ok is false if
+// other already plays in one of them.
 func (r *recordOperation) with(mentioned, other command.Person) (reports []command.Match, ok bool) {
 	for _, report := range r.reports {
 		for _, side := range []*[]command.Person{&report.A, &report.B} {
@@ -152,12 +154,12 @@ func (r *recordOperation) with(mentioned, other command.Person) (reports []comma
 }
 
 // duplicates returns the indexes of the reported matches that are probably duplicates, and the
-// earlier matches that they duplicate. An earlier match has at most one duplicate.
+// earlier match of each. No two duplicates share an earlier match.
 func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []EarlierReport) {
 	if r.isSettled(DoubtDuplicate) {
 		return nil, nil
 	}
-	// A message that is sent again ends with the newest match, so compare from the end.
+	// The last reported match is the newest, so compare from the end.
 	for i, m := range slices.Backward(r.matches) {
 		other, _ := r.duplicateOf(m, snap, earlier)
 		if other == nil {
@@ -176,12 +178,12 @@ func (r *recordOperation) duplicates(snap *Snapshot) (at []int, earlier []Earlie
 }
 
 // duplicateOf returns the earlier match that is probably the same game as a reported one, nil if
-// there is none. It ignores the matches in except. The same game has the same players on the same
-// sides with the same result. If the same person reported both, they did so within the
-// RepeatWindow, with no other match of these players in between. If two people did, it was within
-// the SameGameWindow, and no other report has confirmed the earlier match yet. A report with a
-// score is a duplicate of a match with that score rather than the completion of a match without
-// one. result is the reported result in the order of the earlier match.
+// there is none. It ignores the matches in except. Both must have the same sides, and results that
+// may be the same. If one person reported both, the reports must be at most RepeatWindow apart,
+// with no other match of these sides in between. If two people reported them, the reports must be
+// at most SameGameWindow apart, and only one side may have reported the earlier match yet. A report
+// with a score duplicates a match with that score rather than one without a score. result is the
+// reported result in the order of the earlier match.
 func (r *recordOperation) duplicateOf(
 	m reportedMatch, snap *Snapshot, except []EarlierReport,
 ) (same *RecentMatch, result ladder.Result) {
@@ -209,7 +211,8 @@ func (r *recordOperation) duplicateOf(
 }
 
 // completion returns the score that the only reported match adds to an earlier match without a
-// score, nil if it adds none. A match that ended early has its games, and gets no score later.
+// score. It returns nil if there is no such match, or if several matches are reported. A match that
+// ended early has Games and never gets a score.
 func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	other, result := r.duplicateOf(r.matches[0], snap, nil)
 	if len(r.matches) > 1 || !result.HasPoints() ||
@@ -223,11 +226,12 @@ func (r *recordOperation) completion(snap *Snapshot) *Completion {
 	return c
 }
 
-// inOrderOf returns the result of a reported match with the sides in the order of a recorded match.
-// exchanged reports whether the report has them in the other order. ok is false if the two matches
+// inOrderOf returns the result of a reported match in the order of a recorded match, given by its
+// sides. exchanged reports whether the report has the other order. ok is false if the two matches
 // have different sides.
 func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (result ladder.Result, exchanged, ok bool) {
-	// Players who are Gone may have played the recorded match.
+	// Test for a player rather than IsPlayer: players who are Gone may have played the recorded
+	// match.
 	isNew := func(person int) bool { return snap.People[person].Player == nil }
 	players := m.playerIDs(snap)
 	switch {
@@ -244,9 +248,8 @@ func samePlayers(a, b []ladder.PlayerID) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// isNear reports whether a new username may mean a known person. It may if it is one of the
-// person's former usernames, their name, the beginning of their username, or a slip of their
-// username or name.
+// isNear reports whether a new username may mean the person p. It may if it is one of p's former
+// usernames, p's name, the beginning of p's username, or a slip of p's username or name.
 func isNear(p command.Person, username string) bool {
 	return slices.Contains(strings.Fields(p.Former), strings.ToLower(username)) || command.IsNameOf(username, p.Name) ||
 		isSlip(username, p.Username) || isSlip(username, p.Name) || len(username) >= 4 && beginsUsername(username, p.Username)
@@ -262,8 +265,8 @@ func beginsUsername(username, other string) bool {
 var notDigits = regexp.MustCompile(`\P{Nd}+`)
 
 // isSlip reports whether a username may be a mistyped name. One letter may be wrong, or two if both
-// have at least seven letters. In a name of three letters, a replaced letter makes another name,
-// and so does a different digit in any name: @tim is not @tom, and player1 is not player2.
+// have at least seven letters. A replaced letter in a name of three letters makes another name:
+// @tim is not @tom. So does a different digit in any name: player1 is not player2.
 func isSlip(username, name string) bool {
 	username, name = strings.ToLower(username), strings.ToLower(name)
 	typed, known := []rune(username), []rune(name)

@@ -11,16 +11,16 @@ import (
 	"elobot/internal/ladder"
 )
 
-// AuditStore gives read access to a consistent snapshot of all stored data.
+// AuditStore provides consistent snapshots of all stored data.
 type AuditStore interface {
-	// Audit runs fn on a snapshot of the store. It changes nothing.
+	// Audit calls fn with a reader of one snapshot, which changes nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 
 // AuditReader reads from one snapshot of the store.
 type AuditReader interface {
-	// Groups returns all groups if chat is 0, otherwise the current and former groups of the chat.
-	// It fails with ErrNoSuchGroup if there are none.
+	// Groups returns all groups if chat is 0, otherwise the current group of the chat and the
+	// groups detached from it. It fails with ErrNoSuchGroup if a given chat has none.
 	Groups(ctx context.Context, chat ExternalChatID) ([]AuditedGroup, error)
 	// MatchHistory is as in Store, but reads from the snapshot.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
@@ -37,9 +37,9 @@ type AuditedGroup struct {
 	Chat  ExternalChatID
 	Title string
 	Group GroupID
-	// Detached reports whether the group is a DetachedGroup. Chat is its former chat then.
+	// Detached means that the group is a DetachedGroup. Chat is then its former chat.
 	Detached bool
-	Seasons  []ladder.SeasonID // of its ladders
+	Seasons  []ladder.SeasonID // all seasons of its ladders
 	// Names are the names of the Seasons, as in "padel, season 2"; empty for the only season of the
 	// only ladder.
 	Names []string
@@ -56,7 +56,7 @@ type IntegrityIssues struct {
 	Empty        []int // matches that count but have no players
 }
 
-// Problem is a kind of difference that Verify finds.
+// Problem is a kind of problem that Verify finds.
 type Problem string
 
 const (
@@ -82,7 +82,7 @@ const (
 	WrongCounters   Problem = "wrong_counters"    // the counters differ from the replay
 )
 
-// Finding is one difference between stored and expected data.
+// Finding is a problem that Verify has found, with its place.
 type Finding struct {
 	Chat         ExternalChatID
 	Title        string  // of the group
@@ -92,18 +92,18 @@ type Finding struct {
 	Problem      Problem
 	Number       int    // of the match, 0 for none
 	Player       string // name, empty for none
-	Stored, Want string // empty if there is no value
+	Stored, Want string // the stored and the expected value, empty for none
 }
 
-// Progress is the progress of a verification.
+// Progress counts the verified groups, of how many, and their verified matches.
 type Progress struct {
 	Groups, OfGroups int
 	Matches          int
 }
 
 // Verify replays every season of every ladder from its first match, and calls found for each
-// difference from the stored data. It verifies the group of the chat, or all groups if chat is 0.
-// It calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
+// problem in the stored data. It verifies the groups of the chat, or all groups if chat is 0. It
+// calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
 // chat has no group.
 func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
@@ -208,11 +208,10 @@ func (a audit) season(ctx context.Context, season ladder.SeasonID) error {
 type seasonAudit struct {
 	audit
 	table ladder.Table
-	names map[ladder.PlayerID]string // of players with a standing
+	names map[ladder.PlayerID]string // the names of the players with a standing
 	// namesakes counts the players with each name, in lower case.
 	namesakes map[string]int
-	// replayFailed reports whether a match could not be replayed. From then on, the replay proves
-	// nothing.
+	// replayFailed means that a match could not be replayed. After that, the replay proves nothing.
 	replayFailed bool
 }
 
@@ -277,9 +276,9 @@ func (l *seasonAudit) standing(s ladder.Standing) {
 	differ(WrongCounters, counters(s), counters(want))
 }
 
-// Repair overwrites the history and standings of a season with the result of its replay, in one
-// transaction. It reports whether anything had to be written. It fails with ErrInconsistent if the
-// season cannot be replayed.
+// Repair overwrites the history, upsets and standings of a season with the result of its replay, in
+// one transaction. repaired reports whether any of them differed. Repair fails with ErrInconsistent
+// if the season cannot be replayed.
 func Repair(ctx context.Context, store Store, chat ExternalChatID, season ladder.SeasonID) (repaired bool, err error) {
 	defer func() {
 		if err != nil {
@@ -309,12 +308,10 @@ func (p Problem) Repairable() bool {
 	}, p)
 }
 
-// counters formats the matches played, won, drawn and lost for operators.
 func counters(s ladder.Standing) string {
 	return fmt.Sprintf("%d (%d–%d–%d)", s.Played, s.Won, s.Drawn, s.Lost)
 }
 
-// lastPlayed formats LastPlayed for operators.
 func lastPlayed(s ladder.Standing) string {
 	if s.LastPlayed.IsZero() {
 		return "never"

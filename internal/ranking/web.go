@@ -2,12 +2,12 @@ package ranking
 
 import "elobot/internal/notice"
 
-// WebBoard is what determines the link of a group's web board. The link gives read access to the
-// board while the board is on, until an admin requests a new link.
+// WebBoard determines the link of a group's web board. The link gives read access to the board
+// while the board is on, until an admin requests a new link.
 type WebBoard struct {
 	Group GroupID `json:"group"`
-	// Salt is random and secret. It is empty in a stored notice, which gets the current one when it
-	// is sent.
+	// Salt is random and secret. It is empty in a stored notice, and set to the current salt when
+	// the notice is sent.
 	Salt string `json:"-"`
 }
 
@@ -36,14 +36,14 @@ func webSetting() Setting {
 	}
 }
 
-// WebShown shows the link of the group's web board.
+// WebShown is a notice that shows the link of the group's web board, or that the board is off.
 type WebShown struct {
 	Web *WebBoard `json:"web,omitempty"` // nil if the board is off
 }
 
 var _ = notice.Register[WebShown](notice.Kind{Name: "web_shown", Purpose: notice.Answer, Alone: true})
 
-// ShowWeb shows the link of the group's web board.
+// ShowWeb asks for the link of the group's web board.
 type ShowWeb struct{}
 
 func (ShowWeb) plan(_ *Service, c *call) *call {

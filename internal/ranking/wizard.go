@@ -9,17 +9,18 @@ import (
 	"elobot/internal/notice"
 )
 
-// PromptWizard asks for a result step by step: first for the opponent, then for the score. Only the
-// sender may answer. Its options are the opponents.
+// PromptWizard asks for a result step by step: first for the opponent, unless the players are
+// known, then for the score. Only the sender of the report may answer. Its options are the
+// opponents.
 const PromptWizard PromptKind = "wizard"
 
-// PlayedBefore is a recorded match, for the suggestions of a wizard.
+// PlayedBefore is a recorded match on which a wizard bases its suggestions.
 type PlayedBefore struct {
 	Opponents []command.Person // the sender's opponents; none if the sender did not play
 	Score     ladder.Score
 }
 
-// OtherScore is the option to show more scores. It is not a score.
+// OtherScore is the option to show more scores. It is not a valid score.
 var OtherScore = ladder.Score{A: ladder.NoPoints, B: 1}
 
 const (
@@ -28,7 +29,7 @@ const (
 	SuggestedFrom = 50
 	// OpponentsPerPage is the number of opponents that a wizard shows at once.
 	OpponentsPerPage = 8
-	// maxOpponents is the maximum number of opponents that a wizard offers. Few groups have more
+	// maxOpponents is the maximum number of opponents that a wizard offers. Few ladders have more
 	// members.
 	maxOpponents = 200
 	// suggestedScores is the number of scores with points that a wizard offers at first, half of
@@ -36,14 +37,14 @@ const (
 	suggestedScores = 6
 )
 
-// WizardRequest is what a PromptWizard is about.
+// WizardRequest is what a PromptWizard asks about.
 type WizardRequest struct {
-	ReportMessage                  // the message that started it; it has a Reporter
+	ReportMessage                  // the message that started the wizard; its Reporter is set
 	Opponents     []command.Person `json:"opponents"` // the likeliest first
 	Scores        []ladder.Score   `json:"scores"`    // typed with a name, reporter's points first
 	NoDraws       bool             `json:"no_draws,omitempty"`
-	// Teams are the sides if both are known; there are no Opponents then. The points of the first
-	// side come first.
+	// Teams are the sides if both are known, and there are no Opponents then. The points of the
+	// first side come first.
 	Teams [2][]command.Person `json:"teams,omitzero"`
 	command.When
 }
@@ -61,17 +62,17 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	return command.Match{A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score}}
 }
 
-// OpponentPage is a page of opponents, from 1.
+// OpponentPage is the option to show a page of opponents, counted from 1.
 type OpponentPage int
 
-// ScoreAgainst is a score against an opponent, with the sender's points first, or a score between
-// the teams, with the first team's points first.
+// ScoreAgainst is the option of a score. If the wizard has teams, the first team's points come
+// first. Otherwise it is a score against the Opponent, with the sender's points first.
 type ScoreAgainst struct {
 	Opponent Choice // 0 if the wizard has teams
 	Score    ladder.Score
 }
 
-// has reports whether the wizard has an option.
+// has reports whether the wizard accepts an option.
 func (r WizardRequest) has(o PromptOption) bool {
 	switch o := o.(type) {
 	case Choice:
@@ -87,8 +88,9 @@ func (r WizardRequest) has(o PromptOption) bool {
 	return false
 }
 
-// StartWizard asks the sender for a result, step by step. If the Opponent is known, it starts with
-// the score. If it has no opponents to offer, it answers with Otherwise.
+// StartWizard asks the sender for a result, step by step. If Opponent is set, it starts with the
+// score. If there is no opponent to offer, or the sender is an anonymous admin, the answer is
+// Otherwise.
 type StartWizard struct {
 	Opponent  *command.Person
 	Otherwise Notice
@@ -112,9 +114,9 @@ func (w StartWizard) plan(s *Service, c *call) *call {
 	return c.with(job{name: "start wizard", bucket: RateResult, operation: op})
 }
 
-// StartTeamWizard asks the sender for the score of a match between two teams. The players are those
-// that the command names, and Split is the number of a ladder.Split. If the sender plays, the
-// sender's points come first.
+// StartTeamWizard asks the sender for the score of a match between two teams. The command names the
+// players, and Split is the ladder.Split that divides them. If the sender plays, the points of the
+// sender's team come first.
 type StartTeamWizard struct{ Split int }
 
 func (w StartTeamWizard) plan(_ *Service, c *call) *call {
@@ -157,14 +159,14 @@ func wizardOf(c *call, m command.Match) startWizard {
 // startWizard starts a PromptWizard.
 type startWizard struct {
 	plain
-	message   ReportMessage // the message that starts it; it has a Reporter
-	pressed   bool          // a button of the message starts it
+	message   ReportMessage // the message that starts the wizard; its Reporter is set
+	pressed   bool          // a button starts the wizard
 	people    participants
 	opponent  *command.Person
 	otherwise Notice
 	when      command.When
 
-	teams   [2][]command.Person // none unless both sides are known
+	teams   [2][]command.Person // empty unless both sides are known
 	playing [2][]int            // the teams, as indexes into the people
 }
 
@@ -215,9 +217,9 @@ func (w startWizard) decide(snap *Snapshot) (Decision, need, error) {
 	return d, nil, nil
 }
 
-// opponents returns the people that the wizard offers: the opponent if known, nobody if the teams
-// are known, and otherwise at most maxOpponents members of the group's ladders, most frequent
-// opponents of the sender first.
+// opponents returns the people that the wizard offers. If the opponent is known, it returns only
+// the opponent; if the teams are known, none. Otherwise it returns at most maxOpponents members of
+// the group's ladders, the sender's most frequent opponents first.
 func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	switch {
 	case w.opponent != nil:
@@ -234,9 +236,10 @@ func (w startWizard) opponents(snap *Snapshot) []command.Person {
 	return all[:min(len(all), maxOpponents)]
 }
 
-// likelyScores returns probable scores: first the scores between the sender and the opponent, most
-// frequent first, then the scores of other matches, then usual ones. Within each group of three
-// wins, the clearest comes first. The same scores follow as losses, in reverse order.
+// likelyScores returns suggestedScores wins and as many losses, likeliest first. Scores between the
+// sender and the opponent come first. The others are ordered by how often they occur in played,
+// where each of six common scores counts once more. The wins come in groups of three, each with the
+// clearest win first. After each group, the same scores follow as losses, in reverse order.
 func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.Score) {
 	wins := []ladder.Score{{A: 3}, {A: 3, B: 1}, {A: 3, B: 2}, {A: 2}, {A: 2, B: 1}, {A: 1}}
 	for _, m := range played {
@@ -245,7 +248,7 @@ func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.
 		}
 		counts := 1
 		if slices.ContainsFunc(m.Opponents, opponent.IsSame) {
-			counts += len(played) // more than all scores of others
+			counts += len(played) // outweighs all scores against others
 		}
 		win := ladder.Score{A: max(m.Score.A, m.Score.B), B: min(m.Score.A, m.Score.B)}
 		wins = append(wins, slices.Repeat([]ladder.Score{win}, counts)...)
@@ -311,7 +314,7 @@ func (r WizardRequest) askScore(snap *Snapshot, id PromptID, at Choice, count in
 	return n
 }
 
-// UnclearOpponent is an opponent's name that does not determine the person.
+// UnclearOpponent is the name of an opponent that may mean several people, or that no member has.
 type UnclearOpponent struct {
 	Doubt  command.Doubt    // command.DoubtName or DoubtUnknownName
 	Word   string           // the name
@@ -321,8 +324,8 @@ type UnclearOpponent struct {
 	Score *ladder.Score
 }
 
-// with returns the wizard with the people that u may mean added to its opponents, and with u's
-// score.
+// with returns the wizard with the people that u may mean added to the end of its opponents. If u
+// has a score, it becomes the only typed score.
 func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	r.Opponents = slices.Concat(r.Opponents, u.People)
 	if u.Score != nil {
@@ -331,7 +334,8 @@ func (r WizardRequest) with(u UnclearOpponent) WizardRequest {
 	return r
 }
 
-// askWho asks which of the last opponents a name means.
+// askWho asks which person an unclear name means. The people of u must be the last opponents of the
+// wizard.
 func (r WizardRequest) askWho(id PromptID, u UnclearOpponent) NamePrompt {
 	first := len(r.Opponents) - len(u.People)
 	return NamePrompt{
@@ -367,21 +371,21 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
-// wizardAnswer is an answer to a PromptWizard: a page, an opponent, a result, or Cancel.
+// wizardAnswer is an answer to a PromptWizard.
 type wizardAnswer struct {
 	promptedResult
 	reporter ladder.UserID // the person who may answer
-	known    bool
+	known    bool          // the wizard accepts the option
 }
 
-// refuse returns why the sender cannot give this answer, nil if they can.
+// refuse returns why the answer is refused, nil if it is not.
 func (w wizardAnswer) refuse(snap *Snapshot) Notice {
 	switch {
 	case !snap.Prompt.is(w.Prompt), snap.Prompt.Wizard == nil, !w.known:
 		return Refusal{Code: UnknownButton}
 	case w.origin.Sender == nil, w.origin.Sender.ID != w.reporter:
 		return Refusal{Code: NotYourPrompt}
-	// Matches of the message exist if an edit has reported the result.
+	// The message has matches if an edit of it has reported the result.
 	case snap.Prompt.Closed, !snap.Prompt.isOf(snap.Ladder), len(snap.Matches) > 0:
 		return Refusal{Code: PromptOver}
 	}
@@ -426,7 +430,7 @@ type OpponentPrompt struct {
 
 var _ = notice.Register[OpponentPrompt](notice.Kind{Name: "opponent_prompt", Purpose: notice.Answer, Alone: true})
 
-// NamePrompt asks who is meant by the name of an opponent.
+// NamePrompt asks which person the name of an opponent means.
 type NamePrompt struct {
 	Prompt    PromptID      `json:"prompt"`
 	Tag       MatchTag      `json:"tag,omitempty"`
@@ -434,7 +438,7 @@ type NamePrompt struct {
 	Word      string        `json:"word"`                // the name
 	Opponents []Name        `json:"opponents,omitempty"` // the people it may mean, likeliest first
 	First     int           `json:"first"`               // the index of the first of them, from 0
-	More      bool          `json:"more,omitempty"`      // there are others, from the first page on
+	More      bool          `json:"more,omitempty"`      // the wizard has other opponents, on its first pages
 }
 
 var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: notice.Answer, Alone: true})
@@ -443,12 +447,12 @@ var _ = notice.Register[NamePrompt](notice.Kind{Name: "name_prompt", Purpose: no
 type ScorePrompt struct {
 	Prompt   PromptID `json:"prompt,omitempty"` // 0 in the prompt's first message
 	Tag      MatchTag `json:"tag,omitempty"`
-	At       Choice   `json:"at"` // of the opponent
+	At       Choice   `json:"at"` // the Choice of the opponent
 	Opponent Name     `json:"opponent,omitzero"`
-	// Scores are, with the sender's points first: three wins, three losses, others, those without
-	// points, and OtherScore.
+	// Scores have the points of the sender or of the first team first. In order, they are wins and
+	// losses with points, typed scores, scores without points, and OtherScore.
 	Scores [][2]int `json:"scores"`
-	// Teams are the sides if there is no Opponent. The points of the first one come first.
+	// Teams are the sides if there is no Opponent.
 	Teams [2][]Name `json:"teams,omitzero"`
 }
 

@@ -8,11 +8,11 @@ import (
 )
 
 // ReplyToWizard answers a PromptWizard with the words of the command: the opponent's name, the
-// score, or both. If the wizard is closed or does not ask the sender, the message is not a command.
+// score, or both. If the wizard is closed or does not ask the sender, the message is ignored.
 type ReplyToWizard struct {
 	Wizard PromptRef
-	// Opponent is the person against whom the replied-to message asks for the score, as a Choice of
-	// the wizard; negative for none.
+	// Opponent is the Choice of the opponent against whom the replied-to message asks for the
+	// score. It is negative if the message asks for something else.
 	Opponent Choice
 }
 
@@ -31,7 +31,8 @@ func (r ReplyToWizard) plan(s *Service, c *call) *call {
 	return PromptAnswer{Prompt: r.Wizard, Option: option}.planWizard(s, c)
 }
 
-// AnswerOf returns the answer to a wizard from a typed reply.
+// AnswerOf parses a typed reply to a wizard. It returns the answer, or the notice that says why the
+// reply is malformed.
 func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person) (o PromptOption, malformed Notice) {
 	if r.HasTeams() {
 		typed, err := command.ParseScores(said)
@@ -56,8 +57,8 @@ func (r WizardRequest) AnswerOf(said command.Command, everybody []command.Person
 	return nil, form
 }
 
-// certainReport parses a report that has one reading, or returns the name that does not determine
-// the sender's opponent.
+// certainReport parses a report. It fails if the report has more than one reading. If a name does
+// not determine the sender's opponent, it returns that name too.
 func certainReport(said command.Command, everybody []command.Person) (command.Report, *UnclearOpponent, error) {
 	report, err := command.ParseMatchOf(said, everybody)
 	unclear := unclearOpponent(report, err, said.Sender)
@@ -67,8 +68,8 @@ func certainReport(said command.Command, everybody []command.Person) (command.Re
 	return report, unclear, err
 }
 
-// opponentAlone parses a name without a score, by adding a score. It returns nil if the text is not
-// a name.
+// opponentAlone parses a name without a score, by parsing the text with a score added. It returns a
+// command.Person or an UnclearOpponent, or nil if the text is not the name of an opponent.
 func opponentAlone(said command.Command, everybody []command.Person) PromptOption {
 	said.Args += " 1:0"
 	report, unclear, err := certainReport(said, everybody)
@@ -85,8 +86,8 @@ func opponentAlone(said command.Command, everybody []command.Person) PromptOptio
 	return nil
 }
 
-// unclearOpponent returns the name in a result that does not determine the sender's opponent, nil
-// if there is none.
+// unclearOpponent returns the name that a parsed report or err has in doubt, nil if no name is in
+// doubt.
 func unclearOpponent(report command.Report, err error, sender command.Person) *UnclearOpponent {
 	var form *command.FormError
 	if errors.As(err, &form) && form.Reason == command.ReasonUnknownName {
@@ -114,8 +115,8 @@ func unclearOpponent(report command.Report, err error, sender command.Person) *U
 	return u
 }
 
-// opponentOf returns the only opponent of the sender in a singles match. ok is false for other
-// matches, and for a match of another day, because an opponent alone cannot express the day.
+// opponentOf returns the sender's opponent in a reading with one singles match. ok is false for
+// other readings, and for a match of another day, because an opponent alone cannot express the day.
 func opponentOf(reading command.Reading, sender command.Person) (opponent command.Person, ok bool) {
 	m := reading[0]
 	isAlone := len(m.A) == 1 && len(m.B) == 1 && m.A[0].ID == sender.ID
