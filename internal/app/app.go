@@ -126,7 +126,7 @@ func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers,
 	notifying, stopNotifying := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopNotifying()
 	parts.Go(func() error {
-		defer stopNotifying() // only now, because until then the work notifies the other instances
+		defer stopNotifying() // only now, because the work notifies the other instances
 		working, ctx := errgroup.WithContext(ctx)
 		if !b.polls {
 			working.Go(func() error { return servers.public.Run(ctx) })

@@ -63,7 +63,7 @@ type aheadClock struct {
 }
 
 // Examine examines everything that the bot needs, and reports each finding. It changes nothing,
-// except that it runs the bot's own PostgreSQL meanwhile if that is not running.
+// except that it starts the bot's own PostgreSQL for the examination if that is not running.
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c}
 	d.report = func(f Finding) {

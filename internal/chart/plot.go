@@ -149,7 +149,7 @@ func (p *plot) times() (ticks []Tick) {
 	return ticks
 }
 
-// drawSeasons marks where seasons begin, with labels above where there is room.
+// drawSeasons marks where seasons begin, with labels above if there is room.
 func (p *plot) drawSeasons() {
 	end := 0 // the end of the previous label
 	for i, s := range p.Seasons {
@@ -180,7 +180,7 @@ func (p *plot) drawTrace(t trace, width int, color *image.Uniform) {
 	}
 }
 
-// drawBest marks the best rating of each highlighted line, with its number where there is room.
+// drawBest marks the best rating of each highlighted line, with its number if there is room.
 func (p *plot) drawBest() {
 	best, taken := make([]Point, len(p.Highlighted)), make([]image.Rectangle, len(p.Highlighted))
 	for i, line := range slices.Backward(p.Highlighted) {

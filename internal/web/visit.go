@@ -223,8 +223,8 @@ func (v *visit) Signed(n int) string {
 	return fmt.Sprintf("+%d", n)
 }
 
-// Score formats a score, the first side first. Without points, it says only whether that side won,
-// lost or drew.
+// Score formats a score, the first side first. Without points, it states only whether that side
+// won, lost or drew.
 func (v *visit) Score(s [2]int) string {
 	score := ladder.Score{A: s[0], B: s[1]}
 	switch {

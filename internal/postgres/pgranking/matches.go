@@ -189,7 +189,7 @@ func queueNewMatches(batch *pgx.Batch, now time.Time, c ranking.Changes, matches
 	}
 	queueChangedStandings(batch, known)
 	if len(known) == 0 && len(c.Corrected) == 0 {
-		// no version of a known standing reveals whether the season has ended
+		// without a known standing, no version reveals whether the season has ended
 		queueGoesOn(batch, matches[0].Season)
 	}
 	if c.Ladder != nil {

@@ -6,7 +6,7 @@ import (
 	"elobot/internal/ranking"
 )
 
-// goingOn compares a season id with the current seasons of the group $1.
+// goingOn follows "season_id =" and matches the current seasons of the group $1.
 const goingOn = `ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $1))`
 
 // queueJoined writes a player's new standing, and makes the player a member of the group's other

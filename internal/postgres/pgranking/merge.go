@@ -14,7 +14,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// errNothingToMerge means that from is no longer an unclaimed player, or that into has no account.
+// errNothingToMerge means that the player to be merged is no longer unclaimed, or that the player
+// to merge into has no account.
 var errNothingToMerge = errors.New("nothing to merge")
 
 // merging is an open transaction that locks two players.
@@ -174,7 +175,7 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
 		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
-	// players who were merged into from earlier are merged into into, too
+	// players who were merged into the unclaimed player earlier follow
 	batch.Queue(`
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
 	for _, m := range merges {

@@ -152,8 +152,8 @@ func queuePassOn(batch *pgx.Batch, kept, gone groupRow) {
 	queueMembersOfBoth(batch, kept, gone)
 }
 
-// queueMembersOfBoth makes the members of the group of members of the ladders of group again, if
-// they have left.
+// queueMembersOfBoth makes players who have left group its members again if they are members of the
+// other group, of.
 func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 	batch.Queue(`
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1

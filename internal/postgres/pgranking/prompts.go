@@ -12,7 +12,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// undeliveredWindow replaces the lifetime of a prompt's notice that never expires.
+// undeliveredWindow is the lifetime that the timer of a prompt assumes for a notice that never
+// expires.
 const undeliveredWindow = 24 * time.Hour
 
 // promptWindow is ranking.PromptWindow in SQL.

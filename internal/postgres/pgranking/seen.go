@@ -113,13 +113,12 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 	}
 }
 
-// formerUsernames computes the former usernames of the sighting known when its current username
-// ends.
+// formerUsernames computes the former usernames of a sighting with the alias known, when its
+// current username ends.
 const formerUsernames = `array_remove(array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
 // queueSighting records the username with which an account was seen in a group. Another account
-// loses that username there. If the other account was seen with it later, nothing is recorded
-// instead.
+// loses that username there. If the other account was seen with it later, nothing is recorded.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`
