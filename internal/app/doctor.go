@@ -48,7 +48,7 @@ type Finding struct {
 	Text  string // one line
 }
 
-// doctor examines the environment of a bot, and changes nothing.
+// doctor examines the environment of a bot.
 type doctor struct {
 	config *Config
 	report func(Finding)
@@ -67,7 +67,7 @@ type aheadClock struct {
 func (c *Config) Examine(ctx context.Context, report func(Finding)) {
 	d := doctor{config: c}
 	d.report = func(f Finding) {
-		if ctx.Err() == nil { // a canceled examination says nothing about the bot
+		if ctx.Err() == nil { // the findings of a canceled examination are not about the bot
 			report(f)
 		}
 	}
@@ -111,7 +111,8 @@ func (d *doctor) settings() {
 	}
 }
 
-// timeZones adds a finding if the zone files in dir, the machine's, are newer than this release's.
+// timeZones adds a finding if the machine's zone files, in dir, are newer than the zone files of
+// this release.
 func (d *doctor) timeZones(dir string) {
 	for _, name := range []string{"tzdata.zi", "+VERSION"} { // the latter on macOS
 		text, err := os.ReadFile(filepath.Join(dir, name))

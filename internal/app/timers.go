@@ -19,7 +19,7 @@ const (
 	// timerInterval is how often the leader looks for due timers. It leaves half a minute to fire
 	// them, so that timers fire less than a minute late. Only ends of seasons may take longer.
 	timerInterval = 30 * time.Second
-	// timersAtOnce is the maximum number of timers read at a time.
+	// timersAtOnce is the maximum number of timers read at once.
 	timersAtOnce = 100
 	// timersInParallel is how many timers may fire concurrently. A timer that waits for its group
 	// then does not delay all others.
@@ -39,9 +39,9 @@ type timerService interface {
 // timers fires the timers that are due.
 type timers struct {
 	service timerService
-	// seasons selects the timers that end seasons; without it, all other timers are selected. Two
-	// loops run them separately, because many seasons may end at the same instant, which must not
-	// delay other timers.
+	// seasons means that only timers that end seasons are fired; otherwise all other timers are.
+	// Two loops run them separately, because many seasons may end at the same instant, which must
+	// not delay other timers.
 	seasons  bool
 	incoming *incoming
 	log      *slog.Logger

@@ -47,7 +47,7 @@ func (t *token) mayRetry(ctx context.Context, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	refused := errors.Is(err, telegram.ErrTokenRefused)
-	// A transient failure says nothing about the token.
+	// A transient failure does not show whether the token is valid.
 	if err == nil || !refused && !telegram.IsTransient(err) {
 		t.refusedSince = time.Time{}
 	}

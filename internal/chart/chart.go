@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// MaxHighlighted is the number of lines that can be told apart by color.
+// MaxHighlighted is the maximum number of lines that can be told apart by color.
 const MaxHighlighted = 4
 
 // The size of a picture in pixels: 640×400 at double scale.
@@ -21,7 +21,7 @@ const (
 	Height = 800
 )
 
-// Point is a rating after a match.
+// Point is a rating after a match, or before a player's first match.
 type Point struct {
 	At    time.Time
 	Match int // the match's number in its group

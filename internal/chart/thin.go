@@ -8,12 +8,12 @@ import (
 // trace is a line prepared for drawing.
 type trace []column
 
-// column is the part of a line in one column of pixels.
+// column is the part of a line in one column of the picture, which may be several pixels wide.
 type column struct {
 	x           int
 	top, bottom int // the highest and the lowest pixel
 	last        int // the height at which the line continues
-	// the pixel up to which it may continue: the next season, or the end of the plot
+	// the pixel up to which the line may continue: the next season, or the end of the plot
 	end int
 }
 

@@ -80,10 +80,11 @@ func chartOf(l ranking.Ladder, period Period, players []ladder.PlayerID) Chart {
 	return n
 }
 
-// Rating is the rating of a player after a match.
+// Rating is the rating of a player after a match. The first rating of a series, and of each season
+// in it, is the rating before the first match.
 type Rating struct {
 	At    time.Time // when the match was played
-	Match int       // the match's number in the group
+	Match int       // the match's number in the group; one less before a match
 	Elo   int
 }
 
@@ -171,7 +172,7 @@ func (q PlayerChartQuestion) answer(ctx context.Context, s *Service, a ranking.A
 	return s.chart(ctx, a.Ladder, Month, []ladder.PlayerID{q.Player})
 }
 
-// SameChartQuestion asks for a chart that was shown before with another period or axis.
+// SameChartQuestion asks for Chart, which repeats an earlier chart with another period or axis.
 type SameChartQuestion struct {
 	ofNobody
 	Chart

@@ -139,8 +139,8 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mux.ServeHTTP(w, r)
 }
 
-// setHeaders sets the headers of all answers. With them, pages load only files of the bot, and do
-// not leak their own addresses.
+// setHeaders sets the default headers of an answer. With them, pages load only files of the bot,
+// and do not leak their own addresses.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
 		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +

@@ -41,7 +41,8 @@ func newLive() *live {
 	}
 }
 
-// Changed tells the viewers of a group that something has changed there. It never blocks.
+// Changed invalidates the cached pages of a group, and tells its viewers that something has
+// changed. It never blocks.
 func (b *Board) Changed(group ranking.GroupID) {
 	b.live.mu.Lock()
 	defer b.live.mu.Unlock()
@@ -111,8 +112,8 @@ func (l *live) leave(group ranking.GroupID, address netip.Addr, changed chan str
 	}
 }
 
-// follow sends an event whenever something has changed in a group, until the link stops working. A
-// viewer who does not read is disconnected.
+// follow sends an event whenever something has changed in a group, until the viewer leaves, the
+// link stops working, or the board is closed. A viewer who does not read is disconnected.
 func (b *Board) follow(w http.ResponseWriter, r *http.Request, group ranking.GroupID) {
 	if r.Method != http.MethodGet {
 		refuse(w, http.StatusMethodNotAllowed)

@@ -101,10 +101,10 @@ func (v *visit) month() (time.Time, error) {
 	if err != nil || at.Year() < 1970 || at.Year() > 9000 {
 		return at, stats.ErrNotThere
 	}
-	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // in some zones a month begins at 1:00
+	return ranking.MonthOf(at.AddDate(0, 0, 1), v.Now.Location()), nil // in some zones a month may begin at 1:00
 }
 
-// Asset returns the address of a file.
+// Asset returns the address of a file, empty if there is none.
 func (v *visit) Asset(name string) string {
 	for address := range assets() {
 		if strings.HasSuffix(address, "-"+name) {
@@ -192,8 +192,8 @@ func (v *visit) Names(all []ranking.Name) string {
 	return strings.Join(shown, " & ")
 }
 
-// NamesLadder reports whether to show the ladder's name beside the group's, as in the chat: unless
-// they are the same.
+// NamesLadder reports whether to show the ladder's name beside the group's name. As in the chat, it
+// is shown unless the two are the same.
 func (v *visit) NamesLadder() bool {
 	return v.Ladder.Name != "" && !strings.EqualFold(v.Ladder.Name, v.Group.Title)
 }
@@ -206,8 +206,8 @@ func (v *visit) LadderName(l ranking.LadderLabel) string {
 	return l.Name
 }
 
-// Results returns the numbers of wins, draws and losses. Without draws in a ladder that has none,
-// it leaves their number out.
+// Results returns the numbers of wins, draws and losses. It leaves out the draws if noDraws is set
+// and there are none.
 func (v *visit) Results(won, drawn, lost int, noDraws bool) string {
 	if noDraws && drawn == 0 {
 		return fmt.Sprintf("%d–%d", won, lost)
@@ -286,7 +286,8 @@ func (v *visit) points(ratings []stats.Rating) []chart.Point {
 	return points
 }
 
-// day returns the format of dates below a curve that shows a span of time.
+// day returns the function that formats dates below a curve that shows a span of time: as days, or
+// as months if the span is long.
 func (v *visit) day(shown time.Duration) func(time.Time) string {
 	return func(at time.Time) string {
 		month := []rune(v.T("date.months." + strings.ToLower(at.Month().String())))

@@ -68,7 +68,8 @@ func (s *Store) Matches(
 // there is another page.
 var pageLimit = strconv.Itoa(stats.PageRows + 1)
 
-// maxPage limits the number of a requested page: the database reads all matches before it.
+// maxPage limits the page number of a request, because the database reads all matches before that
+// page.
 const maxPage = 1000
 
 // noPlayer stands for no player, so that no rating changes are read.

@@ -75,7 +75,7 @@ func queueRecord(batch *pgx.Batch, in ladder.ID, sql string, to **stats.Record) 
 	}, sql, in)
 }
 
-// queueMostMatches reads the player who has played most.
+// queueMostMatches reads the player with the most matches.
 func queueMostMatches(batch *pgx.Batch, in ladder.ID, to **stats.Record) {
 	const sql = `
 		SELECT player_id, sum(played) AS played FROM group_players WHERE season_id = ` + anySeason + ` AND played > 0

@@ -38,7 +38,7 @@ func (s *Store) Standings(ctx context.Context, who command.Person, limit int, no
 	var batch pgx.Batch
 	type groupRow struct {
 		stats.GroupStanding
-		Groups int // number of all groups, shown or not
+		Groups int // number of ladders, shown or not
 	}
 	batch.Queue(sql, limit, who.ID, now).Query(func(rows pgx.Rows) error {
 		read, err := pgx.CollectRows(rows, pgx.RowToStructByName[groupRow])
