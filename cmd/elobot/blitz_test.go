@@ -87,8 +87,8 @@ func (r blitzReport) text(people []botsim.User) string {
 }
 
 // repeats returns the index of the recorded report that the bot should assume r repeats, or -1 if
-// there is none. It must have the same players and result. A report by the same sender must be the
-// latest of the pair, and at most blitzAgain away. One by the other player must be at most
+// there is none. Both must have the same players and result. A report by the same sender must be
+// the latest of the pair, and at most blitzAgain away. One by the other player must be at most
 // blitzWindow away and not repeated yet.
 func (r blitzReport) repeats(recorded []blitzReport) int {
 	isLast := true

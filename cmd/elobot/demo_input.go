@@ -29,7 +29,7 @@ const (
 	verbQuit    verb = "quit"
 )
 
-// inputHelp explains the lines that are more than a message to the group.
+// inputHelp explains the forms of input, except a plain message.
 var inputHelp = [][2]string{
 	{"1, 2, 3 …", "press that button below the last message that has buttons"},
 	{"reply TEXT", "reply to elobot’s last question, or else to its last message"},

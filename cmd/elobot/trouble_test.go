@@ -12,7 +12,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// troubles is the fixture for results that are reported while the database has problems.
+// troubles reports results to a bot while its database has problems.
 type troubles struct {
 	t      *testing.T
 	sim    *botsim.Server
