@@ -30,7 +30,7 @@ type addition struct {
 	purpose   notice.Purpose
 	thread    int64
 	content   string        // for Edit, Ensure and Page
-	editIndex int           // for Edit: which message, counted back from the last; for Page: its number
+	editIndex int           // Edit: counted back from the last message; Page: the message
 	deadline  time.Duration // 0 for none
 	size      int           // counts against scenario.capacity
 	alone     bool          // cannot share a message
@@ -60,7 +60,7 @@ type moment string
 
 const (
 	atOnce       moment = ""
-	whenStarted  moment = "started"  // before it loads recent requests; the current leader is stopped first
+	whenStarted  moment = "started"  // before it loads recent requests; the leader stops first
 	whenChecked  moment = "checked"  // after it has checked its lease
 	whenTaken    moment = "taken"    // after the store has committed, before the answer arrives
 	whenBegun    moment = "begun"    // after a request has begun

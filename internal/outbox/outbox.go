@@ -41,9 +41,9 @@ type LaneKind int16
 const (
 	Messages        LaneKind = iota // messages to the chat, and edits of them
 	CallbackAnswers                 // answers to the buttons pressed in the chat
-	Pages                           // edits of the message with a pressed button; they wait briefly for Messages
+	Pages                           // edits of messages with a pressed button; Messages go first for a while
 	SetAside                        // items set aside as Unsupported; used only by stores
-	Boards                          // messages that exist once in a chat; Messages and Pages go first
+	Boards                          // messages that exist once; Messages and Pages go first
 )
 
 // Action is what sending a Message does in the chat. The values are stored.

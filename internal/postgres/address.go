@@ -39,7 +39,7 @@ func ParseURL(url string) (*pgxpool.Config, error) {
 		return nil, withoutURL(err)
 	}
 	for name := range config.ConnConfig.RuntimeParams {
-		if !parameterName.MatchString(name) { // in a broken URL, all text up to the first = is a name
+		if !parameterName.MatchString(name) { // part of a broken URL, up to the first =
 			return nil, errNoAddress
 		}
 	}

@@ -56,7 +56,7 @@ func (h *hosts) limit(config *pgconn.Config) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.addresses[host] = addresses
-		last, _, _ := net.SplitHostPort(h.last) // fails before the first session, when h.last is empty
+		last, _, _ := net.SplitHostPort(h.last) // empty before the first session
 		if i := slices.Index(addresses, last); i > 0 {
 			addresses[0], addresses[i] = addresses[i], addresses[0]
 		}

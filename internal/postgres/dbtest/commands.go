@@ -11,10 +11,11 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Service returns a service on a store, with retries as in production. It answers no questions.
+// Service returns a service on a store, with retries as in production and without a limit on
+// results. It cannot answer questions.
 func Service(store ranking.Store) *ranking.Service { return Answering(store, nil) }
 
-// Answering returns a service like Service that answers questions.
+// Answering is like Service, but the service answers questions with answerer.
 func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service {
 	return ranking.NewService(store, answerer, Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
 }
@@ -22,18 +23,18 @@ func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service 
 // IsAdmin reports whether a sender is an admin.
 type IsAdmin func(context.Context) (bool, error)
 
-// Admins asks the context of the call who is an admin: no sender is, unless the context comes
-// from WithAdmin.
+// Admins implements ranking.Admins with the IsAdmin in the context of the call; see WithAdmin.
+// Without one, no sender is an admin.
 type Admins struct{}
 
 type adminKey struct{}
 
-// WithAdmin returns a context in which Admins ask isAdmin whether the sender is one.
+// WithAdmin returns a context in which Admins calls isAdmin to decide whether a sender is an admin.
 func WithAdmin(ctx context.Context, isAdmin IsAdmin) context.Context {
 	return context.WithValue(ctx, adminKey{}, isAdmin)
 }
 
-// AsAdmin returns a context in which the sender is an admin.
+// AsAdmin returns a context in which every sender is an admin.
 func AsAdmin(ctx context.Context) context.Context {
 	return WithAdmin(ctx, func(context.Context) (bool, error) { return true, nil })
 }
@@ -46,30 +47,30 @@ func (Admins) IsAdmin(ctx context.Context, _ ranking.ExternalChatID, _ ladder.Us
 	return false, nil
 }
 
-// SentAt is when the commands here were sent: recent enough to be answered.
+// SentAt is when the commands of By were sent. It is recent enough that they get answers.
 var SentAt = time.Now().Truncate(time.Second)
 
-// By is the origin of a command that a person sends in the club.
+// By returns the origin of a command that a person sends in the club.
 func By(key string, sender command.Person) ranking.Origin {
 	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, Place: ranking.Place{ReplyTo: 7, Thread: 8}}
 }
 
-// Number is an amendment of the match with that number, by a person without admin rights.
+// Number returns an amendment of the match with that number, without admin rights.
 func Number(n int) ranking.Amendment {
 	return ranking.Amendment{Match: ranking.MatchRef{Number: n}}
 }
 
-// Singles is a report of a match of one against one.
+// Singles returns a report of a match of one against one.
 func Singles(a, b command.Person, scores ...ladder.Score) command.Match {
 	return command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: scores}
 }
 
-// Reported is a message that reports matches.
+// Reported returns the operation for a message that reports matches.
 func Reported(reports ...command.Match) ranking.ReadReport {
 	return ranking.ReadReport{Parsed: &ranking.Parsed{Reports: reports}}
 }
 
-// Record makes Bob report a match.
+// Record lets Bob report a match between a and b.
 func (w *World) Record(t *testing.T, key string, a, b command.Person, scoreA, scoreB int) {
 	t.Helper()
 	report := Singles(a, b, ladder.Score{A: scoreA, B: scoreB})
@@ -103,7 +104,7 @@ func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scor
 	}
 }
 
-// Answer answers a command, which records the profile of the sender.
+// Answer answers a command with a refusal, and thereby records the profile of the sender.
 func (w *World) Answer(t *testing.T, key string, sender command.Person) {
 	t.Helper()
 	err := Service(w.Store).Do(t.Context(), By(key, sender), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})

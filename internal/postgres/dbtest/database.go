@@ -15,10 +15,11 @@ import (
 	"elobot/internal/postgres"
 )
 
-// MaxWait limits every wait of a test. No wait takes that long unless something is wrong.
+// MaxWait limits the waits of tests. A wait takes that long only if something is wrong.
 const MaxWait = time.Minute
 
-// Open returns a pool of a few connections, whose configuration adjust may change.
+// Open returns a pool of up to 8 connections, which closes when the test ends. The adjust functions
+// may change its configuration.
 func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Pool {
 	t.Helper()
 	config, err := pgxpool.ParseConfig(url)
@@ -33,8 +34,8 @@ func Open(t *testing.T, url string, adjust ...func(*pgxpool.Config)) *pgxpool.Po
 	return pool
 }
 
-// LikeCommands lets the sessions of a pool plan as those for commands do: each statement once. The
-// large statements of the stores take longer to plan than to execute.
+// LikeCommands is a function for Open that makes sessions plan statements as the bot's sessions for
+// commands do; see postgres.Planning.
 func LikeCommands(c *pgxpool.Config) {
 	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, postgres.Planning)
@@ -42,7 +43,7 @@ func LikeCommands(c *pgxpool.Config) {
 	}
 }
 
-// Must ends the test if there is an error.
+// Must fails the test at once unless err is nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -50,7 +51,7 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// Exec executes a statement on a pool or a connection, or in a transaction.
+// Exec executes a statement on a pool, a connection or a transaction.
 func Exec(
 	t *testing.T, on interface {
 		Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
@@ -62,7 +63,7 @@ func Exec(
 	}
 }
 
-// Value returns the only value of a query.
+// Value returns the value of a query with one row and one column.
 func Value[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) T {
 	t.Helper()
 	rows, err := pool.Query(t.Context(), sql, args...)
@@ -90,7 +91,7 @@ func Values[T any](t *testing.T, pool *pgxpool.Pool, sql string, args ...any) []
 	return all
 }
 
-// Begin begins a transaction that does not outlive the test.
+// Begin begins a transaction, which is rolled back at the end of the test if it is still open.
 func Begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 	t.Helper()
 	tx, err := pool.Begin(t.Context())
@@ -103,7 +104,7 @@ func Begin(t *testing.T, pool *pgxpool.Pool) pgx.Tx {
 	return tx
 }
 
-// Await polls until the condition, a query that yields a boolean, holds.
+// Await polls until a query returns true, at most for MaxWait.
 func Await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	t.Helper()
 	deadline := time.After(MaxWait)
@@ -118,7 +119,7 @@ func Await(t *testing.T, pool *pgxpool.Pool, sql string, args ...any) {
 	}
 }
 
-// Receive waits for a value from another goroutine.
+// Receive receives a value from a channel, and waits at most MaxWait.
 func Receive[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
 	select {
@@ -130,18 +131,19 @@ func Receive[T any](t *testing.T, from <-chan T) T {
 	}
 }
 
-// Start runs f in a goroutine and returns the channel of its error.
+// Start runs f in a goroutine, and returns a channel that gets its error.
 func Start(f func() error) <-chan error {
 	result := make(chan error, 1)
 	go func() { result <- f() }()
 	return result
 }
 
-// Blocked is the condition that a session in this database waits for a lock.
+// Blocked is a query for Await: it returns whether a session in this database waits for a lock.
 const Blocked = `SELECT EXISTS (SELECT FROM pg_stat_activity
 	WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0)`
 
-// Define creates a function, and triggers that call it, for the duration of the test.
+// Define runs SQL that creates a function and triggers that call it. It drops them when the test
+// ends.
 func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	t.Helper()
 	Exec(t, pool, sql)
@@ -154,7 +156,7 @@ func Define(t *testing.T, pool *pgxpool.Pool, function, sql string) {
 	})
 }
 
-// Purge purges, and checks how many rows that removes.
+// Purge calls postgres.Purge, and checks how many rows that removes or expires.
 func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	t.Helper()
 	if removed, err := postgres.Purge(t.Context(), pool, nil); err != nil || removed != want {
@@ -162,8 +164,7 @@ func Purge(t *testing.T, pool *pgxpool.Pool, want int64) {
 	}
 }
 
-// ShortWait returns a database with another pool, whose statements wait for a lock for a thirtieth
-// of the usual time.
+// ShortWait returns the database with another pool, whose statements wait at most 50 ms for a lock.
 func ShortWait(t *testing.T, d *pgtest.Database) *pgtest.Database {
 	t.Helper()
 	return &pgtest.Database{URL: d.URL, Pool: Open(t, d.URL, func(c *pgxpool.Config) {
@@ -172,7 +173,7 @@ func ShortWait(t *testing.T, d *pgtest.Database) *pgtest.Database {
 	})}
 }
 
-// OpenPools opens all pools of a running bot.
+// OpenPools opens all pools of a running bot, and closes them when the test ends.
 func OpenPools(t *testing.T, url string) postgres.Pools {
 	t.Helper()
 	pools, err := postgres.OpenPools(t.Context(), url, MaxWait, slog.New(slog.DiscardHandler))

@@ -14,13 +14,13 @@ import (
 	"elobot/internal/pgtemp/pgtest"
 )
 
-// Statement is a statement that a store has sent to the server.
+// Statement is an SQL statement with its arguments.
 type Statement struct {
 	SQL  string
 	Args []any
 }
 
-// Recorder records all statements that go through a pool.
+// Recorder records the statements of a pool, as the Tracer of its configuration.
 type Recorder struct {
 	mu   sync.Mutex
 	sent []Statement
@@ -64,15 +64,15 @@ func (r *Recorder) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQue
 // TraceBatchEnd implements pgx.BatchTracer.
 func (r *Recorder) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// Plans returns the server's plans for the statement: for these arguments, and the generic one that
-// a prepared statement gets after some uses.
+// Plans returns the server's plans for a statement, by description: the plan for its arguments, and
+// the generic plan for any arguments.
 func Plans(t *testing.T, pool *pgxpool.Pool, s Statement) map[string]string {
 	t.Helper()
 	specific := strings.Join(Values[string](t, pool, "EXPLAIN "+s.SQL, s.Args...), "\n")
 	return map[string]string{"these arguments": specific, "any arguments": genericPlan(t, pool, s)}
 }
 
-// genericPlan returns the server's plan for the statement with any arguments.
+// genericPlan returns the server's plan for a statement with any arguments.
 func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 	t.Helper()
 	conn, err := pool.Acquire(t.Context())
@@ -96,13 +96,13 @@ func genericPlan(t *testing.T, pool *pgxpool.Pool, s Statement) string {
 }
 
 var (
-	// TableScan finds the scan of a whole table in a plan.
+	// TableScan matches the scan of a whole table in a plan. Its group is the table.
 	TableScan = regexp.MustCompile(`Seq Scan on (\w+)`)
 	indexScan = regexp.MustCompile(`Index (?:Only )?Scan (?:Backward )?using \w+ on (\w+)`)
 )
 
-// Scanned returns the tables that a plan reads completely, possibly by way of an index. Reading
-// only the first row of an index does not count.
+// Scanned returns the tables that a plan reads completely, either directly or through an index. An
+// index scan below a LIMIT does not count.
 func Scanned(plan string) (tables []string) {
 	lines := slices.DeleteFunc(strings.Split(plan, "\n"), func(l string) bool { return strings.Contains(l, "Buffers:") })
 	lines = append(lines, "")
@@ -119,10 +119,10 @@ func Scanned(plan string) (tables []string) {
 	return tables
 }
 
-// years fills the database with 160 groups of 60 players, with 50 matches in each and their
-// notices, with 16,000 private chats, and with 3,800 groups that have players and no matches. 3,000
+// years fills the database as several years of use would. There are 160 groups with 60 players and
+// 50 matches each, 3,840 groups with one player and no matches, and 16,000 private chats. 3,000
 // notices wait in ten chats. Each group has had another id. One player in seven is unclaimed. In
-// match n of a ladder, the player who joined it as number n+1 beats number n+2 and reports it.
+// match n of a ladder, player n+1 of the ladder beats player n+2 and reports the match.
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 160) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
@@ -166,14 +166,14 @@ const years = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160`
 
-// filled is the URL of the database with years of use; the first test that asks for it creates it.
+// filled holds the URL of the database that fill has filled with years; empty before that.
 var filled struct {
 	mu  sync.Mutex
 	url string
 }
 
-// NewYears returns two pools for a new database with years of use in it. The first pool records its
-// statements.
+// NewYears returns two pools for a new database that contains several years of use. The first pool
+// records its statements with rec.
 func NewYears(t *testing.T, rec *Recorder) (recorded, plain *pgxpool.Pool) {
 	t.Helper()
 	url := pgtest.Copy(t, fill(t))
@@ -196,8 +196,8 @@ func fill(t *testing.T) string {
 	return filled.url
 }
 
-// FillFast runs SQL that inserts very many rows, and checks their foreign keys all at once
-// afterwards. Checking row by row takes twice as long.
+// FillFast runs SQL that inserts very many rows. It checks the foreign keys all at once afterwards,
+// which halves the time.
 func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()
 	const foreignKeys = `
@@ -209,16 +209,16 @@ func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	Exec(t, pool, without+";"+sql+";"+with)
 }
 
-// Explained is a command whose statements have their plans checked.
+// Explained is a command for MustNotScan.
 type Explained struct {
 	Name string
 	Run  func(ctx context.Context) error
 	Want int // number of statements, -1 for any
 }
 
-// MustNotScan runs the commands, one after the other. Their statements must use indexes in the
-// database of plain, and also as planned for a new database: sessions keep such a plan while
-// its tables grow.
+// MustNotScan runs the commands, one after the other, and checks the plans of the statements that
+// rec has recorded. The plans must use indexes in the database of plain, and also in a new
+// database: sessions may keep a plan for small tables while the tables grow.
 func MustNotScan(t *testing.T, plain *pgxpool.Pool, rec *Recorder, commands []Explained) {
 	t.Helper()
 	empty := Open(t, pgtest.New(t), LikeCommands)

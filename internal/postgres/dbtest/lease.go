@@ -10,12 +10,13 @@ import (
 	"elobot/internal/postgres/pgranking"
 )
 
-// Leader returns the leader's lease for a holder.
+// Leader returns the leader's lease for a holder, with a duration of an hour. It does not acquire
+// it.
 func Leader(pool *pgxpool.Pool, holder string) *postgres.Lease {
 	return postgres.NewLease(pool, postgres.LeaderLease, holder, time.Hour)
 }
 
-// Acquire requests a lease, and checks whether it is granted.
+// Acquire tries to acquire a lease, and checks that the outcome is want.
 func Acquire(t *testing.T, l *postgres.Lease, want bool) {
 	t.Helper()
 	if got, err := l.Acquire(t.Context()); err != nil || got != want {
@@ -23,10 +24,11 @@ func Acquire(t *testing.T, l *postgres.Lease, want bool) {
 	}
 }
 
-// RunsOut lets all leases expire.
+// RunsOut is a statement that lets all leases expire.
 const RunsOut = `UPDATE leases SET expires_at = clock_timestamp()`
 
-// AsLeader returns a store under a lease that is held, and the lease.
+// AsLeader acquires the leader's lease for the holder "a", and returns a store under the lease, and
+// the lease.
 func (w *World) AsLeader(t *testing.T) (*pgranking.Store, *postgres.Lease) {
 	t.Helper()
 	lease := Leader(w.Pool, "a")

@@ -15,24 +15,23 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// Mail is an outbox with two chats. Chat 1 is a group with the notices 1 and 3, which are in
-// different topics. Chat 2 is a private chat with the notices 2 and 4. The test has the lease, with
-// epoch 1.
+// Mail is an outbox in a database in which the test holds the leader's lease, with epoch 1.
 type Mail struct {
 	*pgoutbox.Store
 	Pool *pgxpool.Pool
 }
 
-// TheLease makes the test the leader.
+// TheLease is a statement that makes the test the leader, with epoch 1.
 const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('leader', 'test', 1, now() + interval '1 hour')`
 
-// NewMail returns an outbox as Mail describes it.
+// NewMail returns an outbox with two chats. Chat 1 is a group with the notices 1 and 3, of which
+// only 1 is in a topic. Chat 2 is a private chat with the notices 2 and 4.
 func NewMail(t *testing.T) Mail {
 	t.Helper()
 	return NewMailIn(t, pgtest.Borrow(t).Pool)
 }
 
-// NewMailIn is NewMail in an empty database.
+// NewMailIn is like NewMail, in a given database without rows.
 func NewMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 	t.Helper()
 	m := newEmptyMailIn(t, pool)
@@ -41,7 +40,7 @@ func NewMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 	return m
 }
 
-// NewEmptyMail returns an outbox that has the chats, but no notices.
+// NewEmptyMail returns an outbox with the chats of NewMail, but without notices.
 func NewEmptyMail(t *testing.T) Mail {
 	t.Helper()
 	return newEmptyMailIn(t, pgtest.Borrow(t).Pool)
@@ -54,27 +53,27 @@ func newEmptyMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 	return MailIn(pool)
 }
 
-// MailIn is the outbox in a database.
+// MailIn returns the outbox of a database. It changes nothing.
 func MailIn(pool *pgxpool.Pool) Mail { return Mail{pgoutbox.NewStore(pool), pool} }
 
 // Bounds are the bounds of most tests.
 var Bounds = outbox.Bounds{Merge: 64, MaxWaiting: 1000}
 
-// Chat is the lane of a chat.
+// Chat returns the lane of messages of a chat.
 func Chat(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id} }
 
-// Answers is the lane of a chat for callback answers.
+// Answers returns the lane of callback answers of a chat.
 func Answers(id outbox.ChatID) outbox.Lane {
 	return outbox.Lane{Chat: id, Kind: outbox.CallbackAnswers}
 }
 
-// Pages is the lane of a chat for pages.
+// Pages returns the lane of pages of a chat.
 func Pages(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Pages} }
 
-// Boards is the lane of a chat for messages that exist once.
+// Boards returns the lane of messages that exist once in a chat.
 func Boards(id outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: id, Kind: outbox.Boards} }
 
-// MustAdvance records results, and advances lanes.
+// MustAdvance calls Advance with epoch 1, and fails the test on an error.
 func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result, lanes ...outbox.Lane) []outbox.Turn {
 	t.Helper()
 	turns, err := m.Advance(t.Context(), 1, results, lanes, b)
@@ -85,7 +84,8 @@ func (m Mail) MustAdvance(t *testing.T, b outbox.Bounds, results []outbox.Result
 	return turns
 }
 
-// Turn advances one lane, and summarizes it first if it has to be.
+// Turn takes the next message of a lane. If the lane has to be summarized first, Turn does so and
+// tries again.
 func (m Mail) Turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	t.Helper()
 	turn := m.MustAdvance(t, Bounds, nil, l)[0]
@@ -96,7 +96,7 @@ func (m Mail) Turn(t *testing.T, l outbox.Lane) outbox.Turn {
 	return turn
 }
 
-// MustSummarize summarizes lanes.
+// MustSummarize calls Summarize with epoch 1, and fails the test on an error.
 func (m Mail) MustSummarize(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane) outbox.Summarized {
 	t.Helper()
 	s, err := m.Summarize(t.Context(), 1, lanes, b)
@@ -104,13 +104,13 @@ func (m Mail) MustSummarize(t *testing.T, b outbox.Bounds, lanes ...outbox.Lane)
 	return s
 }
 
-// Take returns the next message of a chat, nil for nothing.
+// Take takes the next message of a chat, like Turn. It returns nil if there is nothing to send now.
 func (m Mail) Take(t *testing.T, id outbox.ChatID) *outbox.Message {
 	t.Helper()
 	return m.Turn(t, Chat(id)).Message
 }
 
-// MustTake is Take, and checks the ids of the notices.
+// MustTake is like Take, but checks the ids of the message's notices.
 func (m Mail) MustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Message {
 	t.Helper()
 	message := m.Take(t, id)
@@ -123,7 +123,7 @@ func (m Mail) MustTake(t *testing.T, id outbox.ChatID, want ...int64) outbox.Mes
 	return *message
 }
 
-// IDs returns the ids of a message's notices.
+// IDs returns the ids of a message's notices, nil for a nil message.
 func IDs(m *outbox.Message) (all []int64) {
 	if m != nil {
 		for _, i := range m.Items {
@@ -139,17 +139,17 @@ func (m Mail) Finish(t *testing.T, results ...outbox.Result) {
 	m.MustAdvance(t, Bounds, results)
 }
 
-// SentAs is the result of a message that was sent with this id.
+// SentAs returns the result of a message that was sent and got this id.
 func SentAs(m outbox.Message, id int64) outbox.Result {
 	return outbox.Result{Message: m, Receipt: outbox.Receipt{MessageID: id}, Fingerprint: fmt.Sprintf("print %d", id)}
 }
 
-// Failed is the result of a message that failed, with a pause of an hour.
+// Failed returns the result of a message that failed, with a pause of an hour.
 func Failed(m outbox.Message, kind outbox.FailureKind) outbox.Result {
 	return outbox.Result{Message: m, Pause: time.Hour, Failure: &outbox.Failure{Kind: kind, Err: errors.New("why")}}
 }
 
-// MustWait checks which chats have something to send now.
+// MustWait checks that exactly these chats have a lane that may send now.
 func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	t.Helper()
 	backlogs, err := m.Waiting(t.Context(), Bounds)
@@ -169,7 +169,7 @@ func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 	}
 }
 
-// Row describes a row of the outbox.
+// Row returns a description of a row of the outbox.
 func (m Mail) Row(t *testing.T, id int64) string {
 	t.Helper()
 	return Value[string](t, m.Pool, `
@@ -178,13 +178,13 @@ func (m Mail) Row(t *testing.T, id int64) string {
 		FROM outbox WHERE id = $1`, id)
 }
 
-// rows returns a line for each row of the outbox: its id and the columns.
 func (m Mail) rows(t *testing.T, columns string) []string {
 	t.Helper()
 	return Values[string](t, m.Pool, `SELECT concat_ws(' ', id, `+columns+`) FROM outbox ORDER BY id`)
 }
 
-// MustHaveRows checks the rows of the outbox: the id of each, and the columns.
+// MustHaveRows compares the rows of the outbox with want. Each row is a line with its id and the
+// given SQL expressions, separated by spaces.
 func (m Mail) MustHaveRows(t *testing.T, columns string, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, m.rows(t, columns)); diff != "" {
@@ -192,14 +192,14 @@ func (m Mail) MustHaveRows(t *testing.T, columns string, want ...string) {
 	}
 }
 
-// Mail returns the world's outbox and its lease.
+// Mail makes the test the leader, and returns the world's outbox.
 func (w *World) Mail(t *testing.T) Mail {
 	t.Helper()
 	Exec(t, w.Pool, TheLease)
 	return MailIn(w.Pool)
 }
 
-// Content returns the notices of a message with their payloads.
+// Content returns the ids and payloads of a message's notices, in one line.
 func Content(m *outbox.Message) string {
 	var all []string
 	for _, i := range m.Items {
@@ -208,7 +208,7 @@ func Content(m *outbox.Message) string {
 	return strings.Join(all, " ")
 }
 
-// Items returns the kind and payload of each notice of a message.
+// Items returns the id, kind and payload of each notice of a message, nil for a nil message.
 func Items(m *outbox.Message) (all []string) {
 	if m != nil {
 		for _, i := range m.Items {

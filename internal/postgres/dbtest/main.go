@@ -1,6 +1,7 @@
-// Package dbtest is shared by the tests of internal/postgres and of its folders: a world in which
-// people play, an outbox with a dispatcher's lease, a proxy that cuts connections, a pair of
-// servers for failovers, and checks of query plans. Only tests import it.
+// Package dbtest is shared by tests that need a database, mainly those of internal/postgres and its
+// folders. It offers a world in which people play, an outbox with a dispatcher's lease, a proxy
+// that cuts connections, a pair of servers for failovers, and checks of query plans. Only tests
+// import it.
 package dbtest
 
 import (
@@ -17,10 +18,11 @@ import (
 	"elobot/internal/postgres"
 )
 
-// Main runs the tests of a package on databases whose sessions plan statements like the bot's, and
-// then exits. It fails if goroutines are left.
+// Main runs the tests of a package, on databases whose sessions plan statements as the bot's do. It
+// exits with an error if a test fails or goroutines are left.
 func Main(m *testing.M) {
-	// These tests mostly wait for the database. A value on the command line takes precedence.
+	// The tests mostly wait for the database, so run at least four in parallel. A value on the
+	// command line takes precedence, because it is set after this one.
 	if err := flag.Set("test.parallel", strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)

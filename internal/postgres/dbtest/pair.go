@@ -14,12 +14,12 @@ import (
 	"elobot/internal/pgtemp"
 )
 
-// Pair is a server with a synchronous standby. Everything that the primary confirms is on
-// the disks of both.
+// Pair is a server with a synchronous standby. The primary confirms a commit only when it is on the
+// disks of both.
 type Pair struct{ Primary, Standby *pgtemp.Server }
 
-// standbyScript makes the folder $1 of a stopped server the folder of a primary, and $2 the folder
-// of its standby at the address $3.
+// standbyScript makes the folder $1 of a stopped server that of a primary, and creates the folder
+// $2 for its standby. The standby connects to the primary with the connection string $3.
 const standbyScript = `
 echo 'host replication all all scram-sha-256' >>"$1/data/pg_hba.conf"
 cp -Rp "$1" "$2"

@@ -17,26 +17,26 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Proxy stands between a client and the server and reads the messages of both.
+// Proxy forwards the messages between clients and a server. It can count, hold back or change them,
+// and close connections.
 type Proxy struct {
-	URL  string      // where clients connect
-	Away atomic.Bool // cut each new connection at once
-	// Syncs counts the messages after which the client waits for an answer: Sync and
-	// simple queries.
+	URL  string      // the database's URL through the proxy
+	Away atomic.Bool // close each new connection at once
+	// Syncs counts the messages after which a client waits for an answer: Sync and simple queries.
 	Syncs   atomic.Int64
-	Held    atomic.Int64 // messages and ends of connections that had to wait
+	Held    atomic.Int64 // messages and ends of connections that Stall has held back
 	Refused atomic.Int64 // sessions that were refused with an error
 
 	target *pgx.ConnConfig
 	mu     sync.Mutex
 	watch  func(kind byte, body []byte) (cut bool)
 	notice []byte        // encoded; nil for none
-	codes  []string      // of the errors that refuse new sessions, in turn; none: they begin
+	codes  []string      // errors that refuse new sessions, in turn; none: sessions may begin
 	flow   chan struct{} // closed while data flows
-	conns  []net.Conn    // also closed ones
+	conns  []net.Conn    // all connections, even closed ones
 }
 
-// NewProxy starts a proxy to the server of a database.
+// NewProxy starts a proxy to the server of a database. It stops when the test ends.
 func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	t.Helper()
 	config, err := pgx.ParseConfig(databaseURL)
@@ -70,15 +70,15 @@ func NewProxy(t *testing.T, databaseURL string) *Proxy {
 	return p
 }
 
-// OnMessage calls watch for each message of the client before it is forwarded; if watch returns
-// true, the connection is cut instead.
+// OnMessage makes the proxy call watch for each message of a client, except the startup message,
+// before the message is forwarded. If watch returns true, the connection is closed instead.
 func (p *Proxy) OnMessage(watch func(kind byte, body []byte) (cut bool)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.watch = watch
 }
 
-// Add adds a notice to the end of each answer of the server; nil for none.
+// Add makes the proxy add a notice to the end of each answer of the server; nil for none.
 func (p *Proxy) Add(t *testing.T, notice *pgproto3.NoticeResponse) {
 	t.Helper()
 	p.mu.Lock()
@@ -108,8 +108,8 @@ func (p *Proxy) Leave() {
 	p.Cut()
 }
 
-// Refuse closes all connections, and refuses new sessions with errors of these codes in turn;
-// without codes, it accepts them again.
+// Refuse closes all connections, and makes the proxy refuse new sessions with these error codes in
+// turn. Without codes, the proxy accepts new sessions again.
 func (p *Proxy) Refuse(codes ...string) {
 	p.mu.Lock()
 	p.codes = codes
@@ -136,7 +136,7 @@ func (p *Proxy) Resume() {
 	}
 }
 
-// await returns when data flows.
+// await waits while the proxy is stalled.
 func (p *Proxy) await() {
 	p.mu.Lock()
 	flow := p.flow
@@ -149,8 +149,7 @@ func (p *Proxy) await() {
 	}
 }
 
-// keep remembers the connections of a session, so that Cut closes them. It reports whether the
-// session may begin.
+// keep records the connections of a session for Cut. It reports whether the session may begin.
 func (p *Proxy) keep(client, server net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -158,7 +157,7 @@ func (p *Proxy) keep(client, server net.Conn) bool {
 	return !p.Away.Load() && len(p.codes) == 0
 }
 
-// refuse reports whether it refused a session with an error.
+// refuse refuses a session with an error if there are codes for that, and reports whether it did.
 func (p *Proxy) refuse(client net.Conn) bool {
 	p.mu.Lock()
 	codes := p.codes
@@ -206,7 +205,8 @@ func (p *Proxy) serve(client net.Conn) {
 
 var errCut = errors.New("cut")
 
-// forward forwards messages: first the startup message, which has no type, then all others.
+// forward forwards the messages of a client: first the startup message, which has no type, then all
+// others.
 func (p *Proxy) forward(client io.Reader, server io.Writer) error {
 	for header := make([]byte, 4); ; header = make([]byte, 5) {
 		if _, err := io.ReadFull(client, header); err != nil {
@@ -235,7 +235,7 @@ func (p *Proxy) forward(client io.Reader, server io.Writer) error {
 	}
 }
 
-// answer forwards the messages of the server.
+// answer forwards the messages of the server, and adds the notice to the end of each answer.
 func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 	for header := make([]byte, 5); ; {
 		if _, err := io.ReadFull(server, header); err != nil {
@@ -247,7 +247,7 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 		}
 		if header[0] == 'Z' { // the end of an answer
 			p.mu.Lock()
-			// in one piece, so that the client may read both at once
+			// send both in one piece, as a server would
 			message = append(bytes.Clone(p.notice), message...)
 			p.mu.Unlock()
 		}
@@ -258,7 +258,7 @@ func (p *Proxy) answer(server io.Reader, client io.Writer) error {
 	}
 }
 
-// ClosedPort returns the URL of a server that does not exist.
+// ClosedPort returns a URL at whose port no server listens.
 func ClosedPort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

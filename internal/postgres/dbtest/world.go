@@ -18,10 +18,10 @@ import (
 	"elobot/internal/ranking"
 )
 
-// Ignore is for stores without a dispatcher.
+// Ignore does nothing. It is the committed function of stores without a dispatcher.
 func Ignore(outbox.Lane) {}
 
-// The chat that most tests play in, and its members. Zoe has no username.
+// The chat in which most tests play, and people who play there. Zoe has no username.
 var (
 	Club  = ranking.Chat{ID: -100, Kind: ranking.Group, Title: "Club"}
 	Alice = command.Person{ID: 1, Username: "alice", Name: "Alice"}
@@ -30,7 +30,8 @@ var (
 	Zoe   = command.Person{ID: 26, Name: "Zoe"}
 )
 
-// AsNew is the change that inserts a person. A person with an id is then seen in the chat.
+// AsNew returns the change that inserts a person. If the person has an id, it also records a
+// sighting in the chat.
 func AsNew(p command.Person) ranking.PlayerChange {
 	change := ranking.PlayerChange{Player: ranking.Player{UserID: p.ID, Username: p.Username, Name: p.Name}}
 	if p.ID != 0 {
@@ -43,19 +44,19 @@ func AsNew(p command.Person) ranking.PlayerChange {
 type World struct {
 	Pool  *pgxpool.Pool
 	Store *pgranking.Store
-	// Wakes counts how often the store has called committed since NewWorld returned.
+	// Wakes counts the store's calls of committed since NewWorld returned.
 	Wakes atomic.Int64
-	// Messages counts the calls for a lane of messages.
+	// Messages counts the store's calls of committed with a lane of messages.
 	Messages atomic.Int64
 }
 
-// NewWorld returns a world in which the club and these people are known.
+// NewWorld returns a world with the club and these people as its players.
 func NewWorld(t *testing.T, people ...command.Person) *World {
 	t.Helper()
 	return NewWorldIn(t, pgtest.Borrow(t), people...)
 }
 
-// NewWorldIn is NewWorld in a database.
+// NewWorldIn is like NewWorld, in a given database.
 func NewWorldIn(t *testing.T, d *pgtest.Database, people ...command.Person) *World {
 	t.Helper()
 	w := &World{Pool: d.Pool}
@@ -73,7 +74,7 @@ func NewWorldIn(t *testing.T, d *pgtest.Database, people ...command.Person) *Wor
 	return w
 }
 
-// Upsert stores a chat and people. Players without an id are new, and get one.
+// Upsert inserts or updates a chat and people. Players whose id is 0 are inserted.
 func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes []ranking.PlayerChange) error {
 	q := ranking.Query{Chat: chat}
 	for _, c := range changes {
@@ -112,8 +113,8 @@ func (w *World) Read(t *testing.T, people ...command.Person) *ranking.Snapshot {
 	return snap
 }
 
-// Match returns the changes by which the first person of the snapshot beats the second, 16
-// points either way.
+// Match returns the changes that record a match in which the first person of the snapshot beats the
+// second. The winner gains 16 points and the loser loses 16.
 func Match(snap *ranking.Snapshot, key string) ranking.Changes {
 	m := &ranking.NewMatch{
 		Key: key, Group: snap.Group, Ladder: snap.Ladder.ID, Season: snap.Ladder.Season.ID,
@@ -147,7 +148,7 @@ func Match(snap *ranking.Snapshot, key string) ranking.Changes {
 	}
 }
 
-// InLock runs do in a transaction that locks the club's group.
+// InLock calls do in a transaction that locks the club's group.
 func InLock(ctx context.Context, store ranking.Store, do func(ranking.Locked, *ranking.Snapshot) error) error {
 	locked, snap, err := store.Lock(ctx, ranking.Query{Chat: Club, KnownChat: true})
 	if err != nil {
@@ -163,13 +164,13 @@ func (w *World) Play(t *testing.T, key string, a, b command.Person) {
 	Must(t, w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)))
 }
 
-// tables are the tables that commands write to.
+// tables lists the tables whose rows World.Contents returns.
 var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
 
-// Contents returns all rows of all tables.
+// Contents returns all rows of the tables that commands write to, by table.
 func (w *World) Contents(t *testing.T) map[string][]string {
 	t.Helper()
 	selects := make([]string, len(tables))
@@ -183,10 +184,10 @@ func (w *World) Contents(t *testing.T) map[string][]string {
 	return all
 }
 
-// Upgraded is the club as a supergroup.
+// Upgraded is the supergroup that the club becomes.
 var Upgraded = ranking.Chat{ID: -1_000_100, Kind: ranking.Supergroup, Title: "Club+"}
 
-// ID returns the id of the player with that name.
+// ID returns the id of the player with this display name.
 func (w *World) ID(t *testing.T, name string) ladder.PlayerID {
 	t.Helper()
 	return Value[ladder.PlayerID](t, w.Pool, `SELECT id FROM players WHERE display_name = $1`, name)

@@ -12,8 +12,9 @@ import (
 	"elobot/internal/postgres/pgoutbox"
 )
 
-// TestAbandonedAdvanceTakesNothing: when a stalled server resumes a step that its caller has given
-// up on, and whose cancel request was lost, the step takes nothing that belongs to the next one.
+// TestAbandonedAdvanceTakesNothing: if the caller of Advance gives up without an answer, and the
+// server does not get the cancel request, the next Advance first ends that statement. So the
+// abandoned statement takes nothing.
 func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -24,12 +25,12 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	holder := dbtest.Begin(t, m.Pool)
 	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(77)`)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
-	// Its sessions know their process id.
+	// Unlike the sessions of dbtest.Open, those of postgres.Open know their server process.
 	pool, err := postgres.Open(t.Context(), p.URL, time.Minute, slog.New(slog.DiscardHandler))
 	dbtest.Must(t, err)
 	t.Cleanup(pool.Close)
-	// Open two sessions now: later the server refuses connections, so that no cancel request can
-	// reach it.
+	// Open two sessions now, because the proxy refuses connections later. So no cancel request can
+	// reach the server.
 	one, err := pool.Acquire(t.Context())
 	dbtest.Must(t, err)
 	two, err := pool.Acquire(t.Context())

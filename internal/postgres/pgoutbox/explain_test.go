@@ -103,7 +103,7 @@ func TestNoTurnScansATable(t *testing.T) {
 		}, Want: 1},
 		{Name: "take of pages", Run: take(41, 56, dbtest.Pages), Want: 3 + 2},
 		{Name: "pages", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, m.Target) }), Want: 3 + 1},
-		// These lanes have three hundred notices each.
+		// In each of these lanes, three hundred notices wait.
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2},
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
 		{Name: "summarize", Run: func(ctx context.Context) error {
@@ -122,7 +122,7 @@ func TestNoTurnScansATable(t *testing.T) {
 			return err
 		}, Want: 1},
 	})
-	// The survey counts everything that waits.
+	// The survey and the purges may read a whole index, but must not scan a table.
 	if _, err := queue.Survey(t.Context(), 20); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,8 @@ func TestNoTurnScansATable(t *testing.T) {
 
 var blocksRead = regexp.MustCompile(`shared hit=(\d+)`)
 
-// blocks returns how many blocks a statement reads, and rolls back its changes.
+// blocks returns how many blocks a statement reads. It rolls back the changes of the statement, and
+// reports a scan of the outbox as an error.
 func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	t.Helper()
 	tx := dbtest.Begin(t, pool)
@@ -175,8 +176,8 @@ func blocks(t *testing.T, pool *pgxpool.Pool, s dbtest.Statement) (n int) {
 	return n
 }
 
-// TestWaitingCostsByLanes: finding the waiting lanes reads at most twice as many blocks when ten
-// times as many notices wait in them. In both cases far more wait than MaxWaiting.
+// TestWaitingCostsByLanes: if ten times as many notices wait in the same lanes, Waiting and Recent
+// read at most twice as many blocks.
 func TestWaitingCostsByLanes(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder
@@ -210,9 +211,9 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 }
 
-// TestTakeCostsByBounds: taking from a lane and summarizing it each read at most twice as many
-// blocks when six times as many notices wait in it. In both cases far more wait than fit into a
-// message or are looked at by one Summarize.
+// TestTakeCostsByBounds: if six times as many notices wait in a lane, taking from it and
+// summarizing it read at most twice as many blocks. In both cases more notices wait than fit into a
+// message, and more than one Summarize reads.
 func TestTakeCostsByBounds(t *testing.T) {
 	t.Parallel()
 	var rec dbtest.Recorder

@@ -11,8 +11,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-// queueResults records the results of messages, in a fixed number of statements. Recording a result
-// again has no further effect.
+// queueResults records the results of messages. The number of statements does not grow with the
+// number of results. Recording a result again has no further effect.
 func queueResults(batch *pgx.Batch, results []outbox.Result) {
 	if len(results) == 0 {
 		return
@@ -269,9 +269,10 @@ func queueFrozen(batch *pgx.Batch, results []outbox.Result) {
 }
 
 // queueParked parks chats that the bot may not write to, for longer after each refusal, up to 24
-// hours. If a request to a parked chat succeeds, the parking ends. If its outcome is neither
-// success nor refusal, the bot may try again at once. A chat is skipped if it has changed since the
-// take: the bot was added again, the result is already recorded, or the chat has got another id.
+// hours. If a message is sent to a parked chat, the parking ends. If the outcome of the try is
+// neither that nor a refusal, the bot may try again at once. A chat is skipped if it has changed
+// since the take: the bot was added again, the result is already recorded, or the chat has got
+// another id.
 func queueParked(batch *pgx.Batch, results []outbox.Result) {
 	const after = `(ARRAY[` + postgres.FirstParking + `, '1 hour', '6 hours', '24 hours'])[least(c.parkings + 1, 4)]`
 	set := func(sql string, wanted func(outbox.Result) bool) {

@@ -19,11 +19,11 @@ func TestFinishFailures(t *testing.T) {
 	const waits = "planned attempts 1 duplicates 0 message 0 error why finished false"
 	for kind, tc := range map[outbox.FailureKind]struct {
 		row   string
-		waits string // the row's pause and failures
-		chat  string // the state of its chat
-		turn  string // what the lane has next: a notice, or a wait
-		may   []outbox.ChatID
-		afar  string // what the lane has next after the pause
+		waits string          // the row's pause in seconds, and its failures
+		chat  string          // the pause of its chat in seconds, or "parked"
+		turn  string          // what the lane has next: the id of a notice, or a wait in seconds
+		may   []outbox.ChatID // chats that may send
+		afar  string          // what the lane has next after the pause
 	}{
 		outbox.Unreachable:  {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
 		outbox.Unauthorized: {waits, "3600 0", "", "3600", []outbox.ChatID{2}, "1"},
@@ -61,7 +61,7 @@ func TestFinishFailures(t *testing.T) {
 			}
 			r := dbtest.Failed(m.MustTake(t, 1, 1), kind)
 			m.Finish(t, r)
-			m.Finish(t, r) // may be repeated
+			m.Finish(t, r) // recording it again changes nothing
 			if got := m.Row(t, 1); got != tc.row {
 				t.Errorf("the notice is %s, want %s", got, tc.row)
 			}
@@ -99,8 +99,8 @@ func TestFinishFailures(t *testing.T) {
 	}
 }
 
-// TestRefusedWhileTheChatMoves: a refusal applies to the chat that the request was for, and to no
-// other.
+// TestRefusedWhileTheChatMoves: a refusal parks the chat of the request, and no other. If the chat
+// has got a new id during the request, the refusal of the old id does not park it.
 func TestRefusedWhileTheChatMoves(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -133,7 +133,8 @@ func TestRefusedWhileTheChatMoves(t *testing.T) {
 	}
 }
 
-// TestFinishTextThatCannotBeStored: an invalid or empty error text does not block the lane.
+// TestFinishTextThatCannotBeStored: an error text that PostgreSQL does not accept is stored with
+// replacement characters. Instead of an empty text, the kind of the failure is stored.
 func TestFinishTextThatCannotBeStored(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -154,7 +155,8 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 	}
 }
 
-// TestPauses: the later of two pauses holds, for a chat and for a callback answer.
+// TestPauses: of two pauses of a chat or of a callback answer, the later one holds. Callback
+// answers ignore the pause and the parking of their chat.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -182,7 +184,8 @@ func TestPauses(t *testing.T) {
 			}
 		}
 	}
-	// Callback answers do not wait for the chat, nor the chat for them.
+	// Callback answers do not wait for the pause of the chat, and the chat does not wait for
+	// theirs.
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = NULL WHERE action = 'callback_answer'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
@@ -202,7 +205,8 @@ func TestPauses(t *testing.T) {
 	m.MustWait(t, 1, 2)
 }
 
-// several takes notices 1 to 5 of a group together. Notices 1, 3 and 4 are cards of matches.
+// several returns an outbox from which it has taken notices 1 to 5 of a group, as one message.
+// Notices 1, 3 and 4 are cards of the matches with these ids.
 func several(t *testing.T) (mail, outbox.Message) {
 	t.Helper()
 	m := newEmptyMail(t)
@@ -216,8 +220,8 @@ func several(t *testing.T) (mail, outbox.Message) {
 	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
-// TestFinishTogether: a result applies to all five notices of a message, or to those that the
-// request covered.
+// TestFinishTogether: the result of a message with five notices applies to the notices that the
+// request covered. After a refusal, only the first of them ends.
 func TestFinishTogether(t *testing.T) {
 	t.Parallel()
 	waits := func(id int) string { return fmt.Sprintf("%d planned 0 0", id) }
@@ -225,7 +229,8 @@ func TestFinishTogether(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind    outbox.FailureKind // empty: sent
 		covered int
-		// State, attempts, possible duplicates, batch, whether tried, whether it has to wait.
+		// Each row: id, state, attempts, possible duplicates, batch, t if tried, w if it has to
+		// wait.
 		rows []string
 		next []int64
 	}{
@@ -261,7 +266,7 @@ func TestFinishTogether(t *testing.T) {
 				r = dbtest.Failed(message, tc.kind)
 			}
 			r.Covered = tc.covered
-			for range 2 { // may be repeated
+			for range 2 { // recording it again changes nothing
 				m.Finish(t, r)
 				m.MustHaveRows(t, `state, attempts, possible_duplicates, batch, CASE WHEN tried_at IS NOT NULL THEN 't' END,
 					CASE WHEN not_before > now() THEN 'w' END`, tc.rows...)
@@ -290,8 +295,8 @@ func TestFinishTogether(t *testing.T) {
 	}
 }
 
-// TestMessagesOfMatches: each delivered match is recorded with the message that shows it and the
-// number of notices that the message covers.
+// TestMessagesOfMatches: for each match that a sent message shows, the message is recorded with the
+// number of notices that it covers. A message whose id is unknown is not recorded.
 func TestMessagesOfMatches(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -306,8 +311,8 @@ func TestMessagesOfMatches(t *testing.T) {
 	}
 }
 
-// TestPossibleDuplicatesAreCounted: a request whose outcome is unknown counts for every notice that
-// it may have covered, including those that the next request does not cover.
+// TestPossibleDuplicatesAreCounted: a request whose outcome is unknown counts as a possible
+// duplicate for every notice of its message, even for notices that the next request does not cover.
 func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -325,8 +330,8 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	m.MustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
 }
 
-// TestFailuresAddUp: a notice that fails for an unknown reason is sent alone, and dies when the
-// dispatcher decides so, not before.
+// TestFailuresAddUp: after failures for an unknown reason, the first notice of a message is sent
+// alone. It becomes a dead letter when the result is Dead, and not before.
 func TestFailuresAddUp(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -337,7 +342,7 @@ func TestFailuresAddUp(t *testing.T) {
 		r := dbtest.Failed(message, outbox.Failed)
 		r.Pause = 0
 		m.Finish(t, r)
-		message = m.MustTake(t, 1, 1) // alone: the others may not be to blame
+		message = m.MustTake(t, 1, 1) // alone, because the others may not be to blame
 	}
 	r := dbtest.Failed(message, outbox.Failed)
 	r.Dead = true
@@ -349,8 +354,8 @@ func TestFailuresAddUp(t *testing.T) {
 	m.MustTake(t, 1, 2, 3, 4, 5)
 }
 
-// TestLateResult: the result of an earlier request changes nothing during the next one. Late
-// results occur when the answer to Advance was lost.
+// TestLateResult: the result of an earlier request changes nothing once its notices were taken
+// again. Such results occur if the answer to Advance was lost.
 func TestLateResult(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

@@ -8,7 +8,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// mail extends dbtest.Mail with what only these tests need.
+// mail extends dbtest.Mail with methods that only these tests need.
 type mail struct{ dbtest.Mail }
 
 func newMail(t *testing.T) mail {

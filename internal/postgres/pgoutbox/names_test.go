@@ -14,8 +14,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// people inserts a group in chat 1 with a ladder. Account 1 was seen there as @ann, account 2
-// without a username. 3 is unclaimed, 4 was merged into 1, and 5 is not in the ladder.
+// people inserts a group in chat 1 with two ladders. Player 1 was seen there as @ann, and player 2
+// without a username. Player 3 is unclaimed, player 4 was merged into player 1, and player 5 is
+// only in the second ladder.
 const people = `
 	INSERT INTO groups (chat_id) VALUES (1);
 	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
@@ -57,8 +58,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestNamesWhereverTaken: an edit and the answer to a press come with names as well, and so does
-// the addressee.
+// TestNamesWhereverTaken: messages, edits and callback answers have the names of the players in
+// their payloads and of their addressees.
 func TestNamesWhereverTaken(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -14,7 +14,8 @@ import (
 const aPage = `INSERT INTO outbox (chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
 	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
 
-// TestLanes: the kinds of lanes have the same numbers in the table and in the outbox package.
+// TestLanes: the lane that the database computes for a row has the number of the outbox package's
+// LaneKind.
 func TestLanes(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -26,8 +27,8 @@ func TestLanes(t *testing.T) {
 		"3 "+fmt.Sprint(outbox.CallbackAnswers), "4 "+fmt.Sprint(outbox.Pages))
 }
 
-// TestPages: pages and messages do not wait for each other. A page is taken with the message that
-// it edits.
+// TestPages: pages and messages of a chat can be taken in the same step. A taken page names the
+// message that it edits.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -46,8 +47,8 @@ func TestPages(t *testing.T) {
 	m.MustHaveRows(t, `concat(state, supersede_key)`, "1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
 }
 
-// TestEndsOfPages: a page is edited again after a failure, and ends without a dead letter if its
-// message is gone.
+// TestEndsOfPages: a page stays in its lane after a failure that the page did not cause. It expires
+// if its message is gone, and is dead if the messenger rejects it.
 func TestEndsOfPages(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -75,8 +76,8 @@ func TestEndsOfPages(t *testing.T) {
 	}
 }
 
-// TestNewestPage: of a message's waiting pages, the newest is sent, whatever happened to earlier
-// ones.
+// TestNewestPage: of several waiting pages of a message, the newest is sent, even if an earlier one
+// was tried and failed.
 func TestNewestPage(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []outbox.FailureKind{
@@ -101,7 +102,8 @@ func TestNewestPage(t *testing.T) {
 	}
 }
 
-// TestPagesOfAPausedChat: pages wait for their chat like messages, and count against its limits.
+// TestPagesOfAPausedChat: pages wait while their chat is parked or frozen. Their requests count as
+// recent, and they expire at their deadline.
 func TestPagesOfAPausedChat(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// later moves the clock forward: everything stored becomes older by d.
+// later simulates that d has passed: it makes the stored times of chats and of the outbox earlier.
 func (m mail) later(t *testing.T, d time.Duration) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
@@ -23,7 +23,7 @@ func (m mail) later(t *testing.T, d time.Duration) {
 		    expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
 }
 
-// park has a request to the group refused.
+// park takes a message of the group and lets its request be refused.
 func (m mail) park(t *testing.T) {
 	t.Helper()
 	taken := m.Take(t, 1)
@@ -33,8 +33,8 @@ func (m mail) park(t *testing.T) {
 	m.Finish(t, dbtest.Failed(*taken, outbox.Forbidden))
 }
 
-// parking returns since when and for how many more seconds the group is parked, and how often it
-// refused.
+// parking returns when the group was parked and when the parking ends, in seconds from now, and how
+// many refusals in a row are counted.
 func (m mail) parking(t *testing.T) string {
 	t.Helper()
 	return dbtest.Value[string](t, m.Pool, `
@@ -50,7 +50,8 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 }
 
 // TestRefusedChatIsTriedAgain: a parked chat is tried again without any command, after longer and
-// longer pauses. As soon as a request succeeds, the chat is as before.
+// longer pauses. As soon as a request succeeds, the chat is no longer parked, and the pauses start
+// over.
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -76,9 +77,10 @@ func TestRefusedChatIsTriedAgain(t *testing.T) {
 	m.mustBeParked(t, "0 600 1")
 }
 
-// TestOneRequestTries: whatever waits in a parked chat, one request tries it, and nothing else is
-// sent until the outcome is known. If it stays unknown, the next try is a minute later; if the
-// request turned out to be unnecessary, the next try follows at once.
+// TestOneRequestTries: however many lanes of a parked chat wait, one request tries the chat, and
+// nothing else is sent until its outcome is known. If the outcome stays unknown, the next try is a
+// minute later. If the message was not sent for a reason other than a refusal, the next try follows
+// at once.
 func TestOneRequestTries(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -132,7 +134,7 @@ func TestOneRequestTries(t *testing.T) {
 			if _, kinds := advance(results...); kinds != "" { // before the outcome is known
 				t.Errorf("while the outcome is being persisted, the lanes %s have something to send", kinds)
 			}
-			m.Finish(t, results...) // may be repeated
+			m.Finish(t, results...) // recording it again changes nothing
 			m.mustBeParked(t, tc.parked)
 			lanes = []outbox.Lane{dbtest.Pages(1), dbtest.Chat(1)}
 			if _, kinds := advance(); kinds != tc.next {
@@ -148,7 +150,8 @@ func TestOneRequestTries(t *testing.T) {
 	}
 }
 
-// TestAddedDuringATry: a try that began before the bot was added again says nothing about the chat.
+// TestAddedDuringATry: if the bot is added again during a try, the refusal of the try does not park
+// the chat.
 func TestAddedDuringATry(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -161,8 +164,8 @@ func TestAddedDuringATry(t *testing.T) {
 	m.MustTake(t, 1, 1)
 }
 
-// TestWhatLetsAChatBeTried: a board or a final table gets a parked chat tried, as a message does,
-// but nothing does in a chat that the bot has left.
+// TestWhatLetsAChatBeTried: any notice makes the dispatcher try a parked chat, be it a message, a
+// board or a final table. A chat that the bot has left is never tried.
 func TestWhatLetsAChatBeTried(t *testing.T) {
 	t.Parallel()
 	for _, left := range []bool{false, true} {
@@ -204,8 +207,8 @@ func TestWhatLetsAChatBeTried(t *testing.T) {
 	}
 }
 
-// TestWhatIsTriedAfterLong: after a day and a half, notices still in time are sent unchanged, and
-// one summary covers the results that are too late.
+// TestWhatIsTriedAfterLong: if a chat was parked for so long that most of its results are too late,
+// one summary covers those results. Notices that are not too late are sent unchanged.
 func TestWhatIsTriedAfterLong(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

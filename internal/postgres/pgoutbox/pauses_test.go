@@ -9,9 +9,9 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPausesFromBeforeTheClockWasSetBack: if the last request seems to be in the future, the clock
-// was set back, and the pauses of the notice and of its chat end. The pause after an ordinary
-// failure does not.
+// TestPausesFromBeforeTheClockWasSetBack: if the last request for a notice seems to be in the
+// future, because the clock was set back, the pauses of the notice and of its chat end. An ordinary
+// pause does not.
 func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

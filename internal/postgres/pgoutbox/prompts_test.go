@@ -7,8 +7,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestPromptIsDelivered: the time to answer a prompt starts once, when its message is sent. Until
-// then, and if it is never sent, its timer stays at the expiry. A closed prompt stays as it is.
+// TestPromptIsDelivered: the time to answer a prompt starts when its message is sent, and only
+// once. If the message is not sent, or the prompt is closed, the timer does not change.
 func TestPromptIsDelivered(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -20,8 +20,8 @@ func TestPromptIsDelivered(t *testing.T) {
 		    SELECT group_id, id, id, 1, 3, 1, 32, now(), 'm:-100:1' FROM ladders`)
 	for name, tc := range map[string]struct {
 		result func(outbox.Message) outbox.Result
-		before string // run first
-		want   string // minutes until the timer, message
+		before string // SQL to run before the result is recorded
+		want   string // minutes until the timer is due, and the id of the message
 	}{
 		"sent":             {before: "SELECT", want: "5 7"},
 		"unknown message":  {result: func(m outbox.Message) outbox.Result { return dbtest.SentAs(m, 0) }, before: "SELECT", want: "5 none"},

@@ -14,7 +14,7 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// about compares times with a tolerance for the duration of a test.
+// about compares durations with a tolerance for the time that a test takes.
 var about = cmp.Comparer(func(a, b time.Duration) bool { return (a - b).Abs() < dbtest.MaxWait })
 
 func TestWaiting(t *testing.T) {
@@ -64,8 +64,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// requests returns the requests that count against the limits of the last hour, as "chat age", in
-// minutes.
+// requests returns the requests of the last hour, each as the chat and the age in minutes.
 func (m mail) requests(t *testing.T) []string {
 	t.Helper()
 	got, err := m.Recent(t.Context(), time.Hour)
@@ -96,7 +95,7 @@ func TestRecent(t *testing.T) {
 		"in flight":     {`state = 'sending', tried_at = now() - interval '2 hours'`, []string{"1 0", "2 0"}},
 		"tried":         {`tried_at = now() - interval '9 minutes'`, []string{"1 9", "2 9"}},
 		"just tried":    {`tried_at = now() - interval '3 seconds'`, []string{"1 0", "2 0"}},
-		// Up to 16 seconds went into preparing and making the request.
+		// Up to 16 of the 95 seconds were needed to prepare and make the request.
 		"maybe long ago":  {`tried_at = now() - interval '95 seconds'`, []string{"1 1", "2 1"}},
 		"tried long ago":  {`tried_at = now() - interval '61 minutes'`, nil},
 		"possible copies": {`state = 'sent', possible_duplicates = 2, tried_at = now(), finished_at = now() - interval '8 minutes'`, []string{"1 8", "1 8", "1 8", "2 8", "2 8", "2 8"}},
@@ -118,7 +117,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestRecentOfMessages: a message with several notices always counts as one request.
+// TestRecentOfMessages: each request for a message with several notices counts once.
 func TestRecentOfMessages(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)

@@ -11,15 +11,15 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// unsupported is the result for a message that this release cannot render.
+// unsupported returns the result for a message that this release cannot render.
 func unsupported(m outbox.Message, covered int) outbox.Result {
 	r := dbtest.Failed(m, outbox.Unsupported)
 	r.Covered, r.Pause = covered, 0
 	return r
 }
 
-// TestSetAside: a notice that is set aside blocks nothing, counts nowhere, and returns in order
-// when a term begins.
+// TestSetAside: a notice that is set aside does not block its lane and is not counted as waiting.
+// Resume puts it back at its old position. A take that led to that does not count as an attempt.
 func TestSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -43,8 +43,8 @@ func TestSetAside(t *testing.T) {
 	m.MustHaveRows(t, `concat_ws(' ', state, attempts)`, "1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
 }
 
-// TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and its
-// possible duplicates count.
+// TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and keeps
+// its count of possible duplicates.
 func TestRepeatedMessageIsSetAside(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -59,7 +59,8 @@ func TestRepeatedMessageIsSetAside(t *testing.T) {
 	}
 }
 
-// TestOldEditsAreNotResumed: an edit that was set aside ends if a newer edit of its message exists.
+// TestOldEditsAreNotResumed: Resume lets a page expire that was set aside if a newer page of the
+// same message exists.
 func TestOldEditsAreNotResumed(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -79,8 +80,8 @@ func TestOldEditsAreNotResumed(t *testing.T) {
 	}
 }
 
-// TestSetAsideExpires: a notice that is set aside ends at its deadline, or after a week if it has
-// none, and leaves no dead letter.
+// TestSetAsideExpires: a notice that is set aside expires at its deadline, or after a week if it
+// has none. It leaves no dead letter.
 func TestSetAsideExpires(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

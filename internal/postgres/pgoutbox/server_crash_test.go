@@ -18,15 +18,15 @@ import (
 	"elobot/migrations"
 )
 
-// readers is a sender that records what chat members read. It holds back the answer to one request
-// until the test releases it.
+// readers is a Sender that records the messages that chat members can read. It holds back the
+// answer to one request until the test releases it.
 type readers struct {
-	slow   int           // number of that request
-	begun  chan struct{} // closed when it has begun
+	slow   int           // number of the request whose answer is held back
+	begun  chan struct{} // closed when that request has begun
 	answer chan struct{} // closed to release the answer
 
 	mu   sync.Mutex
-	read []string // keys
+	read []string // keys of the messages
 }
 
 func (r *readers) Send(ctx context.Context, m outbox.Message, begin outbox.Begin) (outbox.Receipt, error) {
@@ -44,7 +44,7 @@ func (r *readers) Send(ctx context.Context, m outbox.Message, begin outbox.Begin
 	return outbox.Receipt{MessageID: int64(n)}, nil
 }
 
-// copies returns how often each key was read. The first copies must be in order.
+// copies returns how often each key was read, and checks that the first copies came in order.
 func (r *readers) copies(t *testing.T) map[string]int {
 	t.Helper()
 	r.mu.Lock()
@@ -62,12 +62,13 @@ func (r *readers) copies(t *testing.T) map[string]int {
 	return copies
 }
 
-// TestServerCrash: the dispatcher's writes do not wait to be durable, so a crash of the server may
-// lose them. Even so, every result stays recorded and is delivered in order, and each crash causes
-// at most one extra copy of it.
+// TestServerCrash: a crash of the server may undo writes of the dispatcher, which do not wait until
+// they are durable. Even so, every match stays recorded and is delivered in order. Each crash
+// causes at most one extra copy of a message.
 func TestServerCrash(t *testing.T) {
 	t.Parallel()
-	// The server's own writer flushes so late that a crash loses whatever no commit has waited for.
+	// The server's background writer flushes so late that a crash undoes every commit that did not
+	// wait.
 	server, err := pgtemp.Start(t.Context(), pgtemp.Options{Settings: map[string]string{
 		"fsync": "on", "synchronous_commit": "on", "wal_writer_delay": "10s",
 	}})
@@ -111,8 +112,8 @@ func TestServerCrash(t *testing.T) {
 	}
 	dbtest.Receive(t, people.begun)
 	record(results - 1)
-	crashed(1) // right after a commit, and during a request
-	crashed(2) // after the last one
+	crashed(1) // right after the commit of a match, and during a request
+	crashed(2) // after the last message
 	stop()
 	dbtest.Must(t, dbtest.Receive(t, ended))
 	t.Logf("%d messages about %d results", len(people.read), results)

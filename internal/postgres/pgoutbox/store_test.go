@@ -65,8 +65,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestAdvanceInOneGo: one step records two results and takes the next messages of these lanes and
-// of others.
+// TestAdvanceInOneGo: one call of Advance records two results and takes the next messages of the
+// same lanes and of others.
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -93,15 +93,15 @@ func TestAdvanceInOneGo(t *testing.T) {
 	}
 }
 
-// TestOutboxRoundTrips: however much is to be recorded and taken, the dispatcher waits for one
-// answer.
+// TestOutboxRoundTrips: each call of the store needs only one round trip, however much Advance has
+// to record and take.
 func TestOutboxRoundTrips(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	p := dbtest.NewProxy(t, m.Pool.Config().ConnString())
 	queue := pgoutbox.NewStore(dbtest.Open(t, p.URL, func(c *pgxpool.Config) {
 		c.MaxConns = 1
-		// On a slow machine, pgx would ping idle connections.
+		// On a slow machine, pgx would ping idle connections, which is a round trip too.
 		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	}))
 	lanes := []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Answers(1)}
@@ -143,7 +143,8 @@ func TestOutboxRoundTrips(t *testing.T) {
 	}
 }
 
-// TestLeaseLost: after the lease is lost, Advance neither records nor takes anything.
+// TestLeaseLost: after the lease is lost, Advance neither records nor takes anything. An expired
+// lease that no other instance has taken is not lost.
 func TestLeaseLost(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)

@@ -31,14 +31,14 @@ func (m mail) results(t *testing.T, n int) {
 		SELECT 1, 'match_recorded', jsonb_build_object('number', number), id, 7 FROM new ORDER BY number`, n)
 }
 
-// others adds n other notices.
+// others adds n other notices to the group's lane.
 func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
-// waiting describes the waiting rows: the length of each run of a kind, and the content of
-// summaries.
+// waiting returns a description of the waiting rows, in order: the number and kind of consecutive
+// rows of the same kind, and the id and content of each summary.
 func (m mail) waiting(t *testing.T) string {
 	t.Helper()
 	var runs []string
@@ -61,8 +61,9 @@ func (m mail) waiting(t *testing.T) string {
 	return strings.Join(runs, ", ")
 }
 
-// TestSummarize: if more notices wait than may, one summary per topic replaces the results and
-// counts the answers; all others stay. Late results are summarized in any case.
+// TestSummarize: if more notices wait than the bound allows, one summary for each topic replaces
+// the results and counts the answers. Other notices stay. Late results are summarized even if few
+// notices wait.
 func TestSummarize(t *testing.T) {
 	t.Parallel()
 	type lane func(t *testing.T, m mail)
@@ -170,7 +171,8 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// TestSummarySent: a summary's message covers all its matches and no others, and is never edited.
+// TestSummarySent: the message of a summary is recorded for all matches of the summary and for no
+// others. No edit finds it as its target.
 func TestSummarySent(t *testing.T) {
 	t.Parallel()
 	for name, fill := range map[string]func(t *testing.T, m mail){
@@ -203,7 +205,7 @@ func TestSummarySent(t *testing.T) {
 			m := newEmptyMail(t)
 			fill(t, m)
 			m.MustSummarize(t, outbox.Bounds{MaxWaiting: 20}, dbtest.Chat(1))
-			possible := 0 // of the request before, which the late ones were a part of
+			possible := 0 // duplicates, if a request that covered late results may have arrived
 			if name == "late ones of a message" {
 				possible = 1
 			}
@@ -245,8 +247,8 @@ func TestSummarySent(t *testing.T) {
 	}
 }
 
-// TestSummariesOfLateResults: a chat that could not be written to until its results were too late
-// gets a summary of them, at their position, as soon as it can be written to.
+// TestSummariesOfLateResults: if results are too late when their chat can be written to again, the
+// chat gets a summary of them, at the position of the first one.
 func TestSummariesOfLateResults(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ pause, end string }{
@@ -285,8 +287,8 @@ func TestSummariesOfLateResults(t *testing.T) {
 	}
 }
 
-// TestSummarizeBesideACommand: summarizing does not wait for results that a command is changing,
-// and those results stay separate notices.
+// TestSummarizeBesideACommand: Summarize does not wait for a result that a command is changing.
+// That result stays a separate notice.
 func TestSummarizeBesideACommand(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -303,8 +305,7 @@ func TestSummarizeBesideACommand(t *testing.T) {
 	}
 }
 
-// TestSummarizeIsAllOrNothing: without the lease, or if a statement fails at its end, nothing
-// changes.
+// TestSummarizeIsAllOrNothing: Summarize changes nothing if the lease is lost or the commit fails.
 func TestSummarizeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -323,8 +324,7 @@ func TestSummarizeIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestSummarizeInSteps: each step handles a bounded number of notices, so that other chats need not
-// wait.
+// TestSummarizeInSteps: one Summarize reads at most 1,000 notices of a lane, including the summary.
 func TestSummarizeInSteps(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -336,7 +336,7 @@ func TestSummarizeInSteps(t *testing.T) {
 	}
 }
 
-// TestWaitingOverfull: a poll marks the lanes in which more notices wait than allowed.
+// TestWaitingOverfull: Waiting marks the lanes in which more notices wait than MaxWaiting.
 func TestWaitingOverfull(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -354,8 +354,8 @@ func TestWaitingOverfull(t *testing.T) {
 	}
 }
 
-// TestRefusedSummaryIsGivenUp: each failure of a refused summary counts, even if its lane is
-// summarized between the requests.
+// TestRefusedSummaryIsGivenUp: a summary keeps its count of failures, even if its lane is
+// summarized again between the requests.
 func TestRefusedSummaryIsGivenUp(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -13,7 +13,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-// TestTakeTogether: notices that belong together are taken as one message.
+// TestTakeTogether: new messages of a lane are taken together, up to Bounds.Merge, unless their
+// topics differ, they have to wait or they are too late.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
 	const send = `INSERT INTO outbox (chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
@@ -67,8 +68,8 @@ func TestTakeTogether(t *testing.T) {
 	}
 }
 
-// TestTakenAgain: after a takeover, the messages are the same as before, with the changes of their
-// notices since then and without newer notices.
+// TestTakenAgain: after a takeover, the next leader takes the messages in flight again. They have
+// the same notices as before, in their current form, and no newer notices.
 func TestTakenAgain(t *testing.T) {
 	t.Parallel()
 	m, first := several(t)
@@ -101,8 +102,8 @@ func TestTakenAgain(t *testing.T) {
 	}
 }
 
-// TestTakenAgainWithoutTheLate: the late notices of a message are not sent again. A separate
-// summary counts the results among them.
+// TestTakenAgainWithoutTheLate: if notices of a message in flight are too late, the message is
+// taken again without them. Results among them become a separate summary.
 func TestTakenAgainWithoutTheLate(t *testing.T) {
 	t.Parallel()
 	m, _ := several(t)
@@ -119,7 +120,8 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state, batch`, "1 sent", "2 sending 2", "3 sending 2", "4 expired 1", "5 sending 2")
 }
 
-// TestKeyOfTheLate: an expired notice is not superseded.
+// TestKeyOfTheLate: an expired notice gives up its supersede key, so that a new notice with the
+// same key can be queued.
 func TestKeyOfTheLate(t *testing.T) {
 	t.Parallel()
 	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
@@ -135,7 +137,8 @@ func TestKeyOfTheLate(t *testing.T) {
 	m.MustHaveRows(t, `state`, "1 expired", "2 expired", "3 planned")
 }
 
-// TestMovedWhileTaken: a notice that moves to another chat while it is being taken waits there.
+// TestMovedWhileTaken: if a notice moves to another chat while it is being taken, it is not taken,
+// and waits in the other chat.
 func TestMovedWhileTaken(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -157,7 +160,7 @@ func TestMovedWhileTaken(t *testing.T) {
 	m.MustTake(t, 1, 3)
 }
 
-// TestSentAlone: notices that cannot be sent together are not taken together either.
+// TestSentAlone: a notice that must be sent alone is also taken alone.
 func TestSentAlone(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)

@@ -20,7 +20,8 @@ func (m mail) edit(t *testing.T, match int) {
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
-// TestEditOfSeveral: a message that shows several matches is edited as a whole.
+// TestEditOfSeveral: the edit of a message that shows several matches has all its notices, in their
+// current form. If a notice is missing or no message is recorded, the edit has no target.
 func TestEditOfSeveral(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -72,7 +73,8 @@ func TestEditOfSeveral(t *testing.T) {
 	}
 }
 
-// TestEditedAsAWhole: the new content of such a message is recorded for all its matches.
+// TestEditedAsAWhole: after the edit of a message that shows several matches, its new fingerprint
+// is recorded for all of them.
 func TestEditedAsAWhole(t *testing.T) {
 	t.Parallel()
 	m, message := several(t)
@@ -96,7 +98,8 @@ func TestEditedAsAWhole(t *testing.T) {
 	m.MustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
-// TestEditFails: the result of an edit affects only its own row, whatever else the message shows.
+// TestEditFails: the failure of an edit changes only the row of the edit, not the rows of the other
+// notices that the message shows.
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
@@ -115,7 +118,9 @@ func TestEditFails(t *testing.T) {
 	}
 }
 
-// TestEnsure: a message that exists once is recorded with its id and content.
+// TestEnsure: the id and the fingerprint of a message that exists once are recorded when it is
+// sent, and are the target of the next update. They stay if the id is unknown or the chat has got a
+// new id.
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
@@ -165,7 +170,8 @@ func TestEnsure(t *testing.T) {
 	}
 }
 
-// TestPins: the state of a board's pin is stored, and a missing right is reported once.
+// TestPins: the state of a board's pin is stored. If the bot has no right to pin it, the chat gets
+// one notice, and another one only after the board was pinned.
 func TestPins(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
@@ -191,7 +197,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestOnlyBoardsAreRefreshed: a refresh of all boards leaves other ensured messages alone.
+// TestOnlyBoardsAreRefreshed: QueueAllBoards queues no update of messages that exist once and are
+// not boards.
 func TestOnlyBoardsAreRefreshed(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
