@@ -14,7 +14,8 @@ import (
 	"elobot/internal/telegram"
 )
 
-// TestFindings: faults that a test cannot easily cause for real are reported with the remedy.
+// TestFindings: findings that a test cannot easily cause for real have the expected text, with a
+// remedy for each fault.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	good := postgres.ServerFacts{Version: "17.2", Major: 17, MayCreate: true, Owns: true}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDatabaseIsAskedOnce: requests at the same time, and shortly afterward, share one answer. The
-// fake clock stands still while they wait for each other.
+// fake clock stands still while the requests wait for each other.
 func TestDatabaseIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -108,8 +108,8 @@ func TestSendingSettings(t *testing.T) {
 	}
 }
 
-// TestWrongSendingSettings: each fault has one sentence. It shows the right form and does not quote
-// the value.
+// TestWrongSendingSettings: each fault is reported in one sentence, which shows the right form and
+// does not quote the value.
 func TestWrongSendingSettings(t *testing.T) {
 	t.Parallel()
 	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: each a number of at least 1, and a duration of at most 1h"

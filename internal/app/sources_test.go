@@ -136,7 +136,7 @@ func TestDollars(t *testing.T) {
 	}
 }
 
-// TestOtherNamesOfTheToken: while there is no token, the names that other bots use for theirs are
+// TestOtherNamesOfTheToken: without a token, names that other bots use for their token are
 // reported. With a token, these names are not faults.
 func TestOtherNamesOfTheToken(t *testing.T) {
 	t.Parallel()

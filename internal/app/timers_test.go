@@ -132,7 +132,7 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 	})
 }
 
-// TestTimersStopWithoutTheLease: no timer is fired once the lease is lost.
+// TestTimersStopWithoutTheLease: run returns when timers cannot be fired because the lease is lost.
 func TestTimersStopWithoutTheLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -142,7 +142,6 @@ func TestTimersStopWithoutTheLease(t *testing.T) {
 			f.add(key, 0)
 			f.fail[key] = func() error { return fmt.Errorf("fire timer: %w", outbox.ErrLeaseLost) }
 		}
-		// run returns once the lease is lost.
 		timers{f, false, new(incoming), slog.New(slog.DiscardHandler)}.run(t.Context())
 	})
 }

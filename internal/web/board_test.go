@@ -61,7 +61,7 @@ func newClub(t *testing.T) *club {
 	return newClubAt(t, time.Now)
 }
 
-// stopped is a clock that stands still, so that nothing depends on the machine's speed.
+// stopped returns a clock that stands still, so that nothing depends on the machine's speed.
 func stopped() func() time.Time {
 	at := time.Now()
 	return func() time.Time { return at }

@@ -9,7 +9,7 @@ import (
 )
 
 // TestHealth: the process is healthy as long as it answers, and ready only if it reports so,
-// whether it is the leader or not.
+// whether or not it is the leader.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

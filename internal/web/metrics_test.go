@@ -214,8 +214,8 @@ func botMetrics(t *testing.T, text string) map[string]float64 {
 	return found
 }
 
-// TestScrapesAreBounded: while the stats cannot be read, up to maxScrapes scrapes wait for at most
-// metricsTimeout, and all others are refused at once.
+// TestScrapesAreBounded: while the stats cannot be read, some scrapes wait for a bounded time, and
+// the others are refused at once.
 func TestScrapesAreBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

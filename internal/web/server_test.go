@@ -38,7 +38,7 @@ func serve(t *testing.T, stats func() outbox.Stats) (url string, stop func(), en
 	return run(t, server)
 }
 
-// run runs a server.
+// run runs a server until stop is called or the test ends. ended receives the result of Run.
 func run(t *testing.T, server *web.Server) (url string, stop func(), ended <-chan error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

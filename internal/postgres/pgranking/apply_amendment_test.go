@@ -203,8 +203,9 @@ func TestAmendmentIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestVersionGuard: a change to a standing by a writer that does not lock the group survives,
-// whether it commits between a command's read and write or while the write waits for that standing.
+// TestVersionGuard: a change to a standing by a writer that does not lock the group is not
+// overwritten, whether the writer commits between a command's read and write or while the write
+// waits for the standing.
 func TestVersionGuard(t *testing.T) {
 	t.Parallel()
 	for name := range commands {

@@ -283,8 +283,8 @@ func TestNoMessageOfAMatch(t *testing.T) {
 	}
 }
 
-// TestCallbackAnswer: a press is answered at its button, and in the chat only if it has a notice,
-// too.
+// TestCallbackAnswer: a pressed button is answered at the button, and also in the chat if the
+// command has a notice.
 func TestCallbackAnswer(t *testing.T) {
 	t.Parallel()
 	c := newCards(t)

@@ -13,7 +13,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// TestDeadlines: an answer to a command that is too old expires silently instead of being sent.
+// TestDeadlines: the answer to a command expires silently if the command is too old.
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

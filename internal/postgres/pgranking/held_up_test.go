@@ -28,9 +28,9 @@ var locks = map[string]string{
 	"everything":       `LOCK TABLE chats, groups, ladders, players, group_players, handled_commands, matches, outbox`,
 }
 
-// TestLockedIsNobodysFault: a command of any kind that waits too long for another session's locks
-// is answered, or fails with an error that is not its fault, and is handled exactly once when the
-// locks are free.
+// TestLockedIsNobodysFault: a command that waits too long for another session's locks is answered,
+// or fails with an error that calls for a retry. It is handled exactly once when the locks are
+// free.
 func TestLockedIsNobodysFault(t *testing.T) {
 	t.Parallel()
 	for held, lock := range locks {
@@ -74,7 +74,7 @@ type action struct {
 	silent      bool // it gets no answer
 }
 
-// everyKind returns commands of all kinds. Each can run after the ones before it.
+// everyKind returns commands of the main kinds. Each can run after the ones before it.
 func everyKind(s *ranking.Service) []action {
 	origin := func(key string, sender *command.Person) ranking.Origin {
 		return ranking.Origin{Key: key, Chat: club, Sender: sender, SentAt: time.Now()}

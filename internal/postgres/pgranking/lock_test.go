@@ -225,7 +225,7 @@ func TestLockOrder(t *testing.T) {
 	}
 }
 
-// without is the change by which a player gives up a username.
+// without returns the change by which a player gives up a username.
 func without(k ranking.Known) ranking.PlayerChange {
 	c := ranking.PlayerChange{Player: *k.Player}
 	c.Player.Username = ""

@@ -283,7 +283,7 @@ func (w *world) mustVerify(t *testing.T) {
 	dbtest.Must(t, err)
 }
 
-// TestEarlierIDs: every query by Telegram's chat id also finds a chat by an earlier id.
+// TestEarlierIDs: queries by Telegram's chat id also find a chat by an earlier id.
 func TestEarlierIDs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)

@@ -115,8 +115,8 @@ func TestFirstLanguageIsKept(t *testing.T) {
 	}
 }
 
-// TestMoveAndGroupLife: the bot is in a joined chat if it was in either, and members of either
-// group are members.
+// TestMoveAndGroupLife: after two chats are joined, the bot is in the chat if it was in either, and
+// members of either group are members.
 func TestMoveAndGroupLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob, carol)

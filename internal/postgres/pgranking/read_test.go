@@ -28,7 +28,7 @@ func TestReadNothingKnown(t *testing.T) {
 	}
 }
 
-// TestReadNewPeople: each of the first New people of a query gets an id if unknown.
+// TestReadNewPeople: each unknown person among the first New people of a query gets an id.
 func TestReadNewPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, command.Person{Username: "dave", Name: "dave"})

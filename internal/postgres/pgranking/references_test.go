@@ -130,8 +130,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsKept: after a year, everything is purged except the ranking itself and the data about
-// chats.
+// TestWhatIsKept: a purge after a year empties the tables of keys, notices, prompts, dead letters
+// and attempts, and no others.
 func TestWhatIsKept(t *testing.T) {
 	t.Parallel()
 	w := newReferences(t)

@@ -281,7 +281,7 @@ func viewsOfPlayer(
 	return all
 }
 
-// pagings returns the first page, and those before and after a key.
+// pagings returns a Paging for the first page, and for the pages on either side of a key.
 func pagings(key int64) map[string]stats.Paging {
 	return map[string]stats.Paging{"first": {}, "older": {Key: key}, "newer": {Key: key, Newer: true}}
 }

@@ -16,7 +16,7 @@ import (
 	"elobot/internal/stats"
 )
 
-// played is when the matches of the world were played.
+// played is the time of the matches of crowd.
 var played = time.Unix(1_700_000_000, 0).UTC()
 
 // crowd returns a world in which Alice has beaten Bob in matches 1 to 3 and Carol in match 4. Match
