@@ -93,8 +93,9 @@ func meaningOf(c *Config) []any {
 		c.ServingConfig, c.WebhookConfig, c.resultLimit}
 }
 
-// TestSettingsInFiles: the example and the Compose file have all settings with their real defaults.
-// A setting that the Compose file does not pass on would have no effect in .env.
+// TestSettingsInFiles: .env.example has all settings with their real defaults, and the Compose file
+// passes all of them on, except DATA_DIR. A setting that Compose does not pass on would have no
+// effect in .env.
 func TestSettingsInFiles(t *testing.T) {
 	t.Parallel()
 	want := make(map[string]string)
