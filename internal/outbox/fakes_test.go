@@ -56,7 +56,7 @@ type messenger struct {
 	answer func(ctx context.Context, m Message) error // answers a request; nil: immediate success
 	fits   int                                        // items that fit into one message; 0: all
 	silent func(m Message) bool                       // skips begin if it returns true; nil: never
-	forms  func(m Message) int                        // requests for m; the last one's result counts; nil: one
+	forms  func(m Message) int                        // number of requests for m; nil: one
 
 	mu          sync.Mutex
 	busy        map[Lane]bool

@@ -41,7 +41,7 @@ type LaneKind int16
 const (
 	Messages        LaneKind = iota // messages to the chat, and edits of them
 	CallbackAnswers                 // answers to the buttons pressed in the chat
-	Pages                           // edits of messages with a pressed button; Messages go first for a while
+	Pages                           // edits of messages with pressed buttons; see pagePatience
 	SetAside                        // items set aside as Unsupported; used only by stores
 	Boards                          // messages that exist once; Messages and Pages go first
 )
@@ -259,7 +259,7 @@ type Backlog struct {
 
 // Summarized counts what Store.Summarize has taken out of the lanes.
 type Summarized struct {
-	Expired int // items that must not be sent any more
+	Expired int // items past their deadline, and outdated pages
 	// Dropped counts the results that are now in a summary, and the answers to questions that ended
 	// because too many items wait.
 	Dropped int
@@ -300,7 +300,7 @@ type Store interface {
 	// Summarize ends items that must no longer be sent: items past their deadline, and all pages of
 	// a message but the newest. If more items wait in a lane than Bounds.MaxWaiting, Summarize also
 	// ends answers to questions and match results, unless they may have arrived. The first ended
-	// result of each topic becomes a summary of the others. The caller must have no request in
+	// result of each topic becomes the summary of all of them. The caller must have no request in
 	// flight for these lanes. Summarize fails with ErrLeaseLost if the epoch is over.
 	Summarize(ctx context.Context, epoch int64, lanes []Lane, bounds Bounds) (Summarized, error)
 	// Survey counts the contents of the store. It lists up to largest chats with the

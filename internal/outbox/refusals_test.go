@@ -181,8 +181,8 @@ func TestRefusedEverywhere(t *testing.T) {
 	}
 }
 
-// TestRefusalsThatDiffer: refusals in different words are not an outage, and neither are failures
-// without words of the messenger.
+// TestRefusalsThatDiffer: refusals in different words are not an outage. Failures without an answer
+// of the messenger are not an outage either.
 func TestRefusalsThatDiffer(t *testing.T) {
 	t.Parallel()
 	for name, words := range map[string]func(chat int64) string{

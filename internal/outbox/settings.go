@@ -28,8 +28,8 @@ type Settings struct {
 	// their kind.
 	Favoured []int64
 
-	// ChatMigrated is called when the messenger reports a new id of a chat. It has to store the new
-	// id; until then, requests to the chat keep failing. It may be nil.
+	// ChatMigrated is called when the messenger reports a new id of a chat. It should store the new
+	// id, because requests to the chat fail as long as the old one is stored. It may be nil.
 	ChatMigrated func(ctx context.Context, from, to int64) error
 	// Touched is called when the boards of a chat may be outdated: after a wake for the chat, and
 	// after an item was sent. Items that are boards do not count. Touched must not block. It may be

@@ -162,8 +162,7 @@ func cutAtWork(d *pgtest.Database) func(*testing.T) error {
 	}
 }
 
-// killedBefore returns the error of a statement on a connection whose server process was killed
-// before.
+// killedBefore executes a statement on a connection whose server process has been killed.
 func killedBefore(d *pgtest.Database) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()

@@ -15,7 +15,8 @@
 // What must hold, whatever fails:
 //
 //   - A transaction under a lease first takes an advisory lock and checks the epoch. The next
-//     holder of the lease waits for that lock, so no write of an old epoch commits after a takeover.
+//     holder of the lease waits for that lock. So no write of an old epoch commits after a
+//     takeover.
 //   - In a session of a pool, a statement waits at most 1.5 s for a lock. Then it fails with
 //     ranking.ErrLocked, and the caller may try again.
 //   - Sessions run at READ COMMITTED. A connection keeps its server session: behind a pooler in

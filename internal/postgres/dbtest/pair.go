@@ -18,8 +18,8 @@ import (
 // disks of both.
 type Pair struct{ Primary, Standby *pgtemp.Server }
 
-// standbyScript makes the folder $1 of a stopped server that of a primary, and creates the folder
-// $2 for its standby. The standby connects to the primary with the connection string $3.
+// standbyScript turns the stopped server in the folder $1 into a primary, and creates its standby
+// in the folder $2. The standby connects to the primary with the connection string $3.
 const standbyScript = `
 echo 'host replication all all scram-sha-256' >>"$1/data/pg_hba.conf"
 cp -Rp "$1" "$2"

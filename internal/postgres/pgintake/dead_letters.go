@@ -15,7 +15,7 @@ import (
 )
 
 // DeadLetters stores the dead letters of updates and of notices, which have failed for good. It
-// implements intake.DeadLetters for updates; pgoutbox adds those of notices. Set the exported
+// implements intake.DeadLetters for updates; pgoutbox adds letters of notices. Set the exported
 // fields before the first use.
 type DeadLetters struct {
 	// Lease must be held to save a letter, otherwise saving fails with outbox.ErrLeaseLost. If

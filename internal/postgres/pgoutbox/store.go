@@ -55,9 +55,9 @@ const over = `(coalesce(o.expires_at <= now(), false) OR o.action = 'page' AND E
 	        SELECT FROM outbox n WHERE n.chat_id = o.chat_id AND n.edited_message_id = o.edited_message_id
 	          AND n.id > o.id AND n.finished_at IS NULL))`
 
-// pausesValid is the condition that the pauses of a row o at the head of its lane, and those of its
-// chat, are valid. They begin after the last request for the row, or after its creation. If that is
-// in the future, the clock was set back, and the pauses are ignored.
+// pausesValid is the condition that the pauses of a row o at the head of its lane and of its chat
+// are valid. They began after the last take of the row, or after its creation. If that is in the
+// future, the clock was set back, and the pauses are ignored.
 const pausesValid = `(coalesce(o.tried_at, o.created_at) <= clock_timestamp())`
 
 // withoutSync lets a transaction commit without waiting until it is on disk, or on a standby. It
