@@ -25,12 +25,11 @@ const containerScript = `exec 3<&0
 { cat <&3; while kill -QUIT 1; do kill -KILL -1; sleep 0.1; done; } >/dev/null &
 exec docker-entrypoint.sh postgres "$@"`
 
-// container is a server in a container. Server and container end with the docker command that runs
-// them.
+// container is a server in a container. Both end with the docker command that runs them.
 type container struct {
 	name   string
 	input  io.Closer
-	output bytes.Buffer  // of both commands; complete when docker has ended
+	output bytes.Buffer  // of the docker command and the server; complete once ended is closed
 	ended  chan struct{} // closed when the command has ended
 }
 
@@ -70,7 +69,7 @@ func (s *Server) startDocker(ctx context.Context, o Options) error {
 	})
 }
 
-// docker runs a docker command that needs no cleanup.
+// docker runs a short docker command and returns its output.
 func docker(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "docker", args...)
 	cmd.WaitDelay = time.Second
@@ -100,7 +99,7 @@ func (c *container) begin(o Options, port int, password string) (err error) {
 		return err
 	}
 	go func() {
-		_ = cmd.Wait() // the output says more
+		_ = cmd.Wait() // checkAlive reports the output instead
 		close(c.ended)
 	}()
 	return nil
@@ -132,7 +131,7 @@ func (c *container) stop(ctx context.Context) error {
 	err := pollUntil(ctx, func() (bool, error) {
 		left, err := docker(ctx, "ps", "--all", "--quiet", "--filter", "name="+c.name)
 		if err == nil && left != "" {
-			// Its removal may be in progress.
+			// This fails if Docker is already removing the container.
 			_, _ = docker(ctx, "rm", "--force", "--volumes", c.name)
 		}
 		return left == "", err

@@ -37,8 +37,8 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestContainerEndsWithProcess: whichever process is killed, and whenever, the container is
-// removed.
+// TestContainerEndsWithProcess: the container is removed if the process that starts it is killed,
+// at whatever stage, or if its docker command is killed.
 func TestContainerEndsWithProcess(t *testing.T) {
 	t.Parallel()
 	for moment, reach := range map[string]func(h *helper, name string){

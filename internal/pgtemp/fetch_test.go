@@ -18,14 +18,14 @@ import (
 // programs.
 const archiveSum = "18ea7a7cb148ee8c488d61b0f48b335a45d3cb3639b95578a4e080d490434f2a"
 
-// internet starts an HTTP server with the files in testdata. The file "stalled" never arrives in
-// full.
+// internet starts an HTTP server with the files in testdata. The download of "stalled" never
+// completes.
 func internet(t *testing.T) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir("testdata")))
 	mux.HandleFunc("/stalled", func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).Flush() // the client has gone, or waits
+		_ = http.NewResponseController(w).Flush() // an error means that the client has disconnected
 		<-r.Context().Done()
 	})
 	server := httptest.NewServer(mux)
@@ -33,9 +33,9 @@ func internet(t *testing.T) *httptest.Server {
 	return server
 }
 
-// TestArchiveIsFetchedOnce: an archive is fetched once. Its programs run like installed ones, even
-// as root. The server has the right settings and access rules, and nothing remains of a server that
-// dies before it is stopped.
+// TestArchiveIsFetchedOnce: an archive is fetched only once, and its programs run like installed
+// ones, even if the test runs as root. The server has the right settings and access rules. If the
+// server is killed before Stop, nothing remains of it.
 func TestArchiveIsFetchedOnce(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {
@@ -85,8 +85,8 @@ func TestBadArchiveLeavesNothing(t *testing.T) {
 	}
 }
 
-// mustHavePackages checks that the cache contains exactly the unpacked files, and that they are
-// found without apt.
+// mustHavePackages checks that the cache contains exactly the unpacked files, and that its programs
+// are found without apt.
 func mustHavePackages(t *testing.T, cache string) {
 	t.Helper()
 	user, err := chooseIdentity("")

@@ -53,12 +53,12 @@ func cached(o Options, name string) (bins []string) {
 	return bins
 }
 
-// fetcher fetches programs into a new folder. They must be able to read data of version dataMajor,
-// unless that is empty.
+// fetcher fetches programs into a new folder. If dataMajor is not empty, the programs must be able
+// to read data of that version.
 type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error
 
-// fetch returns suitable programs (see firstSuitable) that were fetched under a name. If the cache
-// has none, it fills a new folder, and renames the folder once it is complete.
+// fetch returns suitable programs (see firstSuitable) from the cache folder of the given name. If
+// there are none, it fills a new folder, and gives it that name once it is complete.
 func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
 	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
 	if found, err = find(); err == nil {
@@ -74,8 +74,8 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 		err = fill(ctx, o, watcher, partial, dataMajor)
 	}
 	if err == nil {
-		// The server may run as another user, whatever the umask is. A power failure must not leave
-		// files without their content, so sync.
+		// The server may run as another user, who must be able to read the files, whatever the
+		// umask is. Sync, because a power failure must not leave files without their content.
 		_, err = watcher.run(exec.CommandContext(ctx, "/bin/sh", "-ec", `chmod -R a+rX "$1"; sync`, "sh", partial))
 	}
 	if err == nil {
@@ -84,8 +84,8 @@ func fetch(ctx context.Context, o Options, name string, user identity, dataMajor
 	return found, errors.Join(err, os.RemoveAll(partial), watcher.Dismiss())
 }
 
-// publish renames a complete folder. If another process was faster, it uses that process's
-// programs, which are equivalent and may already be in use.
+// publish renames a complete folder. If another process has published one first, publish returns
+// the programs of that process, which are equivalent and may already be in use.
 func publish(partial, name string, find func() (installation, error)) (installation, error) {
 	if found, err := find(); err == nil {
 		return found, nil
@@ -106,14 +106,14 @@ const (
 	fetchTimeout = 5 * time.Minute
 	// largestArchive exceeds the size of every archive, in bytes.
 	largestArchive = 200 << 20
-	// answerTimeout limits each step before a download begins. It is short because Start tries
-	// another source if the server is unreachable.
+	// answerTimeout limits dialing and the TLS handshake; the response headers may take twice as
+	// long. It is short because Start tries another source if the server is unreachable.
 	answerTimeout = 5 * time.Second
 )
 
-// archives are the archives of archiveVersion for each system and processor. The checksums are
-// fixed here, so that all users get the same files, whatever a server says. None is for Alpine,
-// which has a different C library.
+// archives has the archives of archiveVersion by system and processor. The checksums are fixed
+// here, so that all users get the same files, whatever the download server sends. There is no
+// archive for Alpine, which has a different C library.
 var archives = map[string]struct{ platform, sum string }{
 	"darwin-amd64": {"darwin-amd64", "fb70f783928e77c3d6ef5ca8ed644f1ac502f740fcfc032a375c8347820f2bdd"},
 	"darwin-arm64": {"darwin-arm64v8", "e9d3398e10c2ec926395498b03e75ad1a24eeaed82895e756a7e173b202cf6de"},
@@ -132,7 +132,7 @@ func archiveFor(system string) (archive, error) {
 	return archive{address, known.sum, fetchTimeout}, nil
 }
 
-// fillFromArchive fetches programs in an archive. It is a fetcher.
+// fillFromArchive is a fetcher that downloads an archive and unpacks its programs.
 func fillFromArchive(ctx context.Context, o Options, _ *Watcher, folder, dataMajor string) error {
 	if major, _, _ := strings.Cut(archiveVersion, "."); dataMajor != "" && dataMajor != major {
 		return fmt.Errorf("%s cannot read data of version %s", archiveVersion, dataMajor)
@@ -217,7 +217,7 @@ func unpackArchive(archive []byte, folder string) error {
 	return unpackTar(tar.NewReader(unpacked), folder)
 }
 
-// unpackTar unpacks into the folder and nowhere else.
+// unpackTar unpacks into the folder, and refuses to write anywhere else.
 func unpackTar(archive *tar.Reader, folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -259,9 +259,9 @@ func unpackTar(archive *tar.Reader, folder string) error {
 
 const packagesName = "packages-postgresql"
 
-// fillFromPackages fetches packages with apt-get: the server, its client programs, and the
-// libraries that the machine lacks. It unpacks them without installing anything, so it needs no
-// privileges.
+// fillFromPackages is a fetcher that downloads packages with apt-get: the server, its client
+// programs, and the libraries that the machine lacks. It unpacks them without installing anything,
+// so it needs no privileges.
 func fillFromPackages(ctx context.Context, o Options, w *Watcher, folder, dataMajor string) error {
 	a := apt{watcher: w, private: filepath.Join(folder, "apt")}
 	for _, name := range []string{"lists/partial", "archives/partial"} {
@@ -296,7 +296,7 @@ func fillFromPackages(ctx context.Context, o Options, w *Watcher, folder, dataMa
 	}
 	for _, file := range files {
 		if strings.HasPrefix(filepath.Base(file), "libc6_") {
-			continue // it must match the system's loader
+			continue // the C library must match the system's loader
 		}
 		if _, err := a.run(ctx, "dpkg-deb", "--extract", file, folder); err != nil {
 			return err
@@ -313,7 +313,8 @@ type apt struct {
 	private string
 }
 
-// run runs a program in the private folder. It adds the options that the apt programs need.
+// run runs a program in the private folder. It adds options that keep apt programs inside that
+// folder.
 func (a apt) run(ctx context.Context, program string, args ...string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()

@@ -12,15 +12,16 @@ import (
 	"testing"
 )
 
-// putPrograms writes scripts into a folder that report their version like the programs.
+// putPrograms writes scripts into a folder that stand in for the programs, and report the given
+// version.
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // a folder for programs
 	putScripts(t, folder, map[string]string{"initdb": "", "postgres": fmt.Sprintf("echo 'postgres (PostgreSQL) %s'", version)})
 }
 
-// putScripts writes programs into a folder. No process may be forked before a file is closed: a
-// child that inherits the open file would prevent its execution.
+// putScripts writes executable scripts into a folder. While a script's file is open, no process may
+// be forked: a child that inherits the open file would prevent the script's execution.
 func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -35,7 +36,7 @@ func putScripts(t *testing.T, folder string, scripts map[string]string) {
 // link's target.
 func TestFindPrograms(t *testing.T) {
 	for name, test := range map[string]struct {
-		path, folders []string // the versions, whose folders have the same names
+		path, folders []string // versions, each in a folder of that name
 		major         string
 		want          string // the end of the folder, or a part of the error
 	}{

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// oldestMajor is the oldest supported version.
+// oldestMajor is the oldest supported major version.
 const oldestMajor = 15
 
 // usualFolders returns patterns of the folders outside PATH where packages install PostgreSQL
@@ -51,7 +51,7 @@ func (i installation) apply(cmd *exec.Cmd) {
 }
 
 // libraryPath returns the LD_LIBRARY_PATH for programs from packages that were unpacked but not
-// installed: the system would not find their libraries. For other programs it returns "".
+// installed, because the system would not find their libraries. For other programs it returns "".
 func (i installation) libraryPath() string {
 	root, _, found := strings.Cut(i.bin, "/usr/lib/postgresql/")
 	if !found || root == "" {
@@ -69,9 +69,9 @@ func (i installation) libraryPath() string {
 	return strings.Join(folders, ":")
 }
 
-// PreferPrograms makes this process find the PostgreSQL programs that fit the data of
-// Options.DataDir first, if the machine has any. Others, such as the psql in PATH, may be too old
-// for the server.
+// PreferPrograms puts the PostgreSQL programs that fit the data of Options.DataDir first in this
+// process's PATH, if the machine has any. Other programs, such as the psql already in PATH, may be
+// too old for the server.
 func PreferPrograms(ctx context.Context, o Options) error {
 	home, err := openFolder(o)
 	if err != nil {
@@ -79,7 +79,7 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	}
 	found, _, err := home.programs(ctx, o, Programs)
 	if err != nil {
-		return nil //nolint:nilerr // PATH may have what is wanted
+		return nil //nolint:nilerr // PATH may have suitable programs anyway
 	}
 	err = os.Setenv("PATH", found.bin+":"+os.Getenv("PATH"))
 	if path := found.libraryPath(); path != "" {
@@ -91,8 +91,8 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	return nil
 }
 
-// programs finds or fetches programs that can read the folder's data, and chooses the user to run
-// them as.
+// programs finds or fetches programs that can read the folder's data. It also chooses the user to
+// run them as.
 func (f *folder) programs(ctx context.Context, o Options, source Source) (found installation, user identity, err error) {
 	if user, err = chooseIdentity(f.data()); err != nil {
 		return found, user, err
@@ -163,7 +163,7 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 	if len(rejected) == 0 {
 		return installation{}, errors.New("none in PATH or the usual folders")
 	}
-	slices.Sort(rejected) // a folder can be found in several ways
+	slices.Sort(rejected) // a folder may have been found more than once
 	return installation{}, errors.New(strings.Join(slices.Compact(rejected), ", "))
 }
 
@@ -171,8 +171,8 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 // that takes many seconds, and a working installation must not be passed over.
 const versionTimeout = time.Minute
 
-// inspect runs the server in bin as user to get its version. The error is os.ErrNotExist if the
-// folder has no programs.
+// inspect runs the server program in bin as user to get its version. It fails with os.ErrNotExist
+// if bin lacks the programs.
 func inspect(ctx context.Context, bin string, user identity) (installation, error) {
 	server, err := filepath.EvalSymlinks(installation{bin: bin}.program("postgres"))
 	if err != nil {
@@ -198,7 +198,7 @@ func inspect(ctx context.Context, bin string, user identity) (installation, erro
 		return installation{}, fmt.Errorf("%s does not say its version: %q", server, output)
 	}
 	found.version = version[1]
-	found.major, _ = strconv.Atoi(version[2]) // only digits
+	found.major, _ = strconv.Atoi(version[2]) // the pattern allows only digits
 	return found, nil
 }
 

@@ -13,14 +13,15 @@ import (
 
 var errInUse = errors.New("another process has a server running on it")
 
-// MarkerName is the file that marks a folder as this package's. It is created before anything else,
-// and only in an empty folder. So a start never writes to a foreign folder, and it continues with a
-// folder whose first start did not finish.
+// MarkerName is the file that marks a folder as one of this package. It is created before anything
+// else, and only in an empty folder. A start therefore never writes to a foreign folder, but can
+// reuse a folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
 const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
 
-// ErrForeignFolder means that a folder has foreign files, so no server may use it.
+// ErrForeignFolder means that a folder has files that are not from this package, so no server may
+// use it.
 var ErrForeignFolder = errors.New("the folder is not empty, and was not made for a server")
 
 // folder is a named folder that keeps a server's data. The zero value means a temporary folder.
@@ -29,22 +30,23 @@ var ErrForeignFolder = errors.New("the folder is not empty, and was not made for
 // log, log.1 and lock.
 //
 // lock contains the id of the process in charge. That process, its watcher and its server all hold
-// the lock on it. So the lock lasts until the server has ended, even if the process is killed.
+// the lock on the file. The lock therefore lasts until the server has ended, even if the process is
+// killed.
 type folder struct {
 	path string
 	lock *os.File // nil if this process is not in charge
 }
 
-// openFolder makes the folder if necessary. It fails with ErrForeignFolder, and changes nothing, if
-// the folder has foreign files.
+// openFolder makes and marks the folder if necessary. If the folder has foreign files, openFolder
+// changes nothing and fails with ErrForeignFolder.
 func openFolder(o Options) (*folder, error) {
 	if o.DataDir == "" {
 		return &folder{}, nil
 	}
 	path, err := filepath.Abs(o.DataDir)
 	if err == nil {
-		// Other users may pass through the folder but not list it: the server may run as another
-		// user than this process.
+		// The server may run as another user than this process, so other users may pass through the
+		// folder, but not list it.
 		err = makeFolder(path, 0o711)
 	}
 	if err == nil {
@@ -62,8 +64,9 @@ func openFolder(o Options) (*folder, error) {
 	return &folder{path: path}, nil
 }
 
-// CheckFolder returns ErrForeignFolder unless a server may use the folder, which must be marked,
-// empty or absent. It ignores the folder lost+found, which new file systems have.
+// CheckFolder returns nil if a server may use the folder: it must be marked, empty or absent.
+// Otherwise it returns ErrForeignFolder. It ignores the folder lost+found, which new file systems
+// have.
 func CheckFolder(path string) error {
 	entries, err := os.ReadDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,14 +126,15 @@ func (f *folder) lockNow() (err error) {
 	return err
 }
 
-// owner returns the id of the process that was last in charge of the folder, or 0.
+// owner returns the id of the process that was last in charge of the folder, or 0 if there is none.
 func (f *folder) owner() int {
 	content, _ := f.read("lock")
 	pid, _ := strconv.Atoi(content)
 	return pid
 }
 
-// leave gives up the folder after its server has ended.
+// leave gives up the folder after its server has ended. It does nothing if this process is not in
+// charge.
 func (f *folder) leave() error {
 	if f.lock == nil {
 		return nil
@@ -178,13 +182,14 @@ func (f *folder) read(name string) (string, error) {
 // data yet.
 func (f *folder) dataVersion() (string, error) { return f.read("data/PG_VERSION") }
 
-// HasData reports whether a server has initialized the folder, see Options.DataDir.
+// HasData reports whether a folder, as in Options.DataDir, has a server's data.
 func HasData(path string) bool {
 	_, err := os.Stat(filepath.Join(path, "data"))
 	return err == nil
 }
 
-// password returns the superuser's password of this folder. It makes one if there is no data yet.
+// password returns the superuser's password for the data in this folder. If there is neither a
+// password nor data yet, it makes a password.
 func (f *folder) password() (string, error) {
 	if password, err := f.read("password"); err != nil || password != "" {
 		return password, err
@@ -197,8 +202,8 @@ func (f *folder) password() (string, error) {
 	return password, writePrivate(f.file("password"), password)
 }
 
-// makeFolder makes the folder and its parents. The folder gets the given mode regardless of the
-// umask.
+// makeFolder makes the folder and its parents, unless they exist. A new folder gets the given mode
+// regardless of the umask.
 func makeFolder(path string, mode fs.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// listing returns a folder and everything in it: modes, modification times and contents.
+// listing returns the mode, the modification time and the content of a folder and of everything in
+// it, by path.
 func listing(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -27,7 +28,7 @@ func listing(t *testing.T, folder string) map[string]string {
 			return err
 		}
 		info, err := entry.Info()
-		content, _ := os.ReadFile(path) // a folder has none
+		content, _ := os.ReadFile(path) // a folder has no content
 		found[path] = fmt.Sprintf("%v %v %q", info.Mode(), info.ModTime(), content)
 		return err
 	}))
@@ -45,7 +46,7 @@ func fill(t *testing.T, folder string, names ...string) {
 }
 
 // TestForeignFolderIsNotTouched: a folder without a marker that contains anything but lost+found is
-// refused and left as it is, even if its files have the names of a server's.
+// refused and left unchanged, even if its files have the same names as a server's.
 func TestForeignFolderIsNotTouched(t *testing.T) {
 	t.Parallel()
 	for _, files := range [][]string{
@@ -70,8 +71,8 @@ func TestForeignFolderIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestMarkerComesFirst: a folder that contains only lost+found is free, and gets the marker before
-// anything else.
+// TestMarkerComesFirst: a folder that contains only lost+found may be used, and gets the marker
+// before anything else.
 func TestMarkerComesFirst(t *testing.T) {
 	t.Parallel()
 	folder := publicFolder(t)
@@ -96,8 +97,8 @@ func TestEnterable(t *testing.T) {
 	}
 }
 
-// TestUseTrustsNoPort: a program that listens on the last port of a starting server gets no
-// password and is not used.
+// TestUseTrustsNoPort: a program that listens on the last recorded port does not receive the
+// password, and Use does not return its address.
 func TestUseTrustsNoPort(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -134,8 +135,8 @@ func TestUseTrustsNoPort(t *testing.T) {
 	}
 }
 
-// TestReusedProcessID: a process that happens to have the id of the last process in charge is not
-// in charge. A process in charge is named, and a server that is ending is waited for.
+// TestReusedProcessID: a process that happens to have the recorded id, but not the lock, is not in
+// charge. takeCharge reports the process that is in charge, and waits for a server that is ending.
 func TestReusedProcessID(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}
@@ -162,8 +163,8 @@ func TestReusedProcessID(t *testing.T) {
 	must(t, other.leave())
 }
 
-// TestPasswordIsNotReplaced: no new password is created for existing data, which can only be used
-// with its own.
+// TestPasswordIsNotReplaced: no new password is made for existing data, which can only be used with
+// its own password.
 func TestPasswordIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	home := &folder{path: publicFolder(t)}

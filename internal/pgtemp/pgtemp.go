@@ -2,8 +2,8 @@
 // process is killed. The server is either temporary and leaves no traces, for the demo, the
 // benchmark and the tests, or it keeps its data in a folder, for hosts without a server.
 //
-// The package finds, starts, stops and cleans up servers. It knows nothing about elobot: no tables,
-// no migrations.
+// The package finds, starts, stops and cleans up servers. It knows nothing about elobot's tables
+// and migrations.
 //
 // Start uses the first source that works: the PostgreSQL programs on the machine, a container, or
 // programs that it fetches from an archive or from the packages of Debian or Ubuntu and keeps in a
@@ -40,7 +40,7 @@ type Options struct {
 	// DataDir is the folder that keeps the data and the superuser's password. Start creates and
 	// initializes it on first use, and refuses a folder with foreign files. Only one process can
 	// use it at a time. If this process is root, an unprivileged user must be able to reach the
-	// folder. Empty means a temporary folder that is removed at the end.
+	// folder. Empty means a temporary folder that is removed when the server stops.
 	DataDir string
 	// Settings are extra server settings, such as fsync=off.
 	Settings map[string]string
@@ -57,7 +57,7 @@ type Options struct {
 	archive *archive
 }
 
-// archive is an archive of PostgreSQL's programs and all libraries that they need.
+// archive describes an archive of PostgreSQL's programs and all libraries that they need.
 type archive struct {
 	address string
 	sum     string // SHA-256
@@ -72,7 +72,8 @@ func (o Options) log(format string, args ...any) {
 
 // engine is a server that was started from one of the sources.
 type engine interface {
-	// pid returns the process id of the server, or 0 if it is not a process of this machine.
+	// pid returns the process id of the server, or 0 if it is not running as a process of this
+	// machine.
 	pid() int
 	// pause stops the server; resume restarts it on the same port with the same data.
 	pause(ctx context.Context, immediate bool) error
@@ -82,12 +83,12 @@ type engine interface {
 	checkAlive() error
 }
 
-// Server is a PostgreSQL server.
+// Server is a PostgreSQL server that ends together with this process.
 type Server struct {
 	home *folder
 	log  func(format string, args ...any)
 
-	// The source that succeeds sets these.
+	// Each source that is tried sets these.
 	engine engine
 	url    string
 	kind   string
@@ -97,7 +98,8 @@ type Server struct {
 }
 
 // Start starts a server and returns when it answers queries. If a source fails, Start tries the
-// next one. If all fail, the error says what to install, and why each source failed.
+// next one, unless a server failed to start on existing data. If all sources fail, the error says
+// what to install, and why each source failed.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	home, err := openFolder(o)
 	if err != nil {
@@ -121,13 +123,13 @@ func Use(ctx context.Context, o Options) (address string, release func(context.C
 	}
 	running := false
 	err = home.takeCharge(ctx, o, func(int) (bool, error) {
-		// Only now does the port belong to the server. Without a process in charge, any program
-		// might listen there.
+		// A process is in charge, so the recorded port should be its server's. Without a process in
+		// charge, any program might listen there.
 		if address, err = home.recordedURL(); err == nil {
 			_, askErr := askVersion(ctx, address, time.Second)
 			running = askErr == nil
 		}
-		return running, nil // otherwise the server is starting or stopping
+		return running, nil // if nothing answers, the server is starting or stopping
 	})
 	if err != nil {
 		return "", nil, fmt.Errorf("use data folder %s: %w", home.path, err)
@@ -174,7 +176,7 @@ func (s *Server) startAnyWay(ctx context.Context, o Options) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("start postgres: %w", errors.Join(context.Cause(ctx), err))
 		}
-		// If the data or its disk is at fault, other programs do not help.
+		// The data or its disk may be at fault, so do not try other programs on it.
 		if errors.Is(err, errNotStarted) && HasData(s.home.path) && s.home.named() {
 			return fmt.Errorf("start PostgreSQL on the data in %s: %w", s.home.data(), err)
 		}
@@ -200,7 +202,8 @@ func (s *Server) URL() string { return s.url }
 // /usr/lib/postgresql/15/bin".
 func (s *Server) Kind() string { return s.kind }
 
-// PID returns the process id of the server, or 0 if it runs in a container or was stopped.
+// PID returns the process id of the server, or 0 if it runs in a container, is paused or was
+// stopped.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -211,7 +214,8 @@ func (s *Server) PID() int {
 }
 
 // Pause stops the server until Resume. An immediate pause is like a crash: the server recovers its
-// data on Resume. Otherwise the server rolls back open transactions and shuts down cleanly.
+// data on Resume. Otherwise the server rolls back open transactions and shuts down cleanly. Pause
+// fails for a server in a container.
 func (s *Server) Pause(ctx context.Context, immediate bool) error {
 	return s.unlessStopped("pause", func() error { return s.engine.pause(ctx, immediate) })
 }
@@ -259,15 +263,15 @@ func (s *Server) Stop(ctx context.Context) error {
 const (
 	// aliveInterval is how often Keep checks that the server is running.
 	aliveInterval = time.Second
-	// reviveTimeout is how long after the server's end Keep still begins attempts to restart it. An
-	// attempt itself has no time limit.
+	// reviveTimeout is how long Keep repeats failed attempts to restart the server. A single
+	// attempt may take longer.
 	reviveTimeout = time.Minute
 )
 
-// Keep restarts the server whenever it ends by itself, such as by SIGKILL, until the context ends.
-// It calls report with the reason before each restart. The server recovers its data and keeps its
-// port. Keep returns an error if it cannot restart the server. It must not run while the server is
-// paused.
+// Keep restarts the server whenever it ends unexpectedly, such as by SIGKILL, until the context
+// ends. It calls report with the reason before each restart. The server recovers its data and keeps
+// its port. Keep returns an error if it cannot restart the server. The server must not be paused
+// while Keep runs.
 func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	tick := time.NewTicker(aliveInterval)
 	defer tick.Stop()
@@ -283,7 +287,7 @@ func (s *Server) Keep(ctx context.Context, report func(reason error)) error {
 	}
 }
 
-// revive restarts the server if it has ended by itself.
+// revive restarts the server if it has ended unexpectedly.
 func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -310,7 +314,7 @@ func (s *Server) revive(ctx context.Context, report func(reason error)) error {
 	return nil
 }
 
-// arguments returns the settings as arguments for a server.
+// arguments returns the settings as arguments for a server, after defaults that they override.
 func (o Options) arguments() []string {
 	args := []string{"-c", "shared_buffers=32MB"}
 	for name, value := range o.Settings {
@@ -319,7 +323,8 @@ func (o Options) arguments() []string {
 	return args
 }
 
-// pollUntil calls done every 10 ms until it returns true or an error, or ctx ends.
+// pollUntil calls done every 10 ms until done returns true or an error. If ctx ends first,
+// pollUntil returns the cause.
 func pollUntil(ctx context.Context, done func() (bool, error)) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

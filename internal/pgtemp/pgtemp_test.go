@@ -22,7 +22,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// query returns the value of the last statement.
+// query runs SQL and returns the first value of the last statement's result.
 func query(t *testing.T, address, sql string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -65,7 +65,7 @@ func awaitGone(t *testing.T, pid int, address string) {
 	})
 }
 
-// mustHaveSettings checks a server that was started with the settings of TestArchiveIsFetchedOnce.
+// mustHaveSettings checks the settings and access rules of the server in TestArchiveIsFetchedOnce.
 func mustHaveSettings(t *testing.T, server *Server) {
 	t.Helper()
 	for sql, want := range map[string]string{
@@ -173,7 +173,8 @@ func mustExplainFailedLaunches(t *testing.T, p *programs) {
 	}
 }
 
-// TestKeepGivesUp: a server that cannot be started again is an error, with the reason why it ended.
+// TestKeepGivesUp: if the server cannot be restarted for reviveTimeout, Keep fails with the reason
+// why the server ended and why it does not restart.
 func TestKeepGivesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -190,7 +191,7 @@ func TestKeepGivesUp(t *testing.T) {
 	})
 }
 
-// brokenEngine is a server that has ended and cannot be started again.
+// brokenEngine is a server that has ended and cannot be restarted.
 type brokenEngine struct {
 	engine
 	ended, broken error
@@ -246,9 +247,10 @@ func becomeNobody(t *testing.T, cmd *exec.Cmd) {
 	cmd.SysProcAttr.Credential = nobody
 }
 
-// TestHostileEnvironment: a server starts even in a process that has nothing but apt and, as root,
-// a umask that denies other users everything. When Ctrl-C or a service manager signals the whole
-// process group, the server runs until the process ends, and nothing remains of it afterward.
+// TestHostileEnvironment: a server from packages starts in a process whose environment variables
+// are wrong for it, and whose umask denies other users everything. A signal to the whole process
+// group, as from Ctrl-C or a service manager, does not end the server before the process ends.
+// Nothing remains of the server afterward.
 func TestHostileEnvironment(t *testing.T) {
 	t.Parallel()
 	machine := machinePrograms(t)
@@ -301,9 +303,9 @@ func TestHostileEnvironment(t *testing.T) {
 	})
 }
 
-// TestNamedFolder: two processes can use one data folder in turn. When the first, which has no
-// privileges, is killed, its server ends and the data stays. The next server waits for that end,
-// finds the data and runs as its owner.
+// TestNamedFolder: two processes can use one data folder one after the other. When the first
+// process, which has no privileges, is killed, its server ends and the data stays. The next server
+// waits for the first one to end, and keeps its data.
 func TestNamedFolder(t *testing.T) {
 	t.Parallel()
 	if machinePrograms(t) == "" {

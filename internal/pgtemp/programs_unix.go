@@ -22,21 +22,23 @@ import (
 //go:embed programs.sh
 var programsScript string
 
-// programs is a server that runs from programs on this machine, from any source.
+// programs is a server that runs as a process of this machine, whatever source its programs are
+// from.
 type programs struct {
 	installation
 	identity
-	*folder // the named one or a temporary one; the server holds its lock while it lives
+	*folder // the named folder, whose lock the server holds too, or a temporary one
 	watcher *Watcher
 	durable bool // the folder outlives the server
 	options Options
 	url     string
 	port    int
 	process int  // 0 when none is running
-	oldLog  bool // the log is from a server that was ready, or from another process
+	oldLog  bool // the log is from a server that was ready, or from an earlier process, so keep it
 }
 
-// startPrograms starts the server with programs from a source.
+// startPrograms starts the server with programs from the source. The error is errNotStarted if
+// there are programs but the server does not start.
 func (s *Server) startPrograms(ctx context.Context, o Options, source Source) error {
 	p := &programs{options: o, folder: s.home, durable: s.home.named(), oldLog: true}
 	var err error
@@ -64,7 +66,7 @@ func (s *Server) startPrograms(ctx context.Context, o Options, source Source) er
 // can enter.
 func (p *programs) temporaryFolder() string {
 	parent, permission := os.TempDir(), "-w"
-	if p.credential != nil { // root can write anywhere
+	if p.credential != nil { // root can write anywhere, but the server's user must be able to enter
 		permission = "-x"
 	}
 	if !filepath.IsAbs(parent) || p.test(parent, permission) != nil {
@@ -121,7 +123,7 @@ func (p *programs) initialize(ctx context.Context) error {
 	}
 	err := p.runInitdb(ctx, "C.UTF-8")
 	if err != nil && ctx.Err() == nil {
-		err = p.runInitdb(ctx, "C") // always exists
+		err = p.runInitdb(ctx, "C") // the locale C always exists
 	}
 	if err != nil {
 		return err
@@ -185,8 +187,8 @@ func (p *programs) launch(ctx context.Context) error {
 	return nil
 }
 
-// keepLog keeps the log of a server that was ready as log.1. The log of a failed start may be
-// overwritten, because there can be many.
+// keepLog renames the log to log.1, unless it is from a failed start. Failed starts may be many,
+// and would otherwise overwrite the log of the last server that was ready.
 func (p *programs) keepLog() error {
 	if !p.oldLog {
 		return nil
@@ -198,8 +200,8 @@ func (p *programs) keepLog() error {
 	return nil
 }
 
-// arguments returns the server's arguments. Those of this package come last, so that settings
-// cannot change the port and address.
+// arguments returns the server's arguments. The last ones take precedence, so Options.Settings
+// cannot change the port and the address.
 func (p *programs) arguments() []string {
 	return slices.Concat([]string{"-D", p.data()}, p.options.arguments(), []string{
 		"-c", "port=" + strconv.Itoa(p.port),
@@ -261,8 +263,7 @@ func (p *programs) halt(ctx context.Context, signal syscall.Signal) error {
 		wait, cancel := context.WithTimeout(ctx, stopTimeout)
 		err := pollUntil(wait, p.ended)
 		cancel()
-		// The caller's ctx ends only the wait after the first signal. The later waits must run to
-		// their end.
+		// ctx may cut short only the wait after the first signal.
 		ctx = context.WithoutCancel(ctx)
 		switch {
 		case err == nil:

@@ -36,9 +36,8 @@ func serverURL(port int, password string) string {
 
 var errPortTaken = errors.New("the port is taken")
 
-// onFreePort calls start with an unused loopback port. It retries with another port after
-// errPortTaken, because another process can take the port before the server does. It gives up after
-// five ports.
+// onFreePort calls start with an unused loopback port. Another process can take the port before the
+// server does, so after errPortTaken it tries another port, up to five in total.
 func onFreePort(start func(port int) error) error {
 	for range 5 {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -55,13 +54,13 @@ func onFreePort(start func(port int) error) error {
 	return errPortTaken
 }
 
-// startTimeout is how long a server may stay silent. The first start in a container can take a long
-// time on a slow disk.
+// startTimeout is how long a starting server may stay silent. The first start in a container can
+// take a long time on a slow disk.
 const startTimeout = 90 * time.Second
 
-// waitReady queries the server's version until it succeeds. A server that accepts connections may
-// not be ready: it may be recovering, or be the temporary server with which a container initializes
-// its data. checkAlive returns an error if further waiting is pointless.
+// waitReady asks the server for its version until the server answers. A server that accepts
+// connections may not be ready: it may be recovering, or be the temporary server with which a
+// container initializes its data. checkAlive returns an error if further waiting is pointless.
 func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (version string, err error) {
 	err = waitFor(ctx, checkAlive, func(timeout time.Duration) (err error) {
 		version, err = askVersion(ctx, serverURL, timeout)
@@ -70,8 +69,9 @@ func waitReady(ctx context.Context, serverURL string, checkAlive func() error) (
 	return version, err
 }
 
-// waitFor repeats ask until it succeeds. A server may take any amount of time to recover its data,
-// because interrupting it would only make it start over.
+// waitFor repeats ask until it succeeds, checkAlive fails, or the server has been silent for
+// startTimeout. A server that is recovering its data may take any amount of time, because
+// interrupting the recovery would only make it start over.
 func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time.Duration) error) error {
 	// Another process may listen on the port and never respond. Then only checkAlive detects that
 	// the server has ended, so the first attempts are short.
@@ -100,7 +100,7 @@ func waitFor(ctx context.Context, checkAlive func() error, ask func(timeout time
 // requiredAuth is the only authentication method of this package's servers.
 const requiredAuth = "scram-sha-256"
 
-// askVersion asks the server for its version. It authenticates only with requiredAuth. Then the
+// askVersion asks the server for its version. It authenticates only with requiredAuth, so that the
 // server never receives the password, and has to prove that it knows the password too.
 func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (version string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -124,10 +124,10 @@ func askVersion(ctx context.Context, serverURL string, timeout time.Duration) (v
 	return version, nil
 }
 
-// UnsetVariables unsets all variables of PostgreSQL's programs in this process. They refer to the
-// user's own server, and would complete the URL of this package's server. From then on, connections
-// of this process demand proof that the server knows the password, because another process may
-// listen where the server was.
+// UnsetVariables unsets all environment variables of this process whose names begin with PG. They
+// refer to the user's own server, and would add to the URL of this package's server. It also makes
+// further connections of this process demand proof that the server knows the password, because
+// another process may listen where the server was.
 func UnsetVariables() error {
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")

@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// TestPatience: a server that recovers its data may take any amount of time, but a silent server
-// may not.
+// TestPatience: waitFor waits any amount of time for a server that is recovering its data, but
+// gives up on a silent server.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

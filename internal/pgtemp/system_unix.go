@@ -14,8 +14,9 @@ import (
 	"syscall"
 )
 
-// lockFile opens or creates a file and locks it. The lock lasts until all processes that inherit
-// the file have closed it. The error is errInUse if another process has locked it.
+// lockFile opens or creates a file and locks it. The lock lasts until this process and all
+// processes that inherit the file have closed it. lockFile fails with errInUse if the file is
+// locked already.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -81,7 +82,7 @@ func chooseIdentity(data string) (identity, error) {
 	return identity{}, errors.New("cannot run as root, and there is no user postgres or nobody to run as")
 }
 
-// lookUp returns the ids of a user.
+// lookUp returns the user id and the group id of a user.
 func lookUp(name string) (*syscall.Credential, error) {
 	account, err := user.Lookup(name)
 	if err != nil {
@@ -112,8 +113,8 @@ func (id identity) chown(path string) error {
 	return os.Chown(path, int(id.credential.Uid), int(id.credential.Gid))
 }
 
-// test returns an error unless this user can enter the folder and passes the shell's test for
-// permission, such as -w.
+// test returns nil if this user can enter the folder, and the shell's test of the folder succeeds.
+// permission is the operator of the test, such as -w.
 func (id identity) test(folder, permission string) error {
 	cmd := exec.Command("/bin/sh", "-c", "test "+permission+" .")
 	id.apply(cmd)
@@ -121,8 +122,9 @@ func (id identity) test(folder, permission string) error {
 	return cmd.Run()
 }
 
-// Enterable reports whether the server's user can enter the folder, or its nearest existing parent.
-// This matters for root, because then another user runs the server.
+// Enterable reports whether the server's user can enter the folder or, if the folder does not
+// exist, its nearest existing parent. The question matters for root, because then the server runs
+// as another user.
 func Enterable(folder string) (bool, error) {
 	path, err := filepath.Abs(folder)
 	if err != nil {

@@ -22,7 +22,7 @@ func detach(cmd *exec.Cmd) {
 // PreferPrograms does nothing on Windows.
 func PreferPrograms(context.Context, Options) error { return nil }
 
-// Enterable returns true, because the folder belongs to this user.
+// Enterable returns true, because the server runs as this process's user.
 func Enterable(string) (bool, error) { return true, nil }
 
 // Watcher does nothing on Windows, which has no shell.

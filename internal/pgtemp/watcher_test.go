@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestWatcher: the script gets its arguments and the last state, and does not hold this process's
-// output open. A "| cat" after the program would wait for it.
+// TestWatcher: the script gets its arguments and the last state. It does not hold this process's
+// output open, or a "| cat" after the program would wait for the watcher.
 func TestWatcher(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "m a r k")
@@ -23,7 +23,7 @@ func TestWatcher(t *testing.T) {
 	must(t, err)
 	must(t, watcher.Report("first"))
 	must(t, watcher.Report(`second \n * one`))
-	must(t, watcher.pipe.Close()) // as the end of the process does
+	must(t, watcher.pipe.Close()) // as happens when the process ends
 	_, err = watcher.process.Wait()
 	must(t, err)
 	must(t, errors.Join(dismissed.Dismiss(), dismissed.Dismiss()))
@@ -35,8 +35,8 @@ func TestWatcher(t *testing.T) {
 	}
 }
 
-// slowPrograms stand in for programs that do not end once they have begun their work. initdb ends,
-// unless there is a file "slow" next to it.
+// slowPrograms are scripts that stand in for PostgreSQL's programs, but never finish their work.
+// Only initdb does, unless there is a file "slow" next to it.
 var slowPrograms = map[string]string{
 	"initdb": `for option; do case $option in --pgdata=*) data=${option#*=} ;; esac; done
 	: >"$data/PG_VERSION"
@@ -51,8 +51,8 @@ var slowPrograms = map[string]string{
 	exit`,
 }
 
-// TestKilledDuringStart: whenever a starting process is killed, nothing remains except a named
-// folder, on which the next start continues.
+// TestKilledDuringStart: if a process is killed at any stage of a start, nothing remains except a
+// named folder, which the next start can use.
 func TestKilledDuringStart(t *testing.T) {
 	t.Parallel()
 	const temporary = "elobot-postgres-*/"

@@ -15,9 +15,9 @@ import (
 )
 
 // watcherFrame runs before the script of a watcher. It reads from a pipe until the other end is
-// closed, at the latest when this process, which alone holds that end, dies. The watcher ignores
-// the signals that a terminal or a service manager sends to all processes: they must not end the
-// watcher before its work is done.
+// closed. Only this process holds that end, so it is closed at the latest when the process dies.
+// The watcher ignores the signals that a terminal or a service manager sends to all processes,
+// because it must survive them to do its work.
 const watcherFrame = `trap '' HUP INT TERM
 PATH="${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin"
 state=
@@ -34,8 +34,8 @@ type Watcher struct {
 	pipe    io.WriteCloser // nil once dismissed
 }
 
-// watchers keeps the pipes of all watchers open. The garbage collector closes an os.File, and a
-// server may be in use by its URL long after the last reference to its Watcher is gone.
+// watchers keeps all watchers reachable, because the garbage collector would close their pipes. A
+// server may be in use by its URL long after the last other reference to its Watcher is gone.
 var watchers sync.Map
 
 // AtExit makes /bin/sh run script after this process has ended, even by SIGKILL. The script gets
@@ -75,7 +75,7 @@ func (w *Watcher) Report(state string) error {
 	return w.tell(state)
 }
 
-// tell writes a line to the watcher. It is not an error if the watcher was killed.
+// tell writes a line to the watcher. It returns nil if the watcher was killed.
 func (w *Watcher) tell(line string) error {
 	if _, err := io.WriteString(w.pipe, line+"\n"); err != nil && !errors.Is(err, syscall.EPIPE) {
 		return fmt.Errorf("tell the watcher: %w", err)
@@ -105,8 +105,8 @@ func (w *Watcher) Dismiss() error {
 const gate = `read -r word && exec "$@" </dev/null`
 
 // begin starts cmd in a session of its own, but lets it run only after the watcher knows its
-// process group. Whenever this process dies, either the watcher sends the signal to the group, or
-// cmd never runs.
+// process group. So if this process dies at any moment, either the watcher sends the signal to the
+// group, or cmd never runs.
 func (w *Watcher) begin(cmd *exec.Cmd, signal string) error {
 	if cmd.Err != nil {
 		return cmd.Err

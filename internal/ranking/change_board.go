@@ -131,7 +131,7 @@ type BoardState struct {
 
 var _ = notice.Register[BoardState](notice.Kind{Name: "board_state", Purpose: notice.Outcome})
 
-// Fleeting reports whether the notice only answers a question, and so need not be sent late.
+// Fleeting reports whether the notice only answers a question. It then expires like an answer.
 func (n BoardState) Fleeting() bool { return !n.Changed }
 
 // BoardNotPinned says that the bot may not pin the board.

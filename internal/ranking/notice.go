@@ -309,6 +309,6 @@ type Refusal struct {
 
 var _ = notice.Register[Refusal](notice.Kind{Name: "refusal", Purpose: notice.Outcome, Refuses: true})
 
-// Fleeting reports whether the refusal is about the limit on questions. It need not be sent late,
-// because that limit is over after a minute.
+// Fleeting reports whether the refusal is about the limit on questions. It then expires like an
+// answer, because that limit is over after a minute.
 func (n Refusal) Fleeting() bool { return n.Code == TooManyQuestions }

@@ -79,7 +79,7 @@ func Borrow(tb testing.TB) *Database {
 	return d
 }
 
-// Main runs the tests of a package that borrows databases, and finally drops the databases.
+// Main runs the tests of a package that borrows databases, and then drops the databases.
 type Main struct {
 	*testing.M
 	// Session is SQL that each connection to a borrowed database runs first.
@@ -142,7 +142,8 @@ func newDatabase(tb testing.TB) *Database {
 	return d
 }
 
-// Empty deletes all rows and restarts all sequences, as when the database was borrowed.
+// Empty deletes all rows and restarts all sequences, so that the database is as it was when
+// borrowed.
 func (d *Database) Empty(ctx context.Context) error {
 	// Query makes each connection prepare the statement only once: planning it takes longer than
 	// deleting a few rows.
@@ -169,18 +170,18 @@ const (
 		SELECT 'WITH ' || string_agg(format('d%s AS (DELETE FROM %s)', oid, oid::regclass), ', ') FILTER (WHERE relkind = 'r')
 		    || ' SELECT ' || string_agg(format('setval(%L, 1, false)', oid::regclass), ', ') FILTER (WHERE relkind = 'S')
 		FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relname <> 'schema_migrations'`
-	// endOthersSQL ends the sessions of the database that are not in $1, because a session may
-	// still execute a query after its client has gone. It calls the function directly because the
-	// view pg_stat_activity takes four times as long.
+	// endOthersSQL ends the sessions of the database whose process ids are not in $1, because a
+	// session may still execute a query after its client has gone. It calls pg_stat_get_activity
+	// directly because the view pg_stat_activity takes four times as long.
 	endOthersSQL = `
 		SELECT count(pg_terminate_backend(pid, 60000)) FROM pg_stat_get_activity(NULL)
 		WHERE datid = (SELECT oid FROM pg_database WHERE datname = current_database()) AND backend_type = 'client backend'
 		AND NOT pid = ANY ($1::bigint[])`
-	maxCleanSize = 1 << 20 // bytes; deleting more rows is slower than a new database
+	maxCleanSize = 1 << 20 // bytes; deleting more takes longer than creating a new database
 )
 
-// clean resets the database to its original state. It returns false if the database cannot be
-// reused, or if reusing it is not worthwhile.
+// clean resets the database to its original state. reusable is false if that is impossible or not
+// worthwhile.
 func (d *Database) clean() (reusable bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
@@ -191,7 +192,7 @@ func (d *Database) clean() (reusable bool, err error) {
 	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
 		// An error means that the test has ended the session.
 		if _, err := conn.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil || len(kept) == maxIdleSessions {
-			_ = conn.Conn().Close(ctx) // it may have ended
+			_ = conn.Conn().Close(ctx) // the session may have ended
 		} else {
 			kept = append(kept, conn.Conn().PgConn().PID())
 		}
@@ -211,9 +212,10 @@ func (d *Database) clean() (reusable bool, err error) {
 	return err == nil, err
 }
 
-// fingerprintOf returns what identifies the state of a database except for the rows of its tables,
-// and the tables' size in bytes. The fingerprint contains the number of rows of most catalogs and
-// the sum of their xmin, which each change increases, and whether an advisory lock is held.
+// fingerprintOf returns a fingerprint of everything in a database that Empty does not reset, and
+// the size of its tables in bytes. For each of the main catalogs, the fingerprint contains the
+// number of rows and the sum of their xmin, which every change increases. It also contains whether
+// an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
 		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
@@ -223,7 +225,7 @@ func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string,
 		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid",
 		"pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
 	} {
-		const ours = ">= 16384" // the OIDs of objects that are not the server's own
+		const ours = ">= 16384" // the OIDs of user-defined objects
 		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalog, ours)
 	}
 	if err := pool.QueryRow(ctx, sql+")").Scan(&size, &fingerprint); err != nil {

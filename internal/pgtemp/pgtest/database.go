@@ -23,7 +23,7 @@ const (
 	nameTime   = "20060102150405"
 )
 
-// databaseName returns a name that contains a time, see dropStale.
+// databaseName returns a name that contains a time, by which dropStale finds old databases.
 func databaseName(at time.Time, suffix string) string {
 	return namePrefix + at.UTC().Format(nameTime) + "_" + suffix
 }
@@ -85,8 +85,8 @@ func (a *administrator) execute(server, statement string) (err error) {
 	return err
 }
 
-// close closes the connection. Otherwise the connection's background reader, which a slow write
-// starts, would outlive the tests.
+// close closes the connection. Otherwise the background reader that pgx starts during a slow write
+// could outlive the tests.
 func (a *administrator) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -103,7 +103,8 @@ func dropDatabase(server, name string) error {
 const (
 	// templateLock is the advisory lock for creating templates and dropping old databases.
 	templateLock = 0x656c6f626f74
-	// staleAge is the age at which databases that other processes have left behind are dropped.
+	// staleAge is the age at which a database is considered left behind by another process, and
+	// dropped.
 	staleAge = 48 * time.Hour
 )
 
@@ -124,9 +125,9 @@ func templateName(files fs.FS, now time.Time) (string, error) {
 	return databaseName(now.Truncate(24*time.Hour), fmt.Sprintf("template_%x", sha256.Sum256(all))[:20]), nil
 }
 
-// makeTemplate creates the migrated database from which others are cloned, unless another process
-// has created it. It also drops databases that killed processes have left on a server that outlives
-// them.
+// makeTemplate creates the migrated database from which others are cloned, unless it exists
+// already. When it creates the template, it also drops databases that killed processes have left
+// behind, on a server that outlives them.
 func makeTemplate(ctx context.Context, server string, files fs.FS) (name string, err error) {
 	if name, err = templateName(files, time.Now()); err != nil {
 		return "", err
@@ -146,7 +147,7 @@ func makeTemplate(ctx context.Context, server string, files fs.FS) (name string,
 }
 
 // fillTemplate creates the template under another name, and renames it once all migrations have
-// run.
+// been applied.
 func fillTemplate(ctx context.Context, conn *pgx.Conn, server, name string, files fs.FS) error {
 	partial := cloneName()
 	if _, err := conn.Exec(ctx, "CREATE DATABASE "+quoted(partial)+" TEMPLATE template0"); err != nil {

@@ -1,19 +1,20 @@
 // Package pgtest gives each test its own PostgreSQL database. Only tests import it.
 //
-// It provides the server, creates and drops databases, and simulates a database behind a pooler. If
-// TEST_DATABASE_URL is set, it uses that server. The role in the URL must be allowed to create
-// databases. Otherwise it runs a server from the PostgreSQL programs on the machine, or else in a
-// container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or =container allows only
-// that source. On Linux all packages of a run of go test share one server, which ends with the run.
-// Without a database a test fails; it is never skipped.
+// The package provides the server, creates and drops databases, and simulates a database behind a
+// pooler. If TEST_DATABASE_URL is set, it uses that server, on which the role in the URL must be
+// allowed to create databases. Otherwise it starts a server from the PostgreSQL programs on the
+// machine, or else in a container, or else from fetched programs. ELOBOT_TEST_POSTGRES=programs or
+// =container allows only that source. On Linux, all packages of a run of go test share one server,
+// which ends with the run. If there is no server, a test fails; it is never skipped.
 //
 // A test needs one line, and may be parallel:
 //
 //	url := pgtest.New(t)
 //
-// A test that commits only rows may Borrow a database instead, which takes a fraction of the time.
+// A test that changes only rows may [Borrow] a database instead, which takes a fraction of the
+// time.
 //
-// The package must not know anything about the tables beyond the migrations that create them.
+// The package must not depend on the tables, except by running the migrations that create them.
 package pgtest
 
 import (
@@ -72,7 +73,7 @@ func WithParameter(database, name, value string) string {
 // migrated returns the name of the template with all migrations applied.
 func migrated(tb testing.TB) string {
 	tb.Helper()
-	testServer(tb) // reports what is wrong with the server
+	testServer(tb) // fails the test if there is no server
 	name, err := migratedTemplate()
 	if err != nil {
 		tb.Fatalf("create the template database: %v", err)
@@ -97,8 +98,8 @@ func cleanupWith(tb testing.TB, end func() error) {
 }
 
 // create creates a database, and returns its URL and a function that drops it. Copying the
-// template's files takes less processor time than copying through the WAL, but it needs
-// checkpoints, which are cheap only without fsync.
+// template's files takes less processor time than copying through the WAL. But it needs
+// checkpoints, which are cheap only without fsync, so it is not done on the user's own server.
 func create(tb testing.TB, template string) (url string, drop func() error) {
 	tb.Helper()
 	server, name, strategy := testServer(tb), cloneName(), "file_copy"

@@ -22,8 +22,8 @@ import (
 )
 
 // State that all tests of the process share. The first test that needs the server, the template or
-// the connection sets it up; they last until the process ends. They need no cleanup, so packages
-// need no TestMain.
+// the connection sets it up. Each lasts until the process ends and needs no cleanup, so packages
+// need no TestMain for it.
 var (
 	sharedServer     = sync.OnceValues(findServer)
 	migratedTemplate = sync.OnceValues(func() (string, error) {
@@ -47,7 +47,7 @@ const (
 	choiceVariable = "ELOBOT_TEST_POSTGRES"
 )
 
-// findServer returns the URL of the server with the databases of this process's tests.
+// findServer returns the URL of the server for the databases of this process's tests.
 func findServer() (string, error) {
 	if url := os.Getenv(urlVariable); url != "" {
 		if _, err := databaseURL(url, "x"); err != nil {
@@ -102,12 +102,12 @@ func settings() map[string]string {
 		"fsync":              "off",
 		"synchronous_commit": "off",
 		"full_page_writes":   "off",
-		// Enough for as many parallel packages as processors, but no more: listing sessions takes
-		// time for each possible one.
+		// This is enough for as many parallel packages as processors. It is not larger, because
+		// listing sessions takes time for each possible one.
 		"max_connections": strconv.Itoa(200 + 50*runtime.NumCPU()),
 		"jit":             "off",
 		"shared_buffers":  "128MB",
-		"max_wal_size":    "256MB", // the data may be in memory
+		"max_wal_size":    "256MB", // small, because the data may be in memory
 	}
 }
 
@@ -121,7 +121,7 @@ func startContainer(ctx context.Context) (serverURL string, stop func() error, e
 		return "", nil, fmt.Errorf("no Docker engine answers: %w", err)
 	}
 	name, password := "elobot-test-"+strings.ToLower(rand.Text()), rand.Text()
-	// The engine may still be creating the container when this process dies.
+	// The engine may still be creating the container when this process dies, so try more than once.
 	watcher, err := pgtemp.AtExit(`for wait in 0 1 2; do sleep "$wait"; docker rm --force --volumes "$1"; done`, name)
 	if err != nil {
 		return "", nil, err

@@ -18,32 +18,32 @@ import (
 // The test processes of one run of go test share a server. One of them starts a process that owns
 // the server and listens on a socket. Each user of the server holds a connection to it, which the
 // kernel closes when the user dies. The socket has an abstract name instead of a file. The kernel
-// gives the name to one process at a time, and frees it when that process dies. So no lock or
-// cleanup is needed.
+// gives the name to only one process at a time, and frees it when that process dies. The processes
+// therefore need no lock and no cleanup.
 
 // ownerVariable makes a test binary own a server instead of running its tests. Its value is the
 // process id of the go command whose tests use the server.
 const ownerVariable = "ELOBOT_PGTEST_OWNER"
 
-// idleTime is how long a server without users waits for the next user while the run continues,
-// because go test may be compiling.
+// idleTime is how long a server without users waits for the next user while the run continues. go
+// test may be compiling meanwhile.
 const idleTime = 30 * time.Second
 
 // errOwnerEnded means that an owner has ended or is about to end. Another one can be started.
 var errOwnerEnded = errors.New("the process that owns the server has ended")
 
-// shareAttempts suffices unless owners die as soon as they start. During the delay between two
-// attempts, another process's owner starts to listen, or an old owner ends.
+// shareAttempts is enough unless owners die as soon as they start. During shareDelay, the owner of
+// another process can start to listen, or an old owner can end.
 const (
 	shareAttempts = 100
 	shareDelay    = 20 * time.Millisecond
 )
 
-// membership is the connection that keeps the server alive for this process. The kernel closes it
+// membership is the connection that makes this process a user of the server. The kernel closes it
 // when the process ends.
 var membership net.Conn //nolint:unused // what matters is that it stays open
 
-// share joins the users of this run's server, and starts its owner if there is none.
+// share makes this process a user of the run's server, and starts an owner if there is none.
 func share() (url string, err error) {
 	address := &net.UnixAddr{Net: "unix", Name: socketName(os.Getppid(), os.Getenv(choiceVariable))}
 	for range shareAttempts {
@@ -110,8 +110,8 @@ func checkSameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-// startOwner starts an owner that listens on the address. The owner runs this same program, see
-// init.
+// startOwner starts an owner that listens on the address. The owner runs this same program, in
+// which init calls own.
 func startOwner(address *net.UnixAddr) error {
 	listener, err := net.ListenUnix("unix", address)
 	if err != nil {
@@ -127,7 +127,8 @@ func startOwner(address *net.UnixAddr) error {
 	cmd.Dir = "/"
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	// Without the standard streams, because go test waits until all processes have closed them.
+	// The owner does not inherit the standard streams, because go test waits until all processes
+	// have closed them.
 	err = cmd.Start()
 	if err == nil {
 		err = cmd.Process.Release()
@@ -144,8 +145,8 @@ func init() { //nolint:gochecknoinits // must run before a package's TestMain
 	}
 }
 
-// own owns a server while it has users. Users that connect before it is ready wait for their
-// answer.
+// own runs a server while the server has users. Users that connect before the server is ready wait
+// for their answer.
 func own(run string) error {
 	pid, err := strconv.Atoi(run)
 	if err != nil {
@@ -169,8 +170,8 @@ func own(run string) error {
 	return stop()
 }
 
-// useMemory puts temporary folders in memory if there is enough. Creating a database then takes a
-// fifth of the processor time.
+// useMemory puts temporary folders in memory if there is enough memory. Creating a database then
+// takes a fifth of the processor time.
 func useMemory() error {
 	const folder = "/dev/shm" // small in containers
 	const room = 4 << 30
@@ -181,7 +182,7 @@ func useMemory() error {
 	return os.Setenv("TMPDIR", folder)
 }
 
-// serve answers all users. It sends 1 to users when one comes, and -1 when one goes.
+// serve answers all users. It sends 1 on users when a user connects, and -1 when one disconnects.
 func serve(listener net.Listener, answer string, users chan<- int) {
 	for {
 		conn, err := listener.Accept()
@@ -203,8 +204,8 @@ func serve(listener net.Listener, answer string, users chan<- int) {
 	}
 }
 
-// awaitEnd returns when the server has no users and the run has ended, or after idleTime without
-// users.
+// awaitEnd returns when the server has no users, and either the run has ended or idleTime has
+// passed since the last one.
 func awaitEnd(run int, users <-chan int) {
 	count, idleSince := 0, time.Now()
 	tick := time.NewTicker(200 * time.Millisecond)

@@ -123,8 +123,8 @@ func awaitServerEnd(t *testing.T, address, folder string) {
 	}
 }
 
-// TestOneServerPerRun: while the server has a user, it survives the end of the run and of the
-// process that started its owner.
+// TestOneServerPerRun: a server that has a user outlives the run, and the process that started its
+// owner.
 func TestOneServerPerRun(t *testing.T) {
 	t.Parallel()
 	r := startRun(t, "programs")
@@ -147,23 +147,24 @@ func listen(t *testing.T) (*net.UnixAddr, *net.UnixListener) {
 	return listener.Addr().(*net.UnixAddr), listener
 }
 
-// TestOthersCannotJoin: as root, the test becomes another user, who must not get the URL.
+// TestOthersCannotJoin: another user does not get the server's URL. Only root can become another
+// user. Without root, the test checks that the same user gets the URL.
 func TestOthersCannotJoin(t *testing.T) {
 	t.Parallel()
 	address, listener := listen(t)
 	go serve(listener, "the URL", make(chan int, 2))
 	heard := make(chan string)
 	go func() {
-		runtime.LockOSThread()                                                // never unlocked, so that the thread ends with this goroutine
-		_, _, _ = syscall.RawSyscall(syscall.SYS_SETRESUID, 4242, 4242, 4242) // only root may
+		runtime.LockOSThread()                                                // never unlock it, so that the thread ends with this goroutine
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETRESUID, 4242, 4242, 4242) // fails without root
 		conn, err := net.DialUnix("unix", nil, address)
 		if err != nil {
 			heard <- err.Error()
 			return
 		}
 		answer := make([]byte, 100)
-		n, _ := conn.Read(answer) // whatever it returns, nothing is heard
-		_ = conn.Close()          // only read
+		n, _ := conn.Read(answer) // an error means that there is no answer
+		_ = conn.Close()          // nothing was written
 		heard <- string(answer[:n])
 	}()
 	want := "the URL\n"
