@@ -46,7 +46,7 @@ type limit struct {
 // because of that, or 0.
 func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
-		return 0 // started before the circuit opened
+		return 0 // the request began before the circuit opened
 	}
 	isPast := func(l limit) bool { return l.chat == chat || now.Sub(l.at) > limitedWithin }
 	b.limits = append(slices.DeleteFunc(b.limits, isPast), limit{chat, now, pause})
@@ -66,7 +66,7 @@ func (b *breaker) rateLimited(chat ChatID, pause time.Duration, now time.Time) t
 // that, or 0.
 func (b *breaker) failed(chat ChatID, outage bool, now time.Time) time.Duration {
 	if b.open && now.Before(b.until) {
-		return 0 // started before the circuit opened
+		return 0 // the request began before the circuit opened
 	}
 	if b.failing == nil {
 		b.failing = make(map[ChatID]struct{})
@@ -88,7 +88,7 @@ func (b *breaker) answered(now time.Time) bool {
 		clear(b.failing)
 		return false
 	case now.Before(b.until):
-		return false // started before the circuit opened
+		return false // the request began before the circuit opened
 	default:
 		*b = breaker{}
 		return true

@@ -44,7 +44,7 @@ type lane struct {
 	backoff   retry.Backoff // yields the pause after the next failure; nil: no recent failure
 	chat      *chatPace
 	counted   int       // requests for the current message that the pace already counts
-	repeats   bool      // the next request may repeat one of unknown outcome
+	repeats   bool      // the next request may repeat one with an unknown outcome
 	readyAt   time.Time // when it became ready for its turn; zero: not yet
 	refused   int64     // id of the item last refused for an unknown reason
 	refusedAt time.Time // when that item was first refused; zero: never

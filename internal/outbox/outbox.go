@@ -260,8 +260,8 @@ type Backlog struct {
 // Summarized counts what Store.Summarize has taken out of the lanes.
 type Summarized struct {
 	Expired int // items past their deadline, and outdated pages
-	// Dropped counts the results that are now in a summary, and the answers to questions that ended
-	// because too many items wait.
+	// Dropped counts the items that ended or became part of a summary only because too many items
+	// wait: results and answers to questions.
 	Dropped int
 }
 
@@ -286,7 +286,8 @@ type Store interface {
 	// Resume puts items that were set aside as Unsupported back into their lanes, in the order of
 	// their ids. It fails with ErrLeaseLost if the epoch is over.
 	Resume(ctx context.Context, epoch int64) error
-	// Waiting returns all lanes with waiting items, except those of parked chats.
+	// Waiting returns all lanes with waiting items. Of a parked chat, it returns only the lane of
+	// callback answers.
 	Waiting(ctx context.Context, bounds Bounds) ([]Backlog, error)
 	// Recent returns the requests of all instances that ended within the given duration before now,
 	// except answers to buttons. An item marked as sending counts as a request made now.

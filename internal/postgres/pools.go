@@ -81,7 +81,7 @@ type Pools struct {
 // finding that out session by session would take too long.
 func (p Pools) Distrust() { p.sessions.distrust() }
 
-// The sizes of the other pools than Commands, whose size is configured in the URL.
+// The sizes of the pools besides Commands, whose size the URL can set.
 const (
 	auxiliaryConns = 4
 	questionConns  = 4

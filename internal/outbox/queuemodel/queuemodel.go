@@ -31,7 +31,7 @@ const (
 	// only the newest is sent.
 	Pages
 	_
-	Boards // messages that exist once; they wait until the chat has nothing else to send
+	Boards // messages that exist once; Messages and Pages go first
 )
 
 func (l Lane) isPaced() bool { return l.Kind != CallbackAnswers }

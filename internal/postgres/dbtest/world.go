@@ -164,13 +164,13 @@ func (w *World) Play(t *testing.T, key string, a, b command.Person) {
 	Must(t, w.Store.Apply(t.Context(), Match(w.Read(t, a, b), key)))
 }
 
-// tables lists the tables whose rows World.Contents returns.
+// tables lists the tables that World.Contents reads.
 var tables = []string{
 	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
 	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
 
-// Contents returns all rows of the tables that commands write to, by table.
+// Contents returns all rows of the main tables as text, by table.
 func (w *World) Contents(t *testing.T) map[string][]string {
 	t.Helper()
 	selects := make([]string, len(tables))
