@@ -79,7 +79,7 @@ func PreferPrograms(ctx context.Context, o Options) error {
 	}
 	found, _, err := home.programs(ctx, o, Programs)
 	if err != nil {
-		return nil //nolint:nilerr // PATH may have suitable programs anyway
+		return nil //nolint:nilerr // PATH may have what is wanted
 	}
 	err = os.Setenv("PATH", found.bin+":"+os.Getenv("PATH"))
 	if path := found.libraryPath(); path != "" {
