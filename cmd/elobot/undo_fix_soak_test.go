@@ -1,25 +1,26 @@
-//go:build soak
+//go:build soak && unix
 
 package main_test
 
 import (
+	"cmp"
+	"flag"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"elobot/internal/botsim"
 )
 
-const (
-	amendmentKills    = 15
-	amendmentCommands = 150
-	amendmentGroups   = 3
-)
+var soakSeed = flag.Uint64("soak.seed", 0, "repeats a soak test with the seed that it printed")
 
-// amendmentCrash is the fixture of a bot that is killed while results are reported, undone and
-// corrected.
-type amendmentCrash struct {
-	*crash
-	tables   []*table
-	commands int
+// seeded returns a source of randomness, and logs how to repeat the test with it.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := cmp.Or(*soakSeed, rand.Uint64())
+	t.Logf("seed %d: repeat with -soak.seed=%d", seed, seed)
+	return rand.New(rand.NewPCG(seed, 0))
 }
 
 // TestKilledWhileAmending: the bot is killed at random moments while results are undone and
@@ -27,59 +28,57 @@ type amendmentCrash struct {
 // The ratings are those of the matches that count.
 func TestKilledWhileAmending(t *testing.T) {
 	t.Parallel()
-	c := &amendmentCrash{crash: startCrash(t, amendmentGroups)}
-	for _, group := range c.groups {
-		c.tables = append(c.tables, newTable(t, c.sim, c.pool, group))
-	}
-	c.dealCards()
-	for kill := range amendmentKills {
-		c.runAndKill(func() {
-			for ; c.commands < amendmentCommands*(kill+1)/amendmentKills; c.commands++ {
-				c.command(c.tables[c.random.IntN(amendmentGroups)])
+	const kills, commands = 15, 10 // commands per kill
+	random := seeded(t)
+	k := &killed{crashes: newCrashes(t)}
+	k.alice, k.bob, k.carol = k.sim.User("alice"), k.sim.User("bob"), k.sim.User("carol")
+	k.begin()
+	for kill := range kills {
+		bot := k.bot
+		var requests atomic.Int64
+		last := 1 + random.Int64N(8)
+		remove := k.sim.AfterEffect(func(call botsim.Call) {
+			if call.ChatID != 0 && requests.Add(1) == last { // before its response arrives
+				bot.kill()
 			}
 		})
+		for range commands {
+			k.command(random, k.tables[random.IntN(len(k.tables))])
+		}
+		timer := time.NewTimer(time.Duration(random.IntN(500)) * time.Millisecond)
+		select {
+		case <-bot.ended:
+		case <-timer.C:
+			bot.kill()
+		}
+		remove()
+		expireLease(t, k.pool, bot)
+		k.bot = k.start()
+		// After too many kills in a row, a bot gives up on what may have come too often.
+		if kill%4 == 3 {
+			k.settle()
+		}
 	}
-	launch(t, crashEnvironment(environment(c.sim, c.url)), "run")
-	eventually(t, "everything is handled and sent", func() bool {
-		const waiting = `SELECT count(*) FROM outbox WHERE state IN ('planned', 'sending')`
-		return c.sim.Pending() == 0 && count(t, c.pool, waiting) == 0
-	})
-	if n := count(t, c.pool, `SELECT count(*) FROM dead_letters`); n != 0 {
-		t.Errorf("there are %d dead letters", n)
-	}
+	k.settle()
 	var matches, undone, fixed, presses int
-	for _, b := range c.tables {
+	for _, b := range k.tables {
 		b.check()
 		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.callbackAnswers)
 	}
-	c.logWindows("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses",
-		amendmentKills, amendmentCommands, matches, undone, fixed, presses)
-	verifyClean(t, c.url)
-}
-
-// dealCards reports a match at each table and waits for its card, so that there are buttons to
-// press from the start.
-func (c *amendmentCrash) dealCards() {
-	bot := launch(c.t, crashEnvironment(environment(c.sim, c.url)), "run")
-	for _, b := range c.tables {
-		before := len(b.group.BotMessages())
-		b.match(c.people[0], c.people[1], 2, 1)
-		c.post(b.keys[0])
-		awaitAnswers(c.t, b.group, before+1)
-	}
-	bot.kill()
-	c.awaitSilence()
-	c.handled = handledKeys(c.t, c.pool)
+	t.Logf("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses, %d possible duplicates",
+		kills, kills*commands, matches, undone, fixed, presses, count(t, k.pool, `SELECT sum(possible_duplicates) FROM outbox`))
+	checkNoDeadLetters(t, k.pool)
+	verifyClean(t, k.url)
 }
 
 // command makes a random person send a random command or press a button.
-func (c *amendmentCrash) command(b *table) {
-	order := c.random.Perm(len(c.people))
-	sender, opponent := c.people[order[0]], c.people[order[1]]
-	number := 1 + c.random.IntN(len(b.matches)+1) // sometimes beyond the last match
-	score := [2]int{c.random.IntN(4), c.random.IntN(4)}
-	given := len(b.keys)
-	switch kind := c.random.IntN(20); {
+func (k *killed) command(random *rand.Rand, b *table) {
+	people := []botsim.User{k.alice, k.bob, k.carol}
+	order := random.Perm(len(people))
+	sender, opponent := people[order[0]], people[order[1]]
+	number := 1 + random.IntN(len(b.matches)+1) // sometimes beyond the last match
+	score := [2]int{random.IntN(4), random.IntN(4)}
+	switch kind := random.IntN(20); {
 	case kind < 8:
 		b.match(sender, opponent, score[0], score[1])
 	case kind < 10:
@@ -87,14 +86,11 @@ func (c *amendmentCrash) command(b *table) {
 	case kind < 17:
 		b.fix(sender, number, score)
 	default: // the button of any card
-		for _, i := range c.random.Perm(len(b.matches)) {
+		for _, i := range random.Perm(len(b.matches)) {
 			if b.press(b.unasked(sender, i+1), i+1) {
 				break
 			}
 		}
-	}
-	for _, key := range b.keys[given:] {
-		c.post(key)
 	}
 }
 

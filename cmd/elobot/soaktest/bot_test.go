@@ -3,118 +3,128 @@
 package soaktest
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"net"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
-	"testing"
 	"time"
 
 	"elobot/cmd/elobot/soaktest/judge"
 	"elobot/internal/pgtemp"
 )
 
-// bot runs the bot and, like a service manager, restarts it whenever it ends.
-type bot struct {
+// bots runs the instances of the bot.
+type bots struct {
 	*campaign
-	binary string
-	random *rand.Rand
-	port   int             // of the webhook
-	guard  *pgtemp.Watcher // ends the bot if this process is killed
-	lives  atomic.Int64
-
-	mu      sync.Mutex
-	process *life
-	webhook bool // for the next process
-	closing bool
-	over    chan struct{} // closed when no more processes may start
+	binary  string
+	door    *httptest.Server // the address of the webhook
+	turn    atomic.Uint64    // of the instances behind it
+	lives   atomic.Int64
+	all     []*instance
+	webhook atomic.Bool // for the next processes
+	closing atomic.Bool
 }
 
-// life is one process of the bot.
+// instance is a bot that, as by a service manager, is started again whenever it ends.
+type instance struct {
+	*bots
+	guard *pgtemp.Watcher // ends the process if this one is killed
+	now   atomic.Pointer[life]
+	over  chan struct{} // closed when no more processes start
+}
+
+// life is one process of a bot.
 type life struct {
+	*campaign
 	cmd     *exec.Cmd
 	log     string
 	wanted  atomic.Bool // its end was requested
 	ended   chan struct{}
 	startAt time.Time
+
+	mu     sync.Mutex
+	at     string          // where it listens, once that is known
+	inHand map[string]bool // keys of commands that were delivered and are not confirmed
+	hooks  hooks
 }
 
-func newBot(c *campaign, binary string, random *rand.Rand) *bot {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	if err := listener.Close(); err != nil {
-		c.t.Fatal(err)
-	}
-	guard, err := pgtemp.AtExit(`[ -z "$state" ] || kill -KILL "$state"`)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	return &bot{campaign: c, binary: binary, random: random, port: port, guard: guard, over: make(chan struct{})}
-}
-
-// begin starts the bot and keeps it running until finish.
-func (b *bot) begin() {
-	b.start()
-	go b.supervise()
-	b.t.Cleanup(func() {
-		b.mu.Lock()
-		b.closing = true
-		b.mu.Unlock()
-		b.kill()
-		<-b.over
-		if err := b.guard.Dismiss(); err != nil {
-			b.t.Error(err)
+// startBots starts the bots, and keeps them running until finish.
+func startBots(c *campaign, binary string) *bots {
+	b := &bots{campaign: c, binary: binary}
+	b.door = httptest.NewServer(b)
+	c.t.Cleanup(b.door.Close)
+	b.webhook.Store(c.polling == 0)
+	c.t.Cleanup(func() { b.closing.Store(true) })
+	for range c.deck.bots {
+		guard, err := pgtemp.AtExit(`[ -z "$state" ] || kill -KILL "$state"`)
+		if err != nil {
+			c.t.Fatal(err)
 		}
-	})
+		i := &instance{bots: b, guard: guard, over: make(chan struct{})}
+		b.all = append(b.all, i)
+		i.start()
+		go i.supervise()
+		c.t.Cleanup(func() {
+			b.closing.Store(true)
+			i.now.Load().kill()
+			<-i.over
+			if err := i.guard.Dismiss(); err != nil {
+				b.t.Error(err)
+			}
+		})
+		// Instances that start at the same time may all set the webhook.
+		for !strings.Contains(i.now.Load().output(), "msg=ready") && c.t.Context().Err() == nil {
+			wait(c.t.Context(), 50*time.Millisecond)
+		}
+	}
+	b.watch()
+	return b
 }
 
 // start starts a process. Whether it merges notices is random.
-func (b *bot) start() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.lives.Add(1)
+func (i *instance) start() {
+	n := i.lives.Add(1)
 	p := &life{
-		cmd: exec.Command(b.binary, "run"), log: filepath.Join(b.folder, fmt.Sprintf("bot-%03d.log", n)),
-		ended: make(chan struct{}), startAt: time.Now(),
+		campaign: i.campaign, cmd: exec.Command(i.binary, "run"), log: filepath.Join(i.folder, fmt.Sprintf("bot-%03d.log", n)),
+		ended: make(chan struct{}), startAt: time.Now(), inHand: map[string]bool{},
 	}
-	p.cmd.Dir = b.folder
-	p.cmd.Env = []string{
+	p.cmd.Dir = i.folder
+	p.cmd.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LOG_LEVEL=debug",
-		"TELEGRAM_BOT_TOKEN=" + b.sim.Token(), "TELEGRAM_API_URL=" + b.sim.URL(), "DATABASE_URL=" + b.database.botURL,
+		"TELEGRAM_BOT_TOKEN=" + i.sim.Token(), "TELEGRAM_API_URL=" + i.sim.URL(), "DATABASE_URL=" + i.database.botURL,
 		"ASK_UNUSUAL=off", // equal results are different games here
-	}
-	if b.random.IntN(2) == 0 {
+	}, i.settings...)
+	if rand.New(rand.NewPCG(i.seed, uint64(n))).IntN(2) == 0 {
 		p.cmd.Env = append(p.cmd.Env, "SEND_MERGE=off")
 	}
-	if b.webhook {
-		address := "127.0.0.1:" + strconv.Itoa(b.port)
-		p.cmd.Env = append(p.cmd.Env, "LISTEN_ADDR="+address, "WEBHOOK_URL=http://"+address+"/telegram", "WEBHOOK_SECRET=s3cret-_0123456789")
+	if i.webhook.Load() {
+		p.cmd.Env = append(p.cmd.Env, "LISTEN_ADDR=127.0.0.1:0", "WEBHOOK_URL="+i.door.URL+"/telegram", "WEBHOOK_SECRET=s3cret-_0123456789")
 	}
 	log, err := os.Create(p.log)
 	if err != nil {
-		b.t.Error(err)
+		i.t.Error(err)
 		return
 	}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	if err := errors.Join(p.cmd.Start(), log.Close()); err != nil {
-		b.t.Errorf("start the bot: %v", err)
+		i.t.Errorf("start the bot: %v", err)
 		return
 	}
-	if err := b.guard.Report(strconv.Itoa(p.cmd.Process.Pid)); err != nil {
-		b.t.Error(err)
+	if err := i.guard.Report(strconv.Itoa(p.cmd.Process.Pid)); err != nil {
+		i.t.Error(err)
 	}
-	b.process = p
+	i.now.Store(p)
 	go func() {
 		_ = p.cmd.Wait() // the process state tells how it ended
 		close(p.ended)
@@ -122,123 +132,131 @@ func (b *bot) start() {
 }
 
 // supervise restarts the bot whenever it ends.
-func (b *bot) supervise() {
-	defer close(b.over)
+func (i *instance) supervise() {
+	defer close(i.over)
 	for {
-		p := b.current()
+		p := i.now.Load()
 		<-p.ended
 		if !p.wanted.Load() {
-			b.endedByItself(p)
+			p.endedByItself()
 		}
-		pause := time.NewTimer(300 * time.Millisecond)
-		<-pause.C
-		b.mu.Lock()
-		closing := b.closing
-		b.mu.Unlock()
-		if closing || b.t.Failed() {
+		wait(context.Background(), 300*time.Millisecond)
+		if i.closing.Load() || i.t.Failed() {
 			return
 		}
-		b.start()
+		i.start()
 	}
 }
 
 // endedByItself records a violation, unless the bot ended during its start. At the end, the judge
 // decides whether a failed start had a good reason.
-func (b *bot) endedByItself(p *life) {
-	output, err := os.ReadFile(p.log)
-	if err != nil {
-		b.t.Error(err)
-	}
-	if !strings.Contains(string(output), "msg=ready") {
-		b.t.Logf("%s the bot gave up its start after %v: %s", b.elapsed(), time.Since(p.startAt).Round(time.Millisecond), lastLine(output))
-		b.campaign.mu.Lock()
-		defer b.campaign.mu.Unlock()
-		b.failedStarts = append(b.failedStarts, judge.FailedStart{
-			// An error has up to three lines.
-			Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3),
-		})
+func (p *life) endedByItself() {
+	output := p.output()
+	if strings.Contains(output, "msg=ready") {
+		p.violated("the bot ended by itself with %v: %s", p.cmd.ProcessState, lastLines(output, 1))
 		return
 	}
-	b.violated("the bot ended by itself with %v: %s", p.cmd.ProcessState, lastLine(output))
+	p.say("the bot gave up its start after %v: %s", time.Since(p.startAt).Round(time.Millisecond), lastLines(output, 1))
+	p.campaign.mu.Lock()
+	defer p.campaign.mu.Unlock()
+	p.failedStarts = append(p.failedStarts, judge.FailedStart{
+		// An error has up to three lines.
+		Span: judge.Span{From: p.startAt, To: time.Now()}, Words: lastLines(output, 3),
+	})
 }
 
-func lastLine(output []byte) string { return lastLines(output, 1) }
+// output returns what the process has logged.
+func (p *life) output() string {
+	output, err := os.ReadFile(p.log)
+	if err != nil {
+		p.t.Error(err)
+	}
+	return string(output)
+}
 
-func lastLines(output []byte, n int) string {
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+// complaints returns the number of warnings and errors that the process has logged.
+func (p *life) complaints() int {
+	output := p.output()
+	return strings.Count(output, " level=WARN ") + strings.Count(output, " level=ERROR ")
+}
+
+func lastLines(output string, n int) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-func (b *bot) current() *life {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.process
+// any returns a random process.
+func (b *bots) any(random *rand.Rand) *life { return oneOf(random, b.all...).now.Load() }
+
+// leader returns the process that sends, or a random one if there is none.
+func (b *bots) leader(ctx context.Context, random *rand.Rand) *life {
+	pid := b.database.leader(ctx)
+	for _, i := range b.all {
+		if p := i.now.Load(); p.cmd.Process.Pid == pid {
+			return p
+		}
+	}
+	return b.any(random)
 }
 
-// useWebhook gives the next process a webhook.
-func (b *bot) useWebhook() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.webhook = true
-}
-
-// kill kills the running process.
-func (b *bot) kill() {
-	p := b.current()
+// kill kills the process, unless it has ended.
+func (p *life) kill() {
 	p.wanted.Store(true)
-	_ = p.cmd.Process.Kill() // it may have ended
+	p.mu.Lock()
+	inHand := slices.Collect(maps.Keys(p.inHand))
+	p.mu.Unlock()
+	killed := judge.Kill{Span: judge.Span{From: p.startAt, To: time.Now()}, InHand: inHand}
+	if p.cmd.Process.Kill() != nil {
+		return
+	}
 	<-p.ended
+	p.campaign.mu.Lock()
+	defer p.campaign.mu.Unlock()
+	p.killed = append(p.killed, killed)
 }
 
-// stop stops the running process with SIGTERM, and returns how long that took.
-func (b *bot) stop() time.Duration {
-	p := b.current()
+// stop stops the process with SIGTERM, and returns how long that took.
+func (p *life) stop() time.Duration {
 	p.wanted.Store(true)
 	begun := time.Now()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
-	timeout := time.NewTimer(3 * stopLimit)
-	defer timeout.Stop()
-	select {
-	case <-p.ended:
-	case <-timeout.C:
-		_ = p.cmd.Process.Kill() // as above
-		<-p.ended
-	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)                                // it may have ended
+	late := time.AfterFunc(3*stopLimit, func() { _ = p.cmd.Process.Kill() }) // as above
+	defer late.Stop()
+	<-p.ended
 	took := time.Since(begun)
 	if took > stopLimit {
-		b.violated("a clean stop took %v", took.Round(time.Millisecond))
+		p.violated("a clean stop took %v", took.Round(time.Millisecond))
 	}
 	return took
 }
 
-// freeze suspends the running process until the returned function is called.
-func (b *bot) freeze() (resume func()) {
-	p := b.current()
+// freeze suspends the process until the returned function is called.
+func (p *life) freeze() (resume func()) {
 	_ = p.cmd.Process.Signal(syscall.SIGSTOP)                   // it may have ended
 	return func() { _ = p.cmd.Process.Signal(syscall.SIGCONT) } // as above
 }
 
-// finish stops the bot for good, and checks its exit code.
-func (b *bot) finish() {
-	b.mu.Lock()
-	b.closing = true
-	b.mu.Unlock()
-	p := b.current()
-	b.stop()
-	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-		b.violated("the last stop ended with %d", code)
+// finish stops the bots for good, and checks their exit codes.
+func (b *bots) finish() {
+	b.closing.Store(true)
+	for _, i := range b.all {
+		p := i.now.Load()
+		p.stop()
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			b.violated("the last stop ended with %d", code)
+		}
+		<-i.over
 	}
-	<-b.over
 }
 
 // verify checks that `elobot verify` finds no differences.
-func (b *bot) verify(t *testing.T) {
-	t.Helper()
-	verify := exec.CommandContext(t.Context(), b.binary, "verify")
+func (b *bots) verify() {
+	b.t.Helper()
+	verify := exec.CommandContext(b.t.Context(), b.binary, "verify")
 	verify.Dir = b.folder
 	verify.Env = []string{"DATABASE_URL=" + b.database.botURL}
 	out, err := verify.CombinedOutput()
-	t.Logf("elobot verify: %s", lastLine(out))
+	b.t.Logf("elobot verify: %s", lastLines(string(out), 1))
 	if err != nil {
 		b.violated("elobot verify: %v: %.500s", err, out)
 	}

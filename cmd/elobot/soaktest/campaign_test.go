@@ -3,6 +3,7 @@
 package soaktest
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 )
 
 var (
-	duration = flag.Duration("soak.duration", 20*time.Minute, "how long faults strike")
+	duration = flag.Duration("soak.duration", 0, "how long faults strike, by default as long as the deck says")
 	seed     = flag.Uint64("soak.seed", 0, "repeats a campaign with the seed that it printed")
 )
 
@@ -35,56 +36,73 @@ const (
 	shownViolations = 10
 )
 
-// campaign is a bot, its environment, and everything done to them.
+// deck is the faults of a campaign, and whom they strike.
+type deck struct {
+	name     string
+	faults   func(*campaign) []fault
+	duration time.Duration
+	pace     time.Duration // average pause between two commands
+	bots     int
+	polling  float64  // share of the time before the bots change to the webhook
+	standby  bool     // the database has a synchronous standby
+	settings []string // further settings of the bots
+}
+
+// TestCampaign: results are reported in thirty chats while faults strike at random. Every result is
+// recorded once or refused, in order, with the right ratings, and answered twice only if that was
+// counted as possible.
+func TestCampaign(t *testing.T) {
+	t.Parallel()
+	binary := filepath.Join(t.TempDir(), "elobot")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "-buildvcs=false", "elobot/cmd/elobot")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build the bot: %v\n%s", err, out)
+	}
+	const slow, fast = 350 * time.Millisecond, 100 * time.Millisecond
+	// Another bot takes over soon after a kill, so that the next kill finds one that sends.
+	takeOver := []string{"LEASE_DURATION=1s", "LEASE_RENEWAL=300ms"}
+	for _, d := range []deck{
+		{"all", (*campaign).allFaults, 20 * time.Minute, slow, 1, 0.5, false, nil},
+		{"kills", (*campaign).kills, 2 * time.Minute, fast, 1, 1, false, takeOver},
+		{"fleet", (*campaign).kills, 2 * time.Minute, fast, 3, 0, false, takeOver},
+		{"stops", (*campaign).slowStops, 2 * time.Minute, fast, 1, 1, false, nil},
+		{"outages", (*campaign).outages, 2 * time.Minute, fast, 1, 0.5, false, nil},
+		{"failover", (*campaign).failovers, time.Minute, fast, 1, 1, true, nil},
+	} {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			prepare(t, d, binary).run()
+		})
+	}
+}
+
+// campaign is the bots, their environment, and everything done to them.
 type campaign struct {
+	deck
 	t        *testing.T
-	folder   string // log folder, kept after a failure
+	seed     uint64
+	full     time.Duration // the duration of the deck
+	folder   string        // log folder, kept after a failure
 	begun    time.Time
 	sim      *botsim.Server
 	database *database
-	bot      *bot
+	bots     *bots
 	people   *people
 	traffic  *traffic
 
-	calm bool // the current fault is the only one, and the bot had recovered from earlier ones
+	calm bool // the current fault is the only one, and the bots had recovered from earlier ones
 
 	mu           sync.Mutex
 	faultsSoFar  []judge.Fault
 	failedStarts []judge.FailedStart
 	cleanStops   []judge.Span
+	killed       []judge.Kill
 	violations   []string // found during the campaign
+	kinds        []string // names of the faults in the deck
 }
 
-// TestHostileCampaign: results are reported in thirty chats while everything around the bot fails
-// at random. Every result is recorded once or refused, in order, with the right ratings, and
-// answered twice only if that was counted as possible.
-func TestHostileCampaign(t *testing.T) {
-	t.Parallel()
-	if *seed == 0 {
-		*seed = rand.Uint64()
-	}
-	t.Logf("seed %d: repeat with -soak.seed=%d", *seed, *seed)
-	c := prepare(t)
-	c.people.joinAll()
-	c.database.setTriggers(t)
-
-	c.begun = time.Now()
-	ctx, end := context.WithTimeout(t.Context(), *duration)
-	defer end()
-	var work sync.WaitGroup
-	work.Go(func() { c.people.report(ctx) })
-	work.Go(func() { c.showProgress(ctx) })
-	c.strike(ctx)
-	end()
-	work.Wait()
-	t.Logf("%s the faults are over", c.elapsed())
-	c.awaitSilence()
-	c.bot.finish()
-	c.conclude()
-}
-
-// prepare starts the bot and everything that it needs.
-func prepare(t *testing.T) *campaign {
+// prepare starts the bots and everything that they need.
+func prepare(t *testing.T, d deck, binary string) *campaign {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "elobot-soak-") //nolint:usetesting // kept after a failure
 	if err != nil {
@@ -97,30 +115,51 @@ func prepare(t *testing.T) *campaign {
 			t.Error(err)
 		}
 	})
-	c := &campaign{t: t, folder: folder, begun: time.Now()}
-	binary := filepath.Join(folder, "elobot")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "-buildvcs=false", "elobot/cmd/elobot")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build the bot: %v\n%s", err, out)
-	}
+	c := &campaign{deck: d, t: t, seed: cmp.Or(*seed, rand.Uint64()), folder: folder, begun: time.Now(), full: d.duration}
+	c.duration = cmp.Or(*duration, d.duration)
+	t.Logf("seed %d: repeat with -soak.seed=%d", c.seed, c.seed)
 	c.sim = botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()), botsim.WithWebhookDelays(func(attempt int) time.Duration {
 		return min(time.Duration(attempt-1)*2*time.Second, 8*time.Second)
 	}))
 	c.traffic = watchTraffic(c.sim)
-	c.database = startDatabase(t)
-	c.people = newPeople(c, rand.New(rand.NewPCG(*seed, 1)))
-	c.bot = newBot(c, binary, rand.New(rand.NewPCG(*seed, 2)))
-	c.bot.begin()
+	c.database = startDatabase(t, d.standby)
+	c.people = newPeople(c)
+	c.bots = startBots(c, binary)
 	return c
 }
 
-func (c *campaign) elapsed() string { return fmt.Sprintf("%7.1f s", time.Since(c.begun).Seconds()) }
+// run lets faults strike while people report results, and judges the outcome.
+func (c *campaign) run() {
+	c.people.joinAll()
+	c.database.setTriggers(c.t)
+	for _, f := range c.faults(c) {
+		c.kinds = append(c.kinds, f.name)
+	}
+	c.begun = time.Now()
+	ctx, end := context.WithTimeout(c.t.Context(), c.duration)
+	defer end()
+	var work sync.WaitGroup
+	work.Go(func() { c.people.report(ctx) })
+	work.Go(func() { c.showProgress(ctx) })
+	c.strike(ctx)
+	end()
+	work.Wait()
+	c.say("the faults are over")
+	c.awaitSilence()
+	c.bots.finish()
+	c.conclude()
+}
+
+func (c *campaign) say(format string, args ...any) {
+	c.t.Helper()
+	c.t.Logf("%7.1f s %s", time.Since(c.begun).Seconds(), fmt.Sprintf(format, args...))
+}
 
 // violated records a violation of a guarantee.
 func (c *campaign) violated(format string, args ...any) {
 	c.t.Helper()
 	text := fmt.Sprintf(format, args...)
-	c.t.Logf("%s BROKEN: %s", c.elapsed(), text)
+	c.say("BROKEN: %s", text)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.violations = append(c.violations, text)
@@ -128,20 +167,13 @@ func (c *campaign) violated(format string, args ...any) {
 
 // showProgress logs the progress every half minute.
 func (c *campaign) showProgress(ctx context.Context) {
-	tick := time.NewTicker(30 * time.Second)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
+	for wait(ctx, 30*time.Second); ctx.Err() == nil; wait(ctx, 30*time.Second) {
 		c.mu.Lock()
 		struck := len(c.faultsSoFar)
 		c.mu.Unlock()
 		recorded, dead := c.database.counts(ctx)
-		c.t.Logf("%s PROGRESS: %d commands, %s matches recorded, %d messages of the bot, %d faults, %d lives, %s dead letters",
-			c.elapsed(), c.people.count(), recorded, c.traffic.messages.Load(), struck, c.bot.lives.Load(), dead)
+		c.say("PROGRESS: %d commands, %s matches recorded, %d messages of the bots, %d faults, %d lives, %s dead letters",
+			c.people.count(), recorded, c.traffic.messages.Load(), struck, c.bots.lives.Load(), dead)
 	}
 }
 
@@ -150,28 +182,21 @@ func (c *campaign) showProgress(ctx context.Context) {
 // them.
 func (c *campaign) awaitSilence() {
 	c.t.Helper()
-	deadline := time.Now().Add(drainLimit)
-	tick := time.NewTicker(500 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		left, until, err := c.database.unsent(c.t.Context())
+	ctx := c.t.Context()
+	for deadline := time.Now().Add(drainLimit); ctx.Err() == nil; wait(ctx, 500*time.Millisecond) {
+		left, until, err := c.database.unsent(ctx)
 		pending := c.sim.Pending()
 		if err == nil && pending == 0 && left == 0 {
-			c.t.Logf("%s everything is handled and sent", c.elapsed())
+			c.say("everything is handled and sent")
 			return
 		}
 		if later := until.Add(time.Minute + time.Duration(left)*groupPause); left > 0 && later.After(deadline) {
-			c.t.Logf("%s the bot has scheduled an answer for %s", c.elapsed(), until.Format(time.TimeOnly))
+			c.say("a bot has scheduled an answer for %s", until.Format(time.TimeOnly))
 			deadline = later
-		}
-		select {
-		case <-tick.C:
-		case <-c.t.Context().Done():
-			return
 		}
 		if time.Now().After(deadline) {
 			c.violated("%d updates are not confirmed and %d answers not sent long after the last fault: %s, %v",
-				pending, left, c.database.describeUnsent(c.t.Context()), err)
+				pending, left, c.database.describeUnsent(ctx), err)
 			return
 		}
 	}

@@ -54,17 +54,22 @@ func (c *campaign) conclude() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	h.Commands, h.CleanStops = c.people.commands, c.cleanStops
-	h.Lasting, h.Faults, h.FailedStarts = *duration, c.faultsSoFar, c.failedStarts
-	for _, f := range c.faults() {
-		h.Kinds = append(h.Kinds, f.name)
-	}
+	h.Commands, h.CleanStops, h.Kills = c.people.commands, c.cleanStops, c.killed
+	h.Lasting, h.Full, h.Kinds = c.duration, c.full, c.kinds
+	h.Faults, h.FailedStarts = c.faultsSoFar, c.failedStarts
 	for _, g := range c.people.groups {
 		for _, m := range g.BotMessages()[g.skip:] {
 			h.Messages = append(h.Messages, judge.Message{Chat: g.ID(), ID: m.ID, ReplyTo: m.ReplyTo, Text: m.Text, At: m.Date})
 		}
 	}
-	c.bot.verify(c.t)
+	c.bots.verify()
+	// A crash of PostgreSQL may make it forget the pace.
+	if n := c.beyondLimits(); n > 0 && !slices.ContainsFunc(c.faultsSoFar, func(f judge.Fault) bool { return f.Crash }) {
+		c.violated("%d messages were sent beyond Telegram's limits", n)
+	}
+	if n := len(c.sim.CallsOf("setWebhook")); c.polling == 0 && n != 1 {
+		c.violated("the bots have set the webhook %d times", n)
+	}
 	verdict := judge.Judge(h)
 	c.t.Logf("\n%s", c.table(verdict, len(h.DeadLetters)))
 	for _, text := range slices.Concat(c.violations, c.sim.Complaints()) {
@@ -92,7 +97,7 @@ func (c *campaign) showViolations(all []judge.Violation) {
 func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	var b strings.Builder
 	row := func(name string, value any) { fmt.Fprintf(&b, "  %-45s %8v\n", name, value) }
-	fmt.Fprintf(&b, "seed %d, faults for %v, all in %v\n", *seed, *duration, time.Since(c.begun).Round(time.Second))
+	fmt.Fprintf(&b, "deck %s, seed %d, faults for %v, all in %v\n", c.name, c.seed, c.duration, time.Since(c.begun).Round(time.Second))
 	struck := map[string]int{}
 	for _, f := range c.faultsSoFar {
 		if !f.Missed {
@@ -106,6 +111,9 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	}
 	row("faults in all", total)
 	row("clean stops judged for copies", len(c.cleanStops))
+	row("kills before a commit", v.BeforeCommit)
+	row("kills between commit and confirmation", v.BeforeConfirmation)
+	row("kills between request and mark", v.BeforeMark)
 	b.WriteString("\n")
 	row("results reported", v.Results)
 	row("  recorded", v.Recorded)
@@ -121,9 +129,8 @@ func (c *campaign) table(v judge.Verdict, deadLetters int) string {
 	row("longest from a fault to a refused command", v.LatestRefusal.Round(time.Millisecond))
 	row("commands far from faults of bot and database", v.FarFromFaults)
 	row("dead letters", deadLetters)
-	row("lives of the bot", c.bot.lives.Load())
+	row("lives of the bots", c.bots.lives.Load())
 	row("starts that failed", len(c.failedStarts))
-	row("restarts of PostgreSQL", struck[databaseCrash])
 	row("messages sent beyond Telegram's limits", c.beyondLimits())
 	row("promises broken", len(c.violations)+len(v.Violations))
 	return b.String()

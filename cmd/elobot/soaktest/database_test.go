@@ -8,10 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os/exec"
-	"slices"
 	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,14 +16,16 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"elobot/internal/pgtemp"
+	"elobot/internal/postgres/dbtest"
 )
 
 // database is the PostgreSQL server of the campaign.
 type database struct {
-	server *pgtemp.Server
-	guard  *pgtemp.Watcher // continues stopped processes if this process is killed
-	botURL string
-	admin  *pgxpool.Pool // used by the campaign; faults do not end its sessions
+	server  *pgtemp.Server
+	standby *pgtemp.Server  // nil if there is none
+	guard   *pgtemp.Watcher // continues suspended processes if this process is killed
+	botURL  string
+	admin   *pgxpool.Pool // used by the campaign; faults do not end its sessions
 }
 
 const (
@@ -34,31 +33,26 @@ const (
 	observer = "soaktest" // the application name of the campaign's sessions
 )
 
-func startDatabase(t *testing.T) *database {
+func startDatabase(t *testing.T, standby bool) *database {
 	t.Helper()
-	server, err := pgtemp.Start(t.Context(), pgtemp.Options{
-		// Without fsync, data written to the operating system still survives the end of all
-		// processes.
-		Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
-		Sources:  []pgtemp.Source{pgtemp.Programs},
-	})
-	if err != nil {
-		t.Fatal(err)
+	d := new(database)
+	var err error
+	if standby {
+		pair := dbtest.StartPair(t)
+		d.server, d.standby = pair.Primary, pair.Standby
+	} else {
+		d.server, err = pgtemp.Start(t.Context(), pgtemp.Options{
+			// Without fsync, data written to the operating system still survives the end of all
+			// processes.
+			Settings: map[string]string{"fsync": "off", "log_min_messages": "fatal", "log_min_error_statement": "panic"},
+			Sources:  []pgtemp.Source{pgtemp.Programs},
+		})
+		dbtest.Must(t, err)
+		t.Cleanup(func() { dbtest.Must(t, d.server.Stop(context.WithoutCancel(t.Context()))) })
 	}
-	d := &database{server: server}
-	t.Cleanup(func() {
-		if err := server.Stop(context.WithoutCancel(t.Context())); err != nil {
-			t.Error(err)
-		}
-	})
-	if d.guard, err = pgtemp.AtExit(`[ -z "$state" ] || kill -CONT $state`); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := d.guard.Dismiss(); err != nil {
-			t.Error(err)
-		}
-	})
+	d.guard, err = pgtemp.AtExit(`[ -z "$state" ] || { set -- CONT "$state"; ` + signal + `; }`)
+	dbtest.Must(t, err)
+	t.Cleanup(func() { dbtest.Must(t, d.guard.Dismiss()) })
 	d.createDatabase(t)
 	return d
 }
@@ -66,39 +60,28 @@ func startDatabase(t *testing.T) *database {
 // createDatabase creates the bot's role and database, and opens the database for the campaign.
 func (d *database) createDatabase(t *testing.T) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sql := range []string{"CREATE ROLE " + name + " LOGIN PASSWORD '" + name + "'", "CREATE DATABASE " + name + " OWNER " + name} {
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := conn.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	super := dbtest.Open(t, d.server.URL())
+	dbtest.Exec(t, super, "CREATE ROLE "+name+" LOGIN PASSWORD '"+name+"'")
+	dbtest.Exec(t, super, "CREATE DATABASE "+name+" OWNER "+name)
 	u, err := url.Parse(d.server.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Must(t, err)
 	u.Path = "/" + name
-	config, err := pgxpool.ParseConfig(u.String())
-	if err != nil {
-		t.Fatal(err)
+	if d.standby != nil {
+		other, err := url.Parse(d.standby.URL())
+		dbtest.Must(t, err)
+		u.Host += "," + other.Host
 	}
-	config.MaxConns = 8
-	config.ConnConfig.ConnectTimeout = 2 * time.Second
-	// Overrides the setting of the database.
-	config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off"
-	config.ConnConfig.RuntimeParams["application_name"] = observer
-	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
-	if d.admin, err = pgxpool.NewWithConfig(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(d.admin.Close)
-	u.User = url.UserPassword(name, name)
-	d.botURL = u.String()
+	bot := *u
+	bot.User = url.UserPassword(name, name)
+	d.botURL = bot.String()
+	u.RawQuery += "&target_session_attrs=read-write"
+	d.admin = dbtest.Open(t, u.String(), func(config *pgxpool.Config) {
+		config.ConnConfig.ConnectTimeout = 2 * time.Second
+		// Overrides the setting of the database.
+		config.ConnConfig.RuntimeParams["default_transaction_read_only"] = "off"
+		config.ConnConfig.RuntimeParams["application_name"] = observer
+		config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60s"
+	})
 }
 
 // setTriggers adds triggers that make writing statements fail as failStatements demands.
@@ -117,15 +100,9 @@ func (d *database) setTriggers(t *testing.T) {
 		    END IF;
 		    RETURN NULL;
 		END $$;`
-	if _, err := d.admin.Exec(t.Context(), prepare); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, d.admin, prepare)
 	for _, table := range tables() {
-		_, err := d.admin.Exec(t.Context(), fmt.Sprintf(
-			`CREATE TRIGGER soak BEFORE INSERT OR UPDATE OR DELETE ON %s FOR EACH STATEMENT EXECUTE FUNCTION soak.fail()`, table))
-		if err != nil {
-			t.Fatal(err)
-		}
+		dbtest.Exec(t, d.admin, `CREATE TRIGGER soak BEFORE INSERT OR UPDATE OR DELETE ON `+table+` FOR EACH STATEMENT EXECUTE FUNCTION soak.fail()`)
 	}
 }
 
@@ -175,64 +152,40 @@ func (d *database) hold(ctx context.Context, lasting time.Duration, sql string) 
 	return nil
 }
 
-// restart stops the server as in a crash, and starts it again.
-func (d *database) restart(ctx context.Context) error {
-	return errors.Join(d.server.Pause(ctx, true), d.server.Resume(ctx))
+// promote makes the standby the server.
+func (d *database) promote(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, d.standby.URL())
+	if err != nil {
+		return err
+	}
+	_, err = conn.Exec(ctx, `SELECT pg_promote()`)
+	d.server, d.standby = d.standby, nil
+	return errors.Join(err, conn.Close(ctx))
 }
+
+// signal is a script that sends the signal $1 to the server with the process id $2 and to its
+// sessions. The server is first, so that it starts none meanwhile.
+const signal = `kill -"$1" "$2"; pkill -"$1" -P "$2"`
 
 // freeze suspends all processes of the server until the returned function is called.
 func (d *database) freeze() (resume func() error, err error) {
-	server := d.server.PID()
-	if server == 0 {
+	pid := d.server.PID()
+	if pid == 0 {
 		return nil, errors.New("the server has no process")
 	}
-	var stopped []int
-	resume = func() error {
-		var failed error
-		for _, pid := range slices.Backward(stopped) {
-			if err := syscall.Kill(pid, syscall.SIGCONT); err != nil && !errors.Is(err, syscall.ESRCH) {
-				failed = errors.Join(failed, err)
-			}
-		}
-		return errors.Join(failed, d.guard.Report(""))
-	}
-	for pids := []int{server}; len(pids) > 0; {
-		for _, pid := range pids {
-			stopped = append(stopped, pid)
-			if err := errors.Join(d.guard.Report(joined(stopped)), syscall.Kill(pid, syscall.SIGSTOP)); err != nil && !errors.Is(err, syscall.ESRCH) {
-				return nil, errors.Join(err, resume())
-			}
-		}
-		// The server itself is suspended by now, so it has no new children.
-		all, err := children(server)
+	send := func(name string) error {
+		out, err := exec.Command("/bin/sh", "-ec", signal, "sh", name, strconv.Itoa(pid)).CombinedOutput()
 		if err != nil {
-			return nil, errors.Join(err, resume())
+			return fmt.Errorf("send %s: %w: %s", name, err, out)
 		}
-		pids = slices.DeleteFunc(all, func(pid int) bool { return slices.Contains(stopped, pid) })
+		return nil
+	}
+	if err := d.guard.Report(strconv.Itoa(pid)); err != nil {
+		return nil, err
+	}
+	resume = func() error { return errors.Join(send("CONT"), d.guard.Report("")) }
+	if err := send("STOP"); err != nil {
+		return nil, errors.Join(err, resume())
 	}
 	return resume, nil
-}
-
-// children returns the child processes of a process.
-func children(parent int) ([]int, error) {
-	out, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
-	if err != nil {
-		return nil, fmt.Errorf("list processes: %w", err)
-	}
-	var pids []int
-	for line := range strings.Lines(string(out)) {
-		var pid, ppid int
-		if _, err := fmt.Sscan(line, &pid, &ppid); err == nil && ppid == parent {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
-}
-
-func joined(pids []int) string {
-	var words []string
-	for _, pid := range pids {
-		words = append(words, strconv.Itoa(pid))
-	}
-	return strings.Join(words, " ")
 }

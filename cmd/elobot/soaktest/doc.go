@@ -1,14 +1,20 @@
-// Package soaktest runs a long campaign against the built bot. People report results at a steady
-// pace, while processes are killed and stopped, the database fails in many ways, and Telegram is
-// slow, unreachable or answers nonsense. At the end package judge, which shares no code with the
+// Package soaktest runs campaigns against the built bot. People report results at a steady pace while
+// faults strike that are drawn from a deck. At the end package judge, which shares no code with the
 // bot, compares the outcome with the bot's guarantees.
 //
-// It runs only with its build tag, takes 20 minutes, and prints its seed, each fault, and finally a
-// table of the results:
+// The decks are:
+//   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,
+//     unreachable or answers nonsense;
+//   - kills: a bot that polls is killed at the moments at which most is at stake;
+//   - fleet: three bots with a webhook are killed at these moments;
+//   - stops: a bot is stopped while Telegram is slow and all groups get answers;
+//   - outages: PostgreSQL crashes, and is away for some seconds;
+//   - failover: the primary crashes or freezes, and its standby is promoted.
 //
-//	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestHostileCampaign -v
-//	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestHostileCampaign -v \
-//	  -soak.duration=90s -soak.seed=7
+// A campaign prints its seed, each fault, and finally a table of the results:
+//
+//	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestCampaign/all -v
+//	go test -tags soak ./cmd/elobot/soaktest -run TestCampaign/kills -v -soak.duration=90s -soak.seed=7
 //
 // A seed repeats the order and the durations of the faults, but not the exact points of the bot's
 // work at which they strike.

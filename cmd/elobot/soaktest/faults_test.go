@@ -4,9 +4,11 @@ package soaktest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"elobot/cmd/elobot/soaktest/judge"
@@ -18,10 +20,14 @@ const (
 	shortestFreeze, longestFreeze = 100 * time.Millisecond, 30 * time.Second
 	longestLock                   = 20 * time.Second
 	longestReadOnly               = 15 * time.Second
+	longestOutage                 = 10 * time.Second
 	longestErrors                 = 2 * time.Second  // of statements that fail
 	longestTrouble                = 15 * time.Second // of Telegram
 	shortestDelay, longestDelay   = 200 * time.Millisecond, 8 * time.Second
 )
+
+// mostComplaints limits the warnings and errors in the log of a bot while the database is away.
+const mostComplaints = 15
 
 // tables returns the tables that the bot writes to all the time.
 func tables() []string {
@@ -30,59 +36,73 @@ func tables() []string {
 	}
 }
 
-// databaseCrash is the fault that may make PostgreSQL forget what it committed just before.
-const databaseCrash = "immediate restart of PostgreSQL"
-
-// faults returns all kinds of faults.
-func (c *campaign) faults() []fault {
-	all := []fault{
-		{"SIGKILL of the bot", judge.Bot, false, func(context.Context, *rand.Rand) error {
-			c.say("the bot is killed")
-			c.bot.kill()
-			return nil
-		}},
-		{"SIGTERM of the bot", judge.Bot, false, c.stopBot},
-		{"SIGSTOP of the bot", judge.Bot, false, c.freezeBot},
-		{"SIGTERM while Telegram is slow", judge.Bot, true, c.stopWhileSlow},
-		{"SIGSTOP of PostgreSQL", judge.Database, false, c.freezeDatabase},
-		{databaseCrash, judge.Database, false, func(ctx context.Context, _ *rand.Rand) error {
-			c.say("PostgreSQL crashes")
-			return c.database.restart(context.WithoutCancel(ctx))
-		}},
-		{"read-only phase", judge.Database, false, c.makeReadOnly},
-		{"table lock", judge.Database, false, c.lockTable},
-		{"row locks", judge.Database, false, c.lockRows},
-	}
+// allFaults returns all kinds of faults that a single server has.
+func (c *campaign) allFaults() []fault {
+	all := slices.Concat(c.kills(), c.slowStops(), c.outages(), c.faultsOfTelegram(), []fault{
+		{name: "SIGTERM of the bot", of: judge.Bot, strike: c.stopBot},
+		{name: "SIGSTOP of the bot", of: judge.Bot, strike: c.freezeBot},
+		{name: "SIGSTOP of PostgreSQL", of: judge.Database, strike: c.freezeDatabase},
+		{name: "read-only phase", of: judge.Database, strike: c.makeReadOnly},
+		{name: "table lock", of: judge.Database, strike: c.lockTable},
+		{name: "row locks", of: judge.Database, strike: c.lockRows},
+	})
 	for _, code := range []string{"40001", "40P01", "57014", "53200"} {
-		all = append(all, fault{"statement errors " + code, judge.Database, false, c.failStatements(code)})
+		all = append(all, fault{name: "statement errors " + code, of: judge.Database, strike: c.failStatements(code)})
 	}
-	return append(all, c.faultsOfTelegram()...)
+	return all
 }
 
-func (c *campaign) say(format string, args ...any) {
-	c.t.Helper()
-	c.t.Logf("%s %s", c.elapsed(), fmt.Sprintf(format, args...))
+func (c *campaign) slowStops() []fault {
+	return []fault{{name: "SIGTERM while Telegram is slow", of: judge.Bot, alone: true, strike: c.stopWhileSlow}}
+}
+
+func (c *campaign) outages() []fault {
+	return []fault{{name: "crash of PostgreSQL", of: judge.Database, crash: true, strike: c.crashDatabase}}
+}
+
+// failovers returns the crash of the primary, unless the standby is the primary by now.
+func (c *campaign) failovers() []fault {
+	if c.database.standby == nil {
+		return nil
+	}
+	return []fault{{name: "failover of PostgreSQL", of: judge.Database, alone: true, crash: true, strike: c.failOver}}
 }
 
 func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
 	lasting := between(random, shortestFreeze, longestFreeze)
 	c.say("the bot is frozen for %.1f s", lasting.Seconds())
-	resume := c.bot.freeze()
+	resume := c.bots.any(random).freeze()
 	defer resume()
 	wait(ctx, lasting)
 	return nil
 }
 
+// useWebhook makes all bots end, and the next ones have a webhook.
+func (c *campaign) useWebhook(context.Context, *rand.Rand) error {
+	c.bots.webhook.Store(true)
+	for _, i := range c.bots.all {
+		i.now.Load().stop()
+	}
+	return nil
+}
+
+func (c *campaign) killAll(context.Context, *rand.Rand) error {
+	for _, i := range c.bots.all {
+		i.now.Load().kill()
+	}
+	return nil
+}
+
 // stopBot stops the bot. Without another fault, a stop must not cause copies of messages that
 // arrived in the second before it.
-func (c *campaign) stopBot(ctx context.Context, _ *rand.Rand) error {
+func (c *campaign) stopBot(ctx context.Context, random *rand.Rand) error {
 	from := time.Now()
 	if c.calm {
 		c.traffic.settle(ctx)
 		from = time.Now()
 		wait(ctx, time.Second)
 	}
-	took := c.bot.stop()
+	took := c.bots.any(random).stop()
 	c.say("the bot was stopped cleanly within %.1f s", took.Seconds())
 	if c.calm {
 		c.stoppedCleanly(from)
@@ -97,15 +117,17 @@ func (c *campaign) stoppedCleanly(from time.Time) {
 	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
 }
 
-// stopWhileSlow stops the bot while Telegram is slow, but within the timeout of a clean stop.
+// stopWhileSlow stops the bot while it answers results of all groups and Telegram is slow, but
+// within the timeout of a clean stop.
 func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	delay := oneOf(random, 200*time.Millisecond, 2*time.Second, 4*time.Second)
 	c.traffic.settle(ctx) // no request of an earlier fault remains
 	from := time.Now()
 	fast := c.sim.Fault(botsim.Fault{Kind: botsim.SlowAnswer, Method: "sendMessage", Delay: delay})
 	defer fast()
+	c.people.playEverywhere()
 	wait(ctx, delay+between(random, 100*time.Millisecond, 2*time.Second))
-	took := c.bot.stop()
+	took := c.bots.any(random).stop()
 	c.say("the bot was stopped cleanly within %.1f s, while answers took %v", took.Seconds(), delay)
 	c.stoppedCleanly(from)
 	return nil
@@ -120,6 +142,62 @@ func (c *campaign) freezeDatabase(ctx context.Context, random *rand.Rand) error 
 	}
 	wait(ctx, lasting)
 	return resume()
+}
+
+// crashDatabase crashes PostgreSQL and starts it again. Meanwhile the bot logs little, and it
+// refuses deliveries with 503.
+func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
+	away := between(random, shortestFreeze, longestOutage)
+	c.say("PostgreSQL crashes, and is away for %.1f s", away.Seconds())
+	over := context.WithoutCancel(ctx)
+	bot, from := c.bots.any(random), time.Now()
+	before := bot.complaints()
+	err := c.database.server.Pause(over, true)
+	wait(ctx, away)
+	complaints := bot.complaints() - before
+	err = errors.Join(err, c.database.server.Resume(over))
+	if !c.calm {
+		return err
+	}
+	if complaints > mostComplaints {
+		c.violated("the bot has logged %d warnings and errors while the database was away for %v", complaints, away)
+	}
+	refused := 0
+	for _, d := range c.sim.Deliveries() {
+		switch {
+		case d.At.Before(from) || !d.Done || d.Status == http.StatusOK:
+		case d.Status == http.StatusServiceUnavailable:
+			refused++
+		default:
+			c.violated("a delivery ended with %d %s while the database was away", d.Status, d.Err)
+		}
+	}
+	if refused == 0 && away > time.Second && c.bots.webhook.Load() {
+		c.violated("no delivery was refused while the database was away for %v", away)
+	}
+	c.say("there were %d warnings and errors, and %d deliveries were refused", complaints, refused)
+	return err
+}
+
+// failOver makes the standby the primary, because the primary crashes or freezes.
+func (c *campaign) failOver(ctx context.Context, random *rand.Rand) error {
+	over := context.WithoutCancel(ctx)
+	if random.IntN(2) == 0 {
+		c.say("the primary crashes")
+		if err := c.database.server.Pause(over, true); err != nil {
+			return err
+		}
+	} else {
+		c.say("the primary is frozen")
+		resume, err := c.database.freeze()
+		if err != nil {
+			return err
+		}
+		c.t.Cleanup(func() { _ = resume() }) // so that it can be stopped
+	}
+	wait(ctx, between(random, shortestFreeze, longestOutage))
+	c.say("the standby becomes the primary")
+	return c.database.promote(over)
 }
 
 func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
@@ -173,7 +251,7 @@ func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand)
 // faultsOfTelegram returns the faults of requests to Telegram.
 func (c *campaign) faultsOfTelegram() []fault {
 	trouble := func(name string, choose func(*rand.Rand) botsim.Fault) fault {
-		return fault{"Telegram: " + name, judge.Telegram, false, func(ctx context.Context, random *rand.Rand) error {
+		return fault{name: "Telegram: " + name, of: judge.Telegram, strike: func(ctx context.Context, random *rand.Rand) error {
 			f := choose(random)
 			if random.IntN(2) == 0 {
 				f.Method = "sendMessage"

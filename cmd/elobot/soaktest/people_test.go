@@ -18,9 +18,6 @@ import (
 const (
 	chats  = 30 // groups in which results are reported
 	humans = 60 // users in all groups together
-	// The pause between two commands is random, between these bounds.
-	shortestPause = 150 * time.Millisecond
-	longestPause  = 550 * time.Millisecond
 	// One in undoChats chats has undos: undoPercent percent of its commands.
 	undoChats, undoPercent = 3, 6
 )
@@ -28,10 +25,10 @@ const (
 // people makes users report results and undo some of them.
 type people struct {
 	*campaign
-	random *rand.Rand
 	groups []*group
 
-	mu       sync.Mutex
+	mu       sync.Mutex // held while a command is sent, so that none is counted before
+	random   *rand.Rand
 	commands []judge.Command
 }
 
@@ -44,7 +41,8 @@ type group struct {
 	by      map[int]botsim.User // senders by message id
 }
 
-func newPeople(c *campaign, random *rand.Rand) *people {
+func newPeople(c *campaign) *people {
+	random := rand.New(rand.NewPCG(c.seed, 1))
 	p := &people{campaign: c, random: random}
 	all := make([]botsim.User, humans)
 	for i := range all {
@@ -76,15 +74,11 @@ func (p *people) joinAll() {
 	if err := p.sim.WaitConfirmed(ctx); err != nil {
 		p.t.Fatal(err)
 	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		if left, _, err := p.database.unsent(ctx); err == nil && left == 0 {
 			break
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
+		if wait(ctx, 100*time.Millisecond); ctx.Err() != nil {
 			p.t.Fatal("the bot does not answer everybody who joins")
 		}
 	}
@@ -95,18 +89,28 @@ func (p *people) joinAll() {
 
 // report reports results at a steady pace until the context ends.
 func (p *people) report(ctx context.Context) {
-	for {
-		g := p.groups[p.random.IntN(chats)]
-		if p.random.IntN(100) >= undoPercent || !p.undo(g) {
-			p.play(g)
-		}
-		pause := time.NewTimer(shortestPause + time.Duration(p.random.Int64N(int64(longestPause-shortestPause))))
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
-			pause.Stop()
-			return
-		}
+	for ctx.Err() == nil {
+		wait(ctx, p.reportOne())
+	}
+}
+
+// reportOne reports a result or undoes one, and returns the pause until the next command.
+func (p *people) reportOne() (pause time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g := p.groups[p.random.IntN(chats)]
+	if p.random.IntN(100) >= undoPercent || !p.undo(g) {
+		p.play(g)
+	}
+	return p.pace/2 + time.Duration(p.random.Int64N(int64(p.pace)))
+}
+
+// playEverywhere reports a result in each group.
+func (p *people) playEverywhere() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, g := range p.groups {
+		p.play(g)
 	}
 }
 
@@ -120,7 +124,7 @@ func (p *people) play(g *group) {
 		reporter = g.members[order[2]]
 		text = fmt.Sprintf("/match @%s @%s %d:%d", a.Username, b.Username, score[0], score[1])
 	}
-	p.say(g, reporter, text, judge.Command{Game: judge.Game{Players: [2]string{a.FirstName, b.FirstName}, Score: score}})
+	p.send(g, reporter, text, judge.Command{Game: judge.Game{Players: [2]string{a.FirstName, b.FirstName}, Score: score}})
 }
 
 var numberOfCard = regexp.MustCompile(`(?m)^Match #(\d+)`)
@@ -143,16 +147,13 @@ func (p *people) undo(g *group) bool {
 			continue
 		}
 		g.asked[number] = true
-		p.say(g, reporter, fmt.Sprintf("/undo %d", number), judge.Command{Undo: number})
+		p.send(g, reporter, fmt.Sprintf("/undo %d", number), judge.Command{Undo: number})
 		return true
 	}
 	return false
 }
 
-func (p *people) say(g *group, from botsim.User, text string, c judge.Command) {
-	// The lock keeps commands from being counted before they are sent.
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *people) send(g *group, from botsim.User, text string, c judge.Command) {
 	c.At = time.Now()
 	m := g.Say(from, text)
 	g.by[m.ID] = from
@@ -170,9 +171,20 @@ func (p *people) count() int {
 func (p *people) keysSince(n int) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var keys []string
-	for i := range p.commands[n:] {
-		keys = append(keys, p.commands[n+i].Key())
+	return keys(p.commands[n:])
+}
+
+// waiting returns the keys of the first n commands that are not confirmed to Telegram.
+func (p *people) waiting(n int) []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pending := min(p.sim.Pending(), len(p.commands))
+	return keys(p.commands[len(p.commands)-pending:][:min(n, pending)])
+}
+
+func keys(commands []judge.Command) (all []string) {
+	for i := range commands {
+		all = append(all, commands[i].Key())
 	}
-	return keys
+	return all
 }

@@ -27,12 +27,25 @@ func (d *database) counts(ctx context.Context) (matches, dead string) {
 	return strconv.Itoa(m), strconv.Itoa(l)
 }
 
-// handledAny reports whether any of the commands was handled.
-func (d *database) handledAny(ctx context.Context, keys []string) (handled bool, err error) {
+// handledAny reports whether any of the commands was handled, and false if the database does not
+// answer.
+func (d *database) handledAny(ctx context.Context, keys []string) (handled bool) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	err = d.admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM handled_commands WHERE key = ANY ($1))`, keys).Scan(&handled)
-	return handled, err
+	err := d.admin.QueryRow(ctx, `SELECT EXISTS (SELECT FROM handled_commands WHERE key = ANY ($1))`, keys).Scan(&handled)
+	return err == nil && handled
+}
+
+// leader returns the process id of the bot that has the lease, or 0 if it is not known.
+func (d *database) leader(ctx context.Context) (pid int) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	err := d.admin.QueryRow(ctx, `
+		SELECT split_part(holder, '/', 2)::integer FROM leases WHERE expires_at > clock_timestamp()`).Scan(&pid)
+	if err != nil {
+		return 0
+	}
+	return pid
 }
 
 // unsent returns the number of unsent answers, and the latest time at which the bot has scheduled
@@ -70,12 +83,13 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 		return h, fmt.Errorf("read standings: %w", err)
 	}
 	h.Notices, err = collect(ctx, d, pgx.RowToStructByPos[judge.Notice], `
-		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.possible_duplicates, o.created_at
+		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.possible_duplicates, o.created_at,
+		       coalesce(o.finished_at, now())
 		FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.action = 'send' AND o.kind <> 'joined' ORDER BY o.id`)
 	if err != nil {
 		return h, fmt.Errorf("read notices: %w", err)
 	}
-	if h.Handled, err = collect(ctx, d, pgx.RowTo[string], `SELECT key FROM handled_commands`); err != nil {
+	if h.Handled, err = collect(ctx, d, pgx.RowToStructByPos[judge.Handling], `SELECT key, handled_at FROM handled_commands`); err != nil {
 		return h, fmt.Errorf("read keys: %w", err)
 	}
 	h.DeadLetters, err = collect(ctx, d, pgx.RowTo[string], `

@@ -34,46 +34,54 @@ type fault struct {
 	// alone means that no other fault may strike at the same time, and that the bot must have
 	// recovered from all earlier ones.
 	alone bool
+	crash bool // PostgreSQL may forget what it committed just before
 	// strike causes the fault and returns when it is over, or an error if it could not be caused.
 	strike func(ctx context.Context, random *rand.Rand) error
 }
 
 // strike causes faults until the context ends.
 func (c *campaign) strike(ctx context.Context) {
-	random := rand.New(rand.NewPCG(*seed, 3))
-	var deck []fault
-	draw := func(fits func(fault) bool) fault {
-		if !slices.ContainsFunc(deck, fits) {
-			all := c.faults()
+	random := rand.New(rand.NewPCG(c.seed, 3))
+	var cards []fault
+	draw := func(fits func(fault) bool) (drawn fault, found bool) {
+		if !slices.ContainsFunc(cards, fits) {
+			all := c.faults(c)
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			deck = append(deck, all...)
+			cards = append(cards, all...)
 		}
-		i := slices.IndexFunc(deck, fits)
-		drawn := deck[i]
-		deck = slices.Delete(deck, i, i+1)
-		return drawn
+		i := slices.IndexFunc(cards, fits)
+		if i < 0 {
+			return fault{}, false
+		}
+		drawn = cards[i]
+		cards = slices.Delete(cards, i, i+1)
+		return drawn, true
 	}
 	recovered, calmed := true, time.Now()
-	for half := *duration / 2; ctx.Err() == nil; {
-		if time.Since(c.begun) > half {
-			c.t.Logf("%s from here on by webhook", c.elapsed())
-			c.bot.useWebhook()
-			from := time.Now()
-			c.bot.stop()
-			c.struck(judge.Fault{Kind: "change to the webhook", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
-			half, recovered = 2*(*duration), false
+	polling := time.Duration(c.polling * float64(c.duration))
+	for ctx.Err() == nil {
+		if !c.bots.webhook.Load() && time.Since(c.begun) > polling {
+			c.say("from here on by webhook")
+			c.strikeRound(ctx, random, fault{name: "change to the webhook", of: judge.Bot, strike: c.useWebhook})
+			recovered = false
 		}
-		first := draw(func(fault) bool { return true })
+		first, found := draw(func(fault) bool { return true })
+		if !found {
+			wait(ctx, c.duration)
+			break
+		}
 		if first.alone && !recovered && !c.recover(ctx, "the faults before "+first.name) {
 			continue
 		}
 		round := []fault{first}
 		if !first.alone && random.IntN(100) < pairPercent {
-			round = append(round, draw(func(f fault) bool { return !f.alone && f.of != first.of }))
+			if second, found := draw(func(f fault) bool { return !f.alone && f.of != first.of }); found {
+				round = append(round, second)
+			}
 		}
 		c.calm = recovered && len(round) == 1
-		names := c.strikeRound(ctx, round, random)
-		recovered = random.IntN(100) < recoveryPercent || strings.Contains(names, "read-only")
+		names := c.strikeRound(ctx, random, round...)
+		recovered = first.alone || random.IntN(100) < recoveryPercent || strings.Contains(names, "read-only")
 		pause := between(random, 100*time.Millisecond, 4*time.Second)
 		if recovered {
 			recovered = c.recover(ctx, names)
@@ -88,7 +96,7 @@ func (c *campaign) strike(ctx context.Context) {
 }
 
 // strikeRound causes faults together, and returns their names.
-func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.Rand) string {
+func (c *campaign) strikeRound(ctx context.Context, random *rand.Rand, round ...fault) string {
 	var names []string
 	var striking sync.WaitGroup
 	for i, f := range round {
@@ -105,9 +113,9 @@ func (c *campaign) strikeRound(ctx context.Context, round []fault, random *rand.
 			err := f.strike(ctx, own)
 			missed := err != nil && ctx.Err() == nil
 			if missed {
-				c.t.Logf("%s failed to cause %s: %v", c.elapsed(), f.name, err)
+				c.say("failed to cause %s: %v", f.name, err)
 			}
-			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed, Crash: f.name == databaseCrash})
+			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed, Crash: f.crash})
 		})
 	}
 	striking.Wait()
@@ -133,32 +141,23 @@ func (c *campaign) noteRecovery() {
 }
 
 // recover waits until a command sent from now on was handled and a message was sent after that. If
-// that takes too long, it kills the bot, so that the campaign continues, and returns false.
+// that takes too long, it kills the bots, so that the campaign continues, and returns false.
 func (c *campaign) recover(ctx context.Context, after string) bool {
 	begun, from := time.Now(), c.people.count()
-	sent := int64(-1)
-	for ctx.Err() == nil {
-		if sent < 0 {
-			if handled, err := c.database.handledAny(ctx, c.people.keysSince(from)); err == nil && handled {
-				sent = c.traffic.messages.Load()
-			}
+	handled, sent := false, int64(0)
+	for ; ctx.Err() == nil; wait(ctx, 200*time.Millisecond) {
+		if !handled {
+			handled, sent = c.database.handledAny(ctx, c.people.keysSince(from)), c.traffic.messages.Load()
 		} else if c.traffic.messages.Load() > sent {
 			c.noteRecovery()
-			c.t.Logf("%s recovered in %.1f s", c.elapsed(), time.Since(begun).Seconds())
+			c.say("recovered in %.1f s", time.Since(begun).Seconds())
 			return true
 		}
 		if time.Since(begun) > recoveryLimit {
-			what := "nothing is handled"
-			if sent >= 0 {
-				what = "nothing is sent"
-			}
-			c.violated("%s %v after %s (%s)", what, recoveryLimit, after, c.bot.current().log)
-			from := time.Now()
-			c.bot.kill()
-			c.struck(judge.Fault{Kind: "kill of a bot that does not recover", Of: judge.Bot, Span: judge.Span{From: from, To: time.Now()}})
+			c.violated("no message was sent %v after %s (anything handled: %t)", recoveryLimit, after, handled)
+			c.strikeRound(ctx, rand.New(rand.NewPCG(c.seed, 4)), fault{name: "kill of bots that do not recover", of: judge.Bot, strike: c.killAll})
 			return false
 		}
-		wait(ctx, 200*time.Millisecond)
 	}
 	return false
 }

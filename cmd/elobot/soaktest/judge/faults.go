@@ -16,8 +16,6 @@ const (
 	// forgottenWithin is how long before a crash of the database a message may have arrived of
 	// which the database knows nothing afterward.
 	forgottenWithin = time.Second
-	// A campaign of fullLength must have every kind of fault, and one of halfLength half of them.
-	fullLength, halfLength = 20 * time.Minute, 3 * time.Minute
 	// fewestPerSecond is the minimum number of commands per second.
 	fewestPerSecond = 1.5
 	// The maximum percentage of refused results, and the minimum percentage of recorded ones.
@@ -118,7 +116,7 @@ func (t *trial) isStruck(at time.Time) bool {
 // judgeKey checks that a command that was answered or recorded has one key, so that a redelivery
 // has no effect.
 func (t *trial) judgeKey(c *Command, done bool) {
-	if n := t.handled[c.Key()]; (done || len(t.deliveries[c]) > 0) && n != 1 {
+	if n := len(t.handled[c.Key()]); (done || len(t.deliveries[c]) > 0) && n != 1 {
 		t.violated(Keyed, "%s has %d keys", c, n)
 	}
 }
@@ -159,7 +157,8 @@ func (t *trial) judgeCampaign() {
 			missing = append(missing, kind)
 		}
 	}
-	if n, want := len(t.Kinds)-len(missing), fewestKinds(len(t.Kinds), t.Lasting); n < want {
+	want := int(float64(len(t.Kinds)) * min(1, t.Lasting.Seconds()/max(1, t.Full.Seconds())))
+	if n := len(t.Kinds) - len(missing); n < want {
 		t.violated(Hostile, "%d kinds of faults have struck in %v, want %d; missing are %q", n, t.Lasting, want, missing)
 	}
 	if want := int(fewestPerSecond * t.Lasting.Seconds()); len(t.Commands) < want {
@@ -167,14 +166,28 @@ func (t *trial) judgeCampaign() {
 	}
 }
 
-// fewestKinds returns the minimum number of kinds of faults in a campaign. It grows linearly with
-// the duration up to half of all kinds at halfLength, and then linearly up to all of them at
-// fullLength.
-func fewestKinds(all int, lasting time.Duration) int {
-	half := float64(all) / 2
-	if lasting < halfLength {
-		return int(half * lasting.Seconds() / halfLength.Seconds())
+// countWindows counts the kills in each window in which something can get lost or come twice.
+func (t *trial) countWindows() {
+	for _, k := range t.Kills {
+		var beforeCommit, beforeConfirmation, beforeMark bool
+		for _, key := range k.InHand {
+			if all := t.handled[key]; len(all) == 0 || all[0].After(k.To) {
+				beforeCommit = true
+			} else if !all[0].Before(k.From) {
+				beforeConfirmation = true
+			}
+		}
+		for c, came := range t.deliveries {
+			beforeMark = beforeMark || slices.ContainsFunc(came, func(d delivery) bool {
+				return k.includes(d.at) && slices.ContainsFunc(t.notices[c.Key()], func(n Notice) bool { return n.FinishedAt.After(k.To) })
+			})
+		}
+		for count, hit := range map[*int]bool{
+			&t.BeforeCommit: beforeCommit, &t.BeforeConfirmation: beforeConfirmation, &t.BeforeMark: beforeMark,
+		} {
+			if hit {
+				*count++
+			}
+		}
 	}
-	more := half * (lasting - halfLength).Seconds() / (fullLength - halfLength).Seconds()
-	return min(all, int(half+more))
 }

@@ -16,14 +16,14 @@ type History struct {
 	// CleanStops are the clean stops without any other fault, while Telegram answered within 5 s.
 	// Each lasts from when the first answer may have been slow until the end of the process.
 	CleanStops []Span
-	// Handled are the keys of all commands that the bot has handled, including those before the
-	// campaign.
-	Handled []string
+	// Handled are all commands that the bot has handled, including those before the campaign.
+	Handled []Handling
 
-	Lasting      time.Duration // the planned duration of the faults
-	Kinds        []string      // the names of all kinds of faults
-	Faults       []Fault
-	FailedStarts []FailedStart
+	Lasting, Full time.Duration // how long faults struck, and how long they take for all kinds
+	Kinds         []string      // the names of all kinds of faults
+	Kills         []Kill
+	Faults        []Fault
+	FailedStarts  []FailedStart
 }
 
 // Part is the part of the system that a fault affects.
@@ -48,6 +48,12 @@ type Fault struct {
 	Recovered time.Time // when the bot was first seen to work again; zero if not observed
 }
 
+// Kill is the life of a process that was killed.
+type Kill struct {
+	Span
+	InHand []string // keys of the commands that were delivered to it and not confirmed
+}
+
 // FailedStart is a process that ended by itself before it was ready.
 type FailedStart struct {
 	Span
@@ -56,6 +62,8 @@ type FailedStart struct {
 
 // Span is the time from From to To, both inclusive.
 type Span struct{ From, To time.Time }
+
+func (s Span) includes(at time.Time) bool { return !at.Before(s.From) && !at.After(s.To) }
 
 // Game is the players and the score of a match.
 type Game struct {
@@ -119,7 +127,13 @@ type Notice struct {
 	ID             int64  // ascending in the order of the commits
 	Key            string // of the command that it answers
 	Kind, State    string
-	Message        int // the id of the message in which it was sent, or 0 if unknown
-	PossibleCopies int // as counted by the bot
-	At             time.Time
+	Message        int       // the id of the message in which it was sent, or 0 if unknown
+	PossibleCopies int       // as counted by the bot
+	At, FinishedAt time.Time // FinishedAt is in the future while it is not finished
+}
+
+// Handling is a command that the bot has handled.
+type Handling struct {
+	Key string
+	At  time.Time
 }

@@ -55,7 +55,10 @@ type Verdict struct {
 	// LatestRefusal is the longest time from the end of a fault of the bot or the database to a
 	// refused command.
 	LatestRefusal time.Duration
-	Violations    []Violation
+	// Numbers of kills before a commit, between commit and confirmation, and between a request and
+	// the mark that it was done.
+	BeforeCommit, BeforeConfirmation, BeforeMark int
+	Violations                                   []Violation
 }
 
 // Violation is a violation of a rule.
@@ -112,8 +115,8 @@ type trial struct {
 	notices    map[string][]Notice
 	inMessage  map[messageID][]Notice
 	deliveries map[*Command][]delivery
-	first      map[int64][]delivery // by chat: the first copies, in the order of arrival
-	handled    map[string]int       // number of occurrences of each key
+	first      map[int64][]delivery   // by chat: the first copies, in the order of arrival
+	handled    map[string][]time.Time // times at which each key was handled
 }
 
 // Judge checks a history against all rules.
@@ -122,7 +125,7 @@ func Judge(h History) Verdict {
 		History: h, commands: map[messageID]*Command{}, keys: map[string]*Command{}, undos: map[matchID]*Command{},
 		byKey: map[string][]Match{}, byNumber: map[matchID]Match{},
 		notices: map[string][]Notice{}, inMessage: map[messageID][]Notice{},
-		deliveries: map[*Command][]delivery{}, first: map[int64][]delivery{}, handled: map[string]int{},
+		deliveries: map[*Command][]delivery{}, first: map[int64][]delivery{}, handled: map[string][]time.Time{},
 	}
 	t.index()
 	t.readAnswers()
@@ -136,6 +139,10 @@ func Judge(h History) Verdict {
 	t.judgeShares()
 	t.judgeStarts()
 	t.judgeCampaign()
+	t.countWindows()
+	if len(t.CleanStops) > 0 && len(t.CleanStops) == len(t.Faults) && t.Possible > 0 {
+		t.violated(CleanStop, "%d copies were counted as possible, although there were only clean stops", t.Possible)
+	}
 	for _, letter := range t.DeadLetters {
 		t.violated(NoLetters, "%s", letter)
 	}
@@ -155,8 +162,8 @@ func (t *trial) index() {
 			t.undos[matchID{c.Chat, c.Undo}] = c
 		}
 	}
-	for _, key := range t.Handled {
-		t.handled[key]++
+	for _, handling := range t.Handled {
+		t.handled[handling.Key] = append(t.handled[handling.Key], handling.At)
 	}
 	for _, m := range t.Matches {
 		t.byKey[m.Key] = append(t.byKey[m.Key], m)

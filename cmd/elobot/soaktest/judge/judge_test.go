@@ -62,7 +62,7 @@ func history() *judge.History {
 	addPlain(h)
 	for i := range h.Commands {
 		h.Commands[i].At, h.Notices[i].At = noon, noon
-		h.Handled = append(h.Handled, h.Commands[i].Key())
+		h.Handled = append(h.Handled, judge.Handling{Key: h.Commands[i].Key(), At: noon})
 	}
 	h.Faults = []judge.Fault{{Kind: "row locks", Of: judge.Database, Span: judge.Span{From: noon.Add(-time.Second), To: noon.Add(2 * time.Minute)}}}
 	return h
@@ -159,6 +159,10 @@ func TestPromisesThatAreBroken(t *testing.T) {
 			h.Notices[0].PossibleCopies = 1
 			h.CleanStops = []judge.Span{{From: noon.Add(-time.Second), To: noon.Add(time.Second)}}
 		}, judge.CleanStop},
+		"a possible copy by a clean stop": {func(h *judge.History) {
+			h.Notices[0].PossibleCopies = 1
+			h.CleanStops = []judge.Span{h.Faults[0].Span}
+		}, judge.CleanStop},
 		"a copy without a fault": {func(h *judge.History) {
 			copyOf(h, 10)
 			h.Notices[0].PossibleCopies = 1
@@ -190,9 +194,11 @@ func TestPromisesThatAreBroken(t *testing.T) {
 			h.FailedStarts = []judge.FailedStart{{Span: h.Faults[0].Span, Words: "connect: connection refused"}}
 		}, judge.Started},
 
-		"a kind of fault that never struck": {func(h *judge.History) { h.Lasting, h.Kinds = 20*time.Minute, []string{"row locks", "502"} }, judge.Hostile},
+		"a kind of fault that never struck": {func(h *judge.History) {
+			h.Lasting, h.Full, h.Kinds = time.Minute, time.Minute, []string{"row locks", "502"}
+		}, judge.Hostile},
 		"a fault that could not be caused": {func(h *judge.History) {
-			h.Lasting, h.Kinds = 20*time.Minute, []string{"row locks"}
+			h.Lasting, h.Full, h.Kinds = time.Minute, time.Minute, []string{"row locks"}
 			h.Faults[0].Missed = true
 		}, judge.Hostile},
 		"few commands": {func(h *judge.History) { h.Lasting = time.Minute }, judge.Busy},
