@@ -8,7 +8,7 @@ ALTER TABLE matches
     ADD CONSTRAINT matches_sets_check CHECK (sets IS NULL OR
         array_length(sets, 1) BETWEEN 2 AND 25 IS TRUE
         AND sets::text ~ '^\{(,?\{([0-9]{1,3},[0-9]{1,3}|1[0-9]{3},1[0-9]{3})\})+\}$'),
-    -- the games of a match that ended early, as they were typed; they do not count
+    -- the games of a match that ended early, as typed; they do not affect the score
     ADD COLUMN games text,
     ADD CONSTRAINT matches_games_check CHECK (games <> '');
 ALTER TABLE match_fixes
