@@ -6,7 +6,8 @@ CREATE DOMAIN lease_held AS boolean CONSTRAINT lease_held CHECK (VALUE IS TRUE);
 
 -- == The bot and its instances ==
 
--- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any other bot.
+-- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any
+-- other bot.
 CREATE TABLE bot (
     only_one         boolean NOT NULL DEFAULT true,
     telegram_user_id bigint NOT NULL,
@@ -35,7 +36,8 @@ CREATE TABLE leases (
 
 -- == Chats ==
 
--- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a chat can change.
+-- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a
+-- chat can change.
 CREATE TABLE chats (
     id               bigint GENERATED ALWAYS AS IDENTITY,
     telegram_chat_id bigint NOT NULL,
@@ -54,9 +56,11 @@ CREATE TABLE chats (
     is_active        boolean NOT NULL DEFAULT true,
     -- nothing is sent before this time, because Telegram has asked for a pause
     frozen_until     timestamptz,
-    -- when the bot found out that it may not write here; nothing is sent until the chat sends an update
+    -- when the bot found out that it may not write here; nothing is sent until the chat sends an
+    -- update
     parked_at        timestamptz,
-    -- when the bot was added and when it last greeted the group, by Telegram's clock; null if unknown or not in the chat
+    -- when the bot was added and when it last greeted the group, by Telegram's clock; null if
+    -- unknown or not in the chat
     added_at         timestamptz,
     greeted_at       timestamptz,
     created_at       timestamptz NOT NULL DEFAULT now(),
@@ -69,7 +73,8 @@ CREATE INDEX chats_frozen_until_idx ON chats (frozen_until) WHERE frozen_until I
 -- parked chats whose notices are too old, for the purge
 CREATE INDEX chats_parked_idx ON chats (id) WHERE parked_at IS NOT NULL;
 
--- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id refers to its chat forever.
+-- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id
+-- refers to its chat forever.
 CREATE TABLE chat_aliases (
     telegram_chat_id bigint NOT NULL,
     chat_id          bigint NOT NULL,
@@ -215,12 +220,14 @@ CREATE TABLE sightings (
 -- the account that a mention means
 CREATE UNIQUE INDEX sightings_username_key ON sightings (group_id, lower(username));
 
--- A player's standing in a ladder. A result changes no index, and each page keeps room for the new version of a row.
+-- A player's standing in a ladder. A result changes no index, and each page keeps room for the new
+-- version of a row.
 CREATE TABLE group_players (
     id             bigint GENERATED ALWAYS AS IDENTITY,
     ladder_id      bigint NOT NULL,
     player_id      bigint NOT NULL,
-    -- the player's last name in the group, stored here so that rankings and searches for equal names need no join
+    -- the player's last name in the group, stored here so that rankings and searches for equal
+    -- names need no join
     name           text NOT NULL,
     elo            integer NOT NULL,
     start_elo      integer NOT NULL,
@@ -365,7 +372,8 @@ CREATE TABLE match_fixes (
 -- the last fix of a match
 CREATE INDEX match_fixes_match_id_idx ON match_fixes (match_id);
 
--- How each match changed each rating. Append-only: an entry that no longer applies is marked as superseded.
+-- How each match changed each rating. Append-only: an entry that no longer applies is marked as
+-- superseded.
 CREATE TABLE elo_history (
     -- the order in which entries were made
     id             bigint GENERATED ALWAYS AS IDENTITY,
@@ -397,18 +405,21 @@ CREATE TABLE elo_history (
 
 -- == Commands ==
 
--- The idempotency keys of handled commands, and what counts towards the rate limits of their senders.
+-- The idempotency keys of handled commands, and what counts towards the rate limits of their
+-- senders.
 CREATE TABLE handled_commands (
     key        text NOT NULL,
     handled_at timestamptz NOT NULL DEFAULT now(),
     -- what led to the outcome: the message itself, its edit, the press of a button, or a timer
     trigger    text NOT NULL DEFAULT 'message',
     outcome    text NOT NULL DEFAULT 'unanswered',
-    -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
+    -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does
+    -- not count
     sender     bigint,
     sent_at    timestamptz,
-    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid, restored or corrected a match;
-    -- refused: a result over the limit; press: a button press that changed no match, or answered a prompt
+    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid,
+    -- restored or corrected a match; refused: a result over the limit; press: a button press that
+    -- changed no match, or answered a prompt
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
@@ -429,8 +440,8 @@ CREATE TABLE prompts (
     -- the id of the row of the outbox that asks
     id                  bigint NOT NULL,
     chat_id             bigint NOT NULL,
-    -- undo: whether to undo match_id; report: what a report means, or whether it counts at all; wizard: the parts of a result, one after
-    -- the other; which: the match to be undone
+    -- undo: whether to undo match_id; report: what a report means, or whether it counts at all;
+    -- wizard: the parts of a result, one after the other; which: the match to be undone
     kind                text NOT NULL,
     match_id            bigint,
     -- what the prompt asks about, unless it is match_id
@@ -441,7 +452,8 @@ CREATE TABLE prompts (
     -- who may answer; null for every admin of the chat
     answerer_id         bigint,
     asked_at            timestamptz NOT NULL DEFAULT now(),
-    -- when Telegram accepted the message; its id is null if it is unknown or means another message by now
+    -- when Telegram accepted the message; its id is null if it is unknown or means another message
+    -- by now
     delivered_at        timestamptz,
     telegram_message_id bigint,
     closed_at           timestamptz,
@@ -483,7 +495,8 @@ CREATE INDEX timers_chat_id_idx ON timers (chat_id);
 
 -- == Messages ==
 
--- Notices on their way to Telegram, written in the transaction of their cause. Each page keeps room for the new versions of its rows.
+-- Notices on their way to Telegram, written in the transaction of their cause. Each page keeps room
+-- for the new versions of its rows.
 CREATE TABLE outbox (
     id                  bigint GENERATED ALWAYS AS IDENTITY,
     chat_id             bigint NOT NULL,
@@ -492,16 +505,19 @@ CREATE TABLE outbox (
     kind                text NOT NULL,
     -- outcome: of a command; answer: to a question; notification: for people who did not ask
     purpose             text NOT NULL DEFAULT 'outcome',
-    -- a player is named by the id in a field "player"; the name is looked up when the notice is sent
+    -- a player is named by the id in a field "player"; the name is looked up when the notice is
+    -- sent
     payload             jsonb NOT NULL,
     -- the language of a message that only one person reads; null for the chat's language
     language            text,
-    -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
-    -- callback_answer: the answer to a pressed button; page: the message with the pressed button
+    -- send: a new message; edit: the message that shows match_id; ensure: the one message that
+    -- shows the object; callback_answer: the answer to a pressed button; page: the message with the
+    -- pressed button
     action              text NOT NULL DEFAULT 'send',
     -- when it was set aside, until the leader runs a release that knows the kind
     deferred_at         timestamptz,
-    -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows that are set aside
+    -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows
+    -- that are set aside
     lane                smallint NOT NULL GENERATED ALWAYS AS (CASE
         WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2
         WHEN action = 'ensure' THEN 4 ELSE 0 END) STORED,
@@ -584,8 +600,8 @@ CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at 
 -- rows.
 CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
 
--- The messages that show matches. They are stored under the chat's Telegram id at the time of sending, because message
--- ids start over in a group that becomes a supergroup.
+-- The messages that show matches. They are stored under the chat's Telegram id at the time of
+-- sending, because message ids start over in a group that becomes a supergroup.
 CREATE TABLE match_messages (
     telegram_chat_id    bigint NOT NULL,
     telegram_message_id bigint NOT NULL,
@@ -642,7 +658,8 @@ CREATE TABLE dead_letters (
 -- the newest dead letters, and dead letters that are old enough to purge
 CREATE INDEX dead_letters_last_seen_at_idx ON dead_letters (last_seen_at);
 
--- Attempts to handle an update that have begun and not returned. They are counted only after a crash.
+-- Attempts to handle an update that have begun and not returned. They are counted only after a
+-- crash.
 CREATE TABLE update_attempts (
     update_id     bigint NOT NULL,
     attempts      integer NOT NULL,

@@ -1,5 +1,5 @@
--- A score may have half a point for each side, as drawn games of a series give it. 1000 stands for that in the
--- points of both sides: 2½:½ is 1002:1000, and a drawn game is the set {1000,1000}.
+-- A score may have half a point for each side, as drawn games of a series give it. 1000 stands for
+-- that in the points of both sides: 2½:½ is 1002:1000, and a drawn game is the set {1000,1000}.
 ALTER TABLE matches
     DROP CONSTRAINT matches_score_check,
     ADD CONSTRAINT matches_score_check CHECK (score_a BETWEEN 0 AND 1999 AND score_b BETWEEN 0 AND 1999

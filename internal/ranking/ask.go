@@ -28,8 +28,9 @@ type Answerer interface {
 }
 
 // Asked is the context of a question: its Origin and the Snapshot. The People of the Snapshot are
-// the sender and, if the question may be about people, those whom the command mentions or shows. It
-// has Everybody only if the command may mean players by plain names or mentions an unknown person.
+// the sender and, if the question may be about people, the people that the command mentions or
+// shows. It has Everybody only if the command may mean players by plain names or mentions an
+// unknown person.
 type Asked struct {
 	Origin Origin
 	Snapshot
@@ -68,7 +69,7 @@ func (q Ask) plan(_ *Service, c *call) *call {
 	return c.with(op.job())
 }
 
-// asking answers with a known notice, or with one from the Answerer.
+// asking answers with a given notice, or with one from the Answerer.
 type asking struct {
 	plain
 	Ask

@@ -404,8 +404,8 @@ func (j *job) complete(snap *Snapshot) {
 	j.read, snap.People = nil, known
 }
 
-// known returns what is known of a person: the sender, a person that the message mentions or shows,
-// or a member of the group.
+// known returns the snapshot's entry for a person: the sender, a person that the message mentions
+// or shows, or a member of the group.
 func (j *job) known(snap *Snapshot, p command.Person) Known {
 	if p.Player != 0 {
 		return snap.Everybody[slices.IndexFunc(snap.Everybody, func(k Known) bool { return k.Player.ID == p.Player })]

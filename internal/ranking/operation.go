@@ -138,7 +138,7 @@ func (p Permission) refusal(o Origin, snap *Snapshot) Notice {
 // asAdmin reports whether the sender can have permission only as an admin.
 func (p Permission) asAdmin() bool { return p.Who == OnlyAdmins || p.Who == Involved && !p.Involved }
 
-// Admins tells who is an admin of a chat.
+// Admins finds out who is an admin of a chat.
 type Admins interface {
 	IsAdmin(ctx context.Context, chat ExternalChatID, user ladder.UserID) (bool, error)
 }

@@ -141,7 +141,7 @@ func (k Known) IsAccount() bool { return k.Player != nil && k.Player.UserID != 0
 // IsPlayer reports whether the person is a player already, and is neither New nor Gone.
 func (k Known) IsPlayer() bool { return k.Player != nil && !k.New && !k.Gone }
 
-// IsSame reports whether two people are the same known player.
+// IsSame reports whether two people have the same player.
 func (k Known) IsSame(o Known) bool {
 	return k.Player != nil && o.Player != nil && k.Player.ID == o.Player.ID
 }

@@ -301,7 +301,7 @@ func (r *recordOperation) play(snap *Snapshot, reported reportedMatch, table lad
 			}
 		}
 		m.Players = append(m.Players, ladder.MatchPlayer{Side: reported.sides[i], Before: *now})
-		*now = now.PresentAt(r.message.SentAt) // playing brings a player who has left back
+		*now = now.PresentAt(r.message.SentAt) // a player who has left comes back by playing
 		played.Parts = append(played.Parts, ladder.Part{Player: now.Player, Side: reported.sides[i]})
 	}
 	entries, upset, err := table.Play(&played)

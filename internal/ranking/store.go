@@ -81,8 +81,8 @@ type writer interface {
 	// ErrConflict.
 	Apply(ctx context.Context, c Changes) error
 
-	// MatchHistory returns the matches of a season from the number from on. It includes the
-	// standings of their players, and of those others that have one. If from is 0, it returns the
+	// MatchHistory returns the matches of a season whose number is from or higher. It includes the
+	// standings of their players, and of the others who have one. If from is 0, it returns the
 	// whole season with all its standings.
 	MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error)
 
@@ -261,16 +261,16 @@ type ForAmendment struct {
 	// Matches are the matches of the MatchRef, ordered by number. Only a MatchRef with a Message or
 	// a Key can have several.
 	Matches []StoredMatch
-	// Counted is the last match that counts among those that the sender played or reported, nil if
-	// there is none.
+	// Counted is the last match that counts among the matches that the sender played or reported,
+	// nil if there is none.
 	Counted *StoredMatch
 }
 
 // ForSeason is what the start of a season depends on.
 type ForSeason struct {
 	FirstMatch string // the key of the ladder's first match, empty if it has none
-	// Since has the numbers of those matches of the current season that count and were reported
-	// since ReportedSince.
+	// Since has the numbers of the current season's matches that count and were reported at
+	// ReportedSince or later.
 	Since []int
 }
 
@@ -302,8 +302,7 @@ func (s *Snapshot) everybodyWith(player ladder.PlayerID) Known {
 	return Known{}
 }
 
-// known returns what is known of a person, given as an index into People. It returns zero if the
-// snapshot does not have the person.
+// known returns the entry of People with the given index, zero if the snapshot has no such entry.
 func (s *Snapshot) known(person int) Known {
 	if person >= len(s.People) {
 		return Known{}
@@ -354,8 +353,8 @@ type LadderMerge struct {
 	Notice  Notice
 }
 
-// Known is what is known of a person in a chat. In a private chat, ByUsername, Unclaimed and
-// Sighting are nil.
+// Known is what the store knows about a person in a chat. In a private chat, ByUsername, Unclaimed
+// and Sighting are nil.
 type Known struct {
 	ByID *Player // the account with the person's user id, or nil
 	// ByUsername is the account last seen in the group with the person's username, if the person

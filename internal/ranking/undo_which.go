@@ -39,7 +39,7 @@ func (p *Prompt) match(o PromptOption) (m MatchChoice, ok bool) {
 	return m, false
 }
 
-// countable returns those of a message's matches that are not undone, at most the last maxWhich. It
+// countable returns the matches of a message that are not undone, at most the last maxWhich. It
 // returns none if the message has fewer than two matches.
 func countable(all []StoredMatch) []StoredMatch {
 	if len(all) < 2 {

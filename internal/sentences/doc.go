@@ -13,13 +13,14 @@
 //
 // A "!" after a mark denotes one of the ten sentences of the language that readers found hardest.
 //
-// In a sentence,
-//   - {W} is the winner, {L} the loser, {W2} and {L2} are their partners; {Wm}, {Wf}, {Lm} and {Lf}
-//     are a man or a woman. A dot and a case follow where a name is declined, as in {L.acc} and
-//     {Wf.dat}. If {W} is missing, the sender has won; if {L} is, the sender has lost.
-//   - {A} and {B} have drawn, each with {d} points. If {A} is missing, it is the sender.
-//   - {w} are the points of the winner, {l} those of the loser. {S} are sets with the winner's
-//     points first, {s} with the loser's.
+// The placeholders of a sentence are
+//   - {W} for the winner, {L} for the loser, {W2} and {L2} for their partners. {Wm} and {Lm} are
+//     men, {Wf} and {Lf} are women. If a name is declined, a dot and its case follow, as in
+//     {L.acc} and {Wf.dat}. Without {W}, the sender has won; without {L}, the sender has lost.
+//   - {A} and {B} for two people who have drawn, each with {d} points. Without {A}, the sender has
+//     drawn with {B}.
+//   - {w} for the winner's points, {l} for the loser's. {S} is a list of sets with the winner's
+//     points first, {s} one with the loser's points first.
 //
 // If a name in a sentence is declined, the mark holds only for first names. Usernames have no
 // cases, so the bot may ask about the sentence with usernames. The lines below a heading with FIRST
