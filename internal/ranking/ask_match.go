@@ -120,7 +120,7 @@ type askOperation struct {
 	doubt    command.Doubt
 	word     string
 	readings []*recordOperation // all with the same people
-	// people may include more people than the snapshot, if the operation was made after the read.
+	// people may be longer than Snapshot.People, because the operation may be made after the read.
 	people  participants
 	earlier []EarlierReport // the earlier matches that the doubt is about
 }

@@ -13,11 +13,11 @@ import (
 
 // AuditStore provides consistent snapshots of all stored data.
 type AuditStore interface {
-	// Audit calls fn with a reader of one snapshot, which changes nothing.
+	// Audit calls fn with a reader of one snapshot. It changes nothing.
 	Audit(ctx context.Context, fn func(context.Context, AuditReader) error) error
 }
 
-// AuditReader reads from one snapshot of the store.
+// AuditReader reads from one snapshot of the stored data.
 type AuditReader interface {
 	// Groups returns all groups if chat is 0, otherwise the current group of the chat and the
 	// groups detached from it. It fails with ErrNoSuchGroup if a given chat has none.
@@ -82,7 +82,7 @@ const (
 	WrongCounters   Problem = "wrong_counters"    // the counters differ from the replay
 )
 
-// Finding is a problem that Verify has found, with its place.
+// Finding is one problem in the stored data.
 type Finding struct {
 	Chat         ExternalChatID
 	Title        string  // of the group
@@ -95,7 +95,8 @@ type Finding struct {
 	Stored, Want string // the stored and the expected value, empty for none
 }
 
-// Progress counts the verified groups, of how many, and their verified matches.
+// Progress counts the groups verified so far, of OfGroups in total, and the matches verified so
+// far.
 type Progress struct {
 	Groups, OfGroups int
 	Matches          int

@@ -371,7 +371,7 @@ func (a PromptAnswer) planWizard(s *Service, c *call) *call {
 	return c.with(job{name: "answer prompt", bucket: RatePress, locks: true, operation: op})
 }
 
-// wizardAnswer is an answer to a PromptWizard.
+// wizardAnswer is the operation of an answer to a PromptWizard.
 type wizardAnswer struct {
 	promptedResult
 	reporter ladder.UserID // the person who may answer

@@ -25,7 +25,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// texts executes statements, and returns the values of the last one.
+// texts executes statements, and returns the values that the last one selects.
 func texts(t *testing.T, address, sql string, args ...any) (values []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), operationTimeout)
@@ -83,8 +83,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	old, recent := databaseName(now.Add(-staleAge-time.Hour), id), databaseName(now.Add(time.Hour-staleAge), id)
 	busy, own := databaseName(now.Add(-2*staleAge), id), namePrefix+"own_"+id
 	all := []string{old, recent, busy, own}
-	// Hold the lock as long as there are stale databases: another test that makes its template
-	// would drop them too.
+	// Hold the lock while there are stale databases. Otherwise, another process that makes its
+	// template would drop them.
 	holder, err := pgx.Connect(t.Context(), server)
 	must(t, err)
 	defer holder.Close(context.Background()) //nolint:errcheck // the lock ends with it
@@ -106,8 +106,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	}
 }
 
-// TestNoDatabaseIsAFailure runs another test in its own process. It must fail with a sentence that
-// says why.
+// TestNoDatabaseIsAFailure: without a server, a test fails with the reason. It runs in another
+// process.
 func TestNoDatabaseIsAFailure(t *testing.T) {
 	t.Parallel()
 	for sentence, environment := range map[string][]string{
@@ -116,7 +116,7 @@ func TestNoDatabaseIsAFailure(t *testing.T) {
 	} {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDatabases$", "-test.v", "-test.timeout=2m")
 		cmd.Env = slices.Concat(os.Environ(), []string{urlVariable + "=", choiceVariable + "="}, environment)
-		cmd.WaitDelay = 10 * time.Second // a server that held the output open would block this
+		cmd.WaitDelay = 10 * time.Second // do not wait forever for a server that holds the output open
 		output, err := cmd.CombinedOutput()
 		if err == nil || strings.Contains(string(output), "--- SKIP") || !strings.Contains(string(output), sentence) {
 			t.Errorf("without a database the test ends with %v, and its output does not contain %q: %s", err, sentence, output)

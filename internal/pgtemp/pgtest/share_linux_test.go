@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestReportsItsServer prints the URL of its server. Other tests run it in another process. With
-// lastVariable, it lasts until that process is killed.
+// TestReportsItsServer prints the URL of its server. Other tests run it in another process. If
+// lastVariable is set, it runs until that process is killed.
 func TestReportsItsServer(t *testing.T) {
 	t.Parallel()
 	fmt.Printf("%s %d %s\n", reportMark, os.Getpid(), testServer(t))
@@ -27,8 +27,8 @@ func TestReportsItsServer(t *testing.T) {
 	}
 }
 
-// reportMark is the prefix of the line that TestReportsItsServer prints. The environment variable
-// lastVariable makes the test last.
+// reportMark is the prefix of the line that TestReportsItsServer prints. lastVariable is the
+// environment variable that makes the test run until its process is killed.
 const (
 	reportMark   = "this is process"
 	lastVariable = "ELOBOT_PGTEST_LAST"
