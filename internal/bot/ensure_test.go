@@ -433,7 +433,7 @@ func TestEnsureFillsTheMessage(t *testing.T) {
 		p := newPost(t)
 		m := p.board(t, 1500, 0)
 		n := &p.views.board
-		n.Title, n.Total, n.Hidden, n.Since = worst, 1_000_000, 1_000_000, time.Now()
+		n.Title, n.Total, n.Hidden, n.Since = strings.Repeat(worst, 9), 1_000_000, 1_000_000, time.Now()
 		n.Rows = nil
 		for range stats.BoardRows {
 			n.Rows = append(n.Rows, row)

@@ -156,7 +156,7 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 	})
 	send(ranking.WinnerOffer{Number: 999_999_999, Sides: [2]ranking.Side{members(4, 16, ten...), members(3, -16, otherTen...)}, Sets: offer.Sets[:7]})
 	for _, raw := range longestNames {
-		send(CommandFailed{Command: raw})
+		send(CommandFailed{Command: strings.Repeat(raw, 9)})
 	}
 }
 

@@ -104,7 +104,12 @@ func cut(text string, maxCharacters, maxUnits int) string {
 	return text
 }
 
-func utf16Length(text string) int { return len(utf16.Encode([]rune(text))) }
+func utf16Length(text string) (units int) {
+	for _, r := range text {
+		units += utf16.RuneLen(r)
+	}
+	return units
+}
 
 // firstUnits returns the longest prefix of a text that fits into units UTF-16 units.
 func firstUnits(text string, units int) string {

@@ -334,14 +334,15 @@ func withName(raw string) []notice.Notice {
 	}
 }
 
-// longestNames has the longest possible names, by characters, by UTF-16 units or in HTML.
+// longestNames has the longest possible names, by characters, by UTF-16 units or in HTML. What is
+// longer is cut to the same text.
 var longestNames = []string{
-	strings.Repeat("a", 300), strings.Repeat(family, 20), strings.Repeat(england, 20), "Z" + strings.Repeat(accent, 400),
-	strings.Repeat("@", 64),
-	strings.Repeat("𝕏\U0001D165", 64), // two runes of two units per character
-	strings.Repeat("@\U0001D165", 64), // three units and a joiner
-	strings.Repeat("<\U0001D165", 64),
-	strings.Repeat("&", 64),
+	strings.Repeat("a", maxName+1), strings.Repeat(family, 7), strings.Repeat(england, 6), "Z" + strings.Repeat(accent, maxNameUnits),
+	strings.Repeat("@", maxName+1),
+	strings.Repeat("𝕏\U0001D165", maxName+1), // two runes of two units per character
+	strings.Repeat("@\U0001D165", maxName+1), // three units and a joiner
+	strings.Repeat("<\U0001D165", maxName+1),
+	strings.Repeat("&", maxName+1),
 }
 
 // TestTheLongestRankingFits: a page of the ranking fits even with the longest names and marks, the
