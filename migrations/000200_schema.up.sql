@@ -1,13 +1,11 @@
--- Conditions that a statement of a pipelined transaction must meet. If the value is not true, the
--- statement fails with the name of the constraint, and the whole transaction fails. Without such a
--- condition, an UPDATE that finds no row would succeed.
+-- Conditions that a statement of a pipelined transaction must fulfil. If the value is not true, the statement fails with
+-- the name of the constraint, and the whole transaction with it. Without them, an UPDATE that finds no row is no error.
 CREATE DOMAIN unchanged AS boolean CONSTRAINT unchanged CHECK (VALUE IS TRUE);
 CREATE DOMAIN lease_held AS boolean CONSTRAINT lease_held CHECK (VALUE IS TRUE);
 
 -- == The bot and its instances ==
 
--- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any
--- other bot.
+-- The bot that the database belongs to. Its chats, messages and buttons are out of reach for any other bot.
 CREATE TABLE bot (
     only_one         boolean NOT NULL DEFAULT true,
     telegram_user_id bigint NOT NULL,
@@ -16,19 +14,17 @@ CREATE TABLE bot (
     CONSTRAINT bot_telegram_user_id_check CHECK (telegram_user_id > 0)
 );
 
--- The exclusive right to do work that exactly one instance must do. Each holder has its own epoch.
--- A holder writes only if the row still has this epoch, and locks the row FOR KEY SHARE meanwhile.
+-- The exclusive right to do what exactly one instance must do. Each holder has its own epoch. It writes on condition
+-- that the row still has this epoch, and holds the row FOR KEY SHARE meanwhile.
 CREATE TABLE leases (
     name       text NOT NULL,
     holder     text NOT NULL,
     epoch      bigint NOT NULL,
     expires_at timestamptz NOT NULL,
-    -- by how much each renewal sets expires_at ahead; if it is further ahead, the clock was set
-    -- back
+    -- how far ahead expires_at is set at a time; if it is further ahead, the clock was set back
     duration   interval,
     CONSTRAINT leases_pkey PRIMARY KEY (name),
-    -- makes a change of the epoch, and no other change, wait for sessions that hold the row FOR KEY
-    -- SHARE
+    -- makes a change of the epoch, and nothing else, wait for whoever holds the row FOR KEY SHARE
     CONSTRAINT leases_name_epoch_key UNIQUE (name, epoch),
     CONSTRAINT leases_epoch_check CHECK (epoch >= 1),
     CONSTRAINT leases_duration_check CHECK (duration > interval '0')
@@ -36,31 +32,28 @@ CREATE TABLE leases (
 
 -- == Chats ==
 
--- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a
--- chat can change.
+-- The chats with the bot. All other tables refer to the internal id, because Telegram's id of a chat can change.
 CREATE TABLE chats (
     id               bigint GENERATED ALWAYS AS IDENTITY,
     telegram_chat_id bigint NOT NULL,
     kind             text NOT NULL,
     title            text NOT NULL DEFAULT '',
     language         text NOT NULL DEFAULT 'en',
-    -- an admin chose the language; otherwise it is the language of the person who added the bot
+    -- an admin chose the language; before that it is that of whoever added the bot
     language_chosen  boolean NOT NULL DEFAULT false,
     -- rankings and standings are sent as tables, which old apps do not show
     tables           boolean NOT NULL DEFAULT false,
     -- cards say what is special about a match
     celebrations     boolean NOT NULL DEFAULT true,
-    -- charts are dark; the default is light
+    -- charts are dark; they are light where nobody has chosen otherwise
     dark_charts      boolean NOT NULL DEFAULT false,
     -- the bot is in the group, or may write to the person, as far as it knows
     is_active        boolean NOT NULL DEFAULT true,
     -- nothing is sent before this time, because Telegram has asked for a pause
     frozen_until     timestamptz,
-    -- when the bot found out that it may not write here; nothing is sent until the chat sends an
-    -- update
+    -- when the bot found out that it may not write here; nothing is sent until the chat sends an update
     parked_at        timestamptz,
-    -- when the bot was added and when it last greeted the group, by Telegram's clock; null if
-    -- unknown or not in the chat
+    -- when the bot was added and when it last greeted the group, by Telegram's clock; null if unknown or not in the chat
     added_at         timestamptz,
     greeted_at       timestamptz,
     created_at       timestamptz NOT NULL DEFAULT now(),
@@ -73,8 +66,7 @@ CREATE INDEX chats_frozen_until_idx ON chats (frozen_until) WHERE frozen_until I
 -- parked chats whose notices are too old, for the purge
 CREATE INDEX chats_parked_idx ON chats (id) WHERE parked_at IS NOT NULL;
 
--- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id
--- refers to its chat forever.
+-- Former Telegram ids of chats: a group that becomes a supergroup gets a new one. A former id refers to its chat forever.
 CREATE TABLE chat_aliases (
     telegram_chat_id bigint NOT NULL,
     chat_id          bigint NOT NULL,
@@ -82,12 +74,11 @@ CREATE TABLE chat_aliases (
     CONSTRAINT chat_aliases_pkey PRIMARY KEY (telegram_chat_id),
     CONSTRAINT chat_aliases_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id)
 );
--- the former ids of a chat that is combined with another chat
+-- the former ids of a chat that becomes one with another chat
 CREATE INDEX chat_aliases_chat_id_idx ON chat_aliases (chat_id);
 
--- An id refers to one chat: it is not the current id of one chat and a former id of another. A
--- transaction that adds a former id has first given it to a chat as its current id, so that
--- concurrent inserts wait and then see it.
+-- An id refers to one chat: it is not the current id of one chat and a former id of another. Whoever adds a former id has
+-- given it to a chat as its current id earlier in the same transaction, so that concurrent inserts wait and then see it.
 CREATE FUNCTION require_one_chat() RETURNS trigger
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -111,8 +102,7 @@ CREATE TABLE boards (
     -- the forum topic of the message, null for none
     thread_id    bigint,
     turned_on_at timestamptz NOT NULL DEFAULT now(),
-    -- wanted: to be pinned; pinned: was pinned once, and is not pinned again if a member unpins it;
-    -- refused: the bot may not pin it, and has said so
+    -- wanted: to be pinned; pinned: was pinned once, and who unpins it means it; refused: the bot may not, and has said so
     pin          text NOT NULL DEFAULT 'wanted',
     CONSTRAINT boards_pkey PRIMARY KEY (chat_id),
     CONSTRAINT boards_chat_id_fkey FOREIGN KEY (chat_id) REFERENCES chats (id),
@@ -122,9 +112,8 @@ CREATE TABLE boards (
 
 -- == Groups, ladders and people ==
 
--- The ranking side of a group chat. Locking its row puts the matches of a group in one order. A
--- group without a chat is detached: Telegram gave its chat a new id, and the chat turned out to
--- belong to another group with at least as many matches. A detached group is not shown, but its
+-- The ranking side of a group chat. Locking its row puts the matches of a group in one order. A group without a chat is detached: its chat
+-- turned out to be that of another group, because Telegram gave it a new id, and the other group has more matches. Nobody sees it, but its
 -- matches stay.
 CREATE TABLE groups (
     id                bigint GENERATED ALWAYS AS IDENTITY,
@@ -152,8 +141,7 @@ CREATE TABLE ladders (
     k_factor             integer NOT NULL DEFAULT 32,
     draws_allowed        boolean NOT NULL DEFAULT true,
     uneven_teams_allowed boolean NOT NULL DEFAULT false,
-    -- the K-factor of a player's first matches in the ladder, and their number; both 0 if these
-    -- matches have the usual K-factor
+    -- the K-factor of a player's first matches in the ladder, and how many those are; both 0: as for other matches
     provisional_k_factor integer NOT NULL DEFAULT 0,
     provisional_matches  integer NOT NULL DEFAULT 0,
     -- a larger margin of victory changes the ratings more
@@ -168,20 +156,19 @@ CREATE TABLE ladders (
     CONSTRAINT ladders_provisional_check CHECK (provisional_k_factor = 0 AND provisional_matches = 0
         OR provisional_k_factor BETWEEN 1 AND 1000 AND provisional_matches BETWEEN 1 AND 100)
 );
--- the default ladder of a group
+-- the ladder of a group that commands mean
 CREATE UNIQUE INDEX ladders_default_key ON ladders (group_id) WHERE is_default;
 
--- A person. A player with a telegram_user_id is an account, which is the same in all groups. A
--- player without one is unclaimed: a message in the group mentioned the username, but the person
--- has not been seen there yet. An unclaimed player exists only in that group. A merged player
--- turned out to be the same person as another player, who got everything that counts. The row of a
--- merged player stays for the matches in which both took part.
+-- A person. With a telegram_user_id the player is an account, one for all groups. Without it the player is unclaimed:
+-- somebody in the group mentioned the username, but the person has not been seen there yet. An unclaimed player exists in
+-- that group only. A merged player turned out to be the same person as another one, to whom everything that counts has
+-- passed. The row of a merged player stays for the matches in which the two seem to have played each other.
 CREATE TABLE players (
     id               bigint GENERATED ALWAYS AS IDENTITY,
     telegram_user_id bigint,
     -- the group of an unclaimed player
     group_id         bigint,
-    -- the last username seen, or the username by which an unclaimed player is mentioned
+    -- the last one seen, or the one by which an unclaimed player is mentioned
     username         text,
     display_name     text NOT NULL,
     merged_into      bigint,
@@ -200,11 +187,11 @@ CREATE TABLE players (
 );
 -- the unclaimed player whom a mention means
 CREATE UNIQUE INDEX players_unclaimed_key ON players (group_id, lower(username)) WHERE group_id IS NOT NULL;
--- players who were merged into a player who is now merged too
+-- those who were merged into a player who is merged too
 CREATE INDEX players_merged_into_idx ON players (merged_into) WHERE merged_into IS NOT NULL;
 
--- The username with which an account was last seen in a group. Usernames pass from one person to
--- another, so in a group, a mention means the account that was last seen there with that username.
+-- With which username an account was last seen in a group. In a group, a mention means the account that was last seen
+-- there with that username, because usernames pass from one person to another.
 CREATE TABLE sightings (
     group_id  bigint NOT NULL,
     player_id bigint NOT NULL,
@@ -220,19 +207,17 @@ CREATE TABLE sightings (
 -- the account that a mention means
 CREATE UNIQUE INDEX sightings_username_key ON sightings (group_id, lower(username));
 
--- A player's standing in a ladder. A result changes no index, and each page keeps room for the new
--- version of a row.
+-- A player's standing in a ladder. A result changes no index, and each page keeps room for the new version of a row.
 CREATE TABLE group_players (
     id             bigint GENERATED ALWAYS AS IDENTITY,
     ladder_id      bigint NOT NULL,
     player_id      bigint NOT NULL,
-    -- the player's last name in the group, stored here so that rankings and searches for equal
-    -- names need no join
+    -- the player's last name in the group, stored here so that rankings and searches for equal names need no join
     name           text NOT NULL,
     elo            integer NOT NULL,
     start_elo      integer NOT NULL,
     best_elo       integer NOT NULL,
-    -- changes with every write; a write proves with it that nothing has changed since the read
+    -- changes with every write; whoever writes proves with it that nothing has changed since the read
     version        bigint NOT NULL DEFAULT 1,
     played         integer NOT NULL DEFAULT 0,
     won            integer NOT NULL DEFAULT 0,
@@ -242,11 +227,9 @@ CREATE TABLE group_players (
     streak         integer NOT NULL DEFAULT 0,
     -- the most wins in a row
     longest_streak integer NOT NULL DEFAULT 0,
-    -- when the player last played a match that counts, null for never; the ranking hides players
-    -- who have not played for long
+    -- when the player last played a match that counts, null for never; the ranking leaves out who has not played for long
     last_played_at timestamptz,
-    -- when the player left the group, null for a member; the ranking does not show players who have
-    -- left
+    -- when the player left the group, null for a member; the ranking does not show those who left
     left_at        timestamptz,
     created_at     timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT group_players_pkey PRIMARY KEY (id),
@@ -264,7 +247,7 @@ CREATE TABLE group_players (
 ) WITH (fillfactor = 80);
 -- a person's standings in all groups
 CREATE INDEX group_players_player_id_idx ON group_players (player_id);
--- players with the same name
+-- who else has a name
 CREATE INDEX group_players_name_idx ON group_players (ladder_id, lower(name));
 
 -- == Matches ==
@@ -280,7 +263,7 @@ CREATE TABLE matches (
     score_b              integer NOT NULL,
     -- the points of each set, as {{11,7},{9,11}}; the score then counts the sets
     sets                 smallint[],
-    -- the rating rules of the ladder under which the match was played
+    -- the rules of the ladder that the match was played under, as far as they rate it
     k_factor             integer NOT NULL,
     provisional_k_factor integer NOT NULL DEFAULT 0,
     provisional_matches  integer NOT NULL DEFAULT 0,
@@ -288,26 +271,22 @@ CREATE TABLE matches (
     -- null if an anonymous admin reported it
     reported_by          bigint,
     played_at            timestamptz NOT NULL,
-    -- the key of the message that reported it, even if an edit or a press recorded it; further
-    -- matches of the same message have #2, #3 … appended
+    -- of the message that reported it, whatever triggered it; #2, #3 … follow for further matches of the same message
     idempotency_key      text NOT NULL,
-    -- when the command that undid it was sent, by Telegram's clock, so that an outage does not
-    -- shorten the time to restore it; for a merge, when the merge was done
+    -- when the command that undid it was sent, by Telegram's clock: whoever restores it is measured by the same clock, and an
+    -- outage between the two commands changes nothing; for a merge, when it was done
     undone_at            timestamptz,
-    -- null if an anonymous admin or a merge of two players undid it; in the second case, one of the
-    -- players is merged
+    -- null if an anonymous admin undid it, or the merge of two players; then one of the players is merged
     undone_by            bigint,
-    -- how often it was undone, restored, fixed or moved; a button carries this number, and has no
-    -- effect after a change
+    -- how often it was undone, restored or fixed. A button carries the number, so that it acts only on what it was made for.
     changes              integer NOT NULL DEFAULT 0,
-    -- the average rating of the losers minus that of the winners if this is 100 or more, otherwise
-    -- null; null for an undone match
+    -- by how much the average rating of the losers exceeded that of the winners, if that is 100 or more; null for an undone match
     upset                integer,
     created_at           timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT matches_pkey PRIMARY KEY (id),
     CONSTRAINT matches_group_id_number_key UNIQUE (group_id, number),
     CONSTRAINT matches_idempotency_key_key UNIQUE (idempotency_key),
-    -- the ladder belongs to the group
+    -- the ladder has the group
     CONSTRAINT matches_ladder_id_fkey FOREIGN KEY (group_id, ladder_id) REFERENCES ladders (group_id, id),
     CONSTRAINT matches_reported_by_fkey FOREIGN KEY (reported_by) REFERENCES players (id),
     CONSTRAINT matches_undone_by_fkey FOREIGN KEY (undone_by) REFERENCES players (id),
@@ -372,8 +351,7 @@ CREATE TABLE match_fixes (
 -- the last fix of a match
 CREATE INDEX match_fixes_match_id_idx ON match_fixes (match_id);
 
--- How each match changed each rating. Append-only: an entry that no longer applies is marked as
--- superseded.
+-- How each match changed each rating. Append-only: an entry that no longer applies is marked as superseded.
 CREATE TABLE elo_history (
     -- the order in which entries were made
     id             bigint GENERATED ALWAYS AS IDENTITY,
@@ -383,7 +361,7 @@ CREATE TABLE elo_history (
     elo_after      integer NOT NULL,
     -- the player's K-factor in the match: by its rules, the usual or the provisional one
     k_factor       integer NOT NULL,
-    -- from the standing before the match; a replay that starts here cannot calculate them
+    -- of the standing before the match: a replay that begins here cannot calculate them
     best_before    integer NOT NULL,
     streak_before  integer NOT NULL,
     longest_before integer NOT NULL,
@@ -393,7 +371,7 @@ CREATE TABLE elo_history (
     created_at     timestamptz NOT NULL DEFAULT now(),
     -- one current entry for each player of a match
     CONSTRAINT elo_history_pkey PRIMARY KEY (match_id, player_id, superseded_at),
-    -- the part of a merged player in a match passes to the other player, together with its history
+    -- the part of a merged player in a match passes to the other player, and its history with it
     CONSTRAINT elo_history_match_player_fkey FOREIGN KEY (match_id, player_id)
         REFERENCES match_players (match_id, player_id) ON UPDATE CASCADE,
     CONSTRAINT elo_history_elo_check CHECK (elo_before BETWEEN 0 AND 10000 AND elo_after BETWEEN 0 AND 10000),
@@ -405,21 +383,18 @@ CREATE TABLE elo_history (
 
 -- == Commands ==
 
--- The idempotency keys of handled commands, and what counts towards the rate limits of their
--- senders.
+-- The idempotency keys of handled commands, and what counts towards the rate limits of their senders.
 CREATE TABLE handled_commands (
     key        text NOT NULL,
     handled_at timestamptz NOT NULL DEFAULT now(),
-    -- what led to the outcome: the message itself, its edit, the press of a button, or a timer
+    -- what brought about the outcome: the message itself, or later its edit or the press of a button; or a timer
     trigger    text NOT NULL DEFAULT 'message',
     outcome    text NOT NULL DEFAULT 'unanswered',
-    -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does
-    -- not count
+    -- Telegram's id of the person, or of the chat for an anonymous admin; null if the command does not count
     sender     bigint,
     sent_at    timestamptz,
-    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid,
-    -- restored or corrected a match; refused: a result over the limit; press: a button press that
-    -- changed no match, or answered a prompt
+    -- question: was answered; slowed: was answered by asking to slow down; result: reported, undid, restored or corrected a match;
+    -- refused: a result over the limit; press: a button press that changed no match, or answered a prompt
     rate_class text,
     CONSTRAINT handled_commands_pkey PRIMARY KEY (key),
     CONSTRAINT handled_commands_trigger_check CHECK (trigger IN ('message', 'edit', 'press', 'timer')),
@@ -434,26 +409,23 @@ CREATE INDEX handled_commands_handled_at_idx ON handled_commands USING brin (han
 -- what counts towards the limits of a sender
 CREATE INDEX handled_commands_sender_idx ON handled_commands (sender, sent_at) WHERE sender IS NOT NULL;
 
--- Questions with buttons. A prompt is open until it is answered or canceled, or until its timer
--- t:prompt:<id> ends it.
+-- Questions with buttons. A prompt is open until somebody answers or cancels it, or its timer t:prompt:<id> ends it.
 CREATE TABLE prompts (
-    -- the id of the row of the outbox that asks
+    -- that of the row of the outbox that asks
     id                  bigint NOT NULL,
     chat_id             bigint NOT NULL,
-    -- undo: whether to undo match_id; report: what a report means, or whether it counts at all;
-    -- wizard: the parts of a result, one after the other; which: the match to be undone
+    -- undo: whether to undo match_id; report: what a report means, or whether it counts at all; wizard: the parts of a result, one after
+    -- the other; which: the match to be undone
     kind                text NOT NULL,
     match_id            bigint,
-    -- what the prompt asks about, unless it is match_id
+    -- what a prompt asks about that is no match yet
     request             jsonb,
-    -- matches.changes when the prompt was made; the prompt has no effect if the match has changed
-    -- since
+    -- matches.changes when it was asked; another match is not what the question is about
     match_changes       integer NOT NULL DEFAULT 0,
     -- who may answer; null for every admin of the chat
     answerer_id         bigint,
     asked_at            timestamptz NOT NULL DEFAULT now(),
-    -- when Telegram accepted the message; its id is null if it is unknown or means another message
-    -- by now
+    -- when Telegram accepted the message; its id is null if it is unknown or means another message by now
     delivered_at        timestamptz,
     telegram_message_id bigint,
     closed_at           timestamptz,
@@ -470,17 +442,16 @@ CREATE TABLE prompts (
     CONSTRAINT prompts_closed_check
         CHECK ((closed_at IS NULL) = (closed_as IS NULL) AND closed_as IN ('answered', 'cancelled', 'expired'))
 );
--- the prompts of a chat that is combined with another chat
+-- the prompts of a chat that gets a new id
 CREATE INDEX prompts_chat_id_idx ON prompts (chat_id);
--- the open prompts about a match
+-- whether somebody was asked already
 CREATE INDEX prompts_match_id_idx ON prompts (match_id);
 -- for the purge by age
 CREATE INDEX prompts_closed_at_idx ON prompts (closed_at) WHERE closed_at IS NOT NULL;
 
--- Actions that are due at a certain time. The transaction of the action deletes the timer, so the
--- action takes effect once.
+-- What happens by itself at a certain time. The transaction of what happens deletes the timer, so it happens once.
 CREATE TABLE timers (
-    -- t:<kind>:<ids>, which is also the idempotency key of the action
+    -- t:<what>:<of what>, also the idempotency key of what happens
     key     text NOT NULL,
     chat_id bigint NOT NULL,
     due_at  timestamptz NOT NULL,
@@ -490,13 +461,12 @@ CREATE TABLE timers (
 );
 -- what is due, in order
 CREATE INDEX timers_due_at_idx ON timers (due_at, key);
--- the timers of a chat that is combined with another chat
+-- the timers of a chat that becomes one with another chat
 CREATE INDEX timers_chat_id_idx ON timers (chat_id);
 
 -- == Messages ==
 
--- Notices on their way to Telegram, written in the transaction of their cause. Each page keeps room
--- for the new versions of its rows.
+-- Notices on their way to Telegram, written in the transaction of their cause. Each page keeps room for the new versions of its rows.
 CREATE TABLE outbox (
     id                  bigint GENERATED ALWAYS AS IDENTITY,
     chat_id             bigint NOT NULL,
@@ -505,26 +475,22 @@ CREATE TABLE outbox (
     kind                text NOT NULL,
     -- outcome: of a command; answer: to a question; notification: for people who did not ask
     purpose             text NOT NULL DEFAULT 'outcome',
-    -- a player is named by the id in a field "player"; the name is looked up when the notice is
-    -- sent
+    -- a player is named by the id in a field "player"; the name is looked up when the notice is sent
     payload             jsonb NOT NULL,
-    -- the language of a message that only one person reads; null for the chat's language
+    -- the language of a message that one person alone reads; null for that of the chat
     language            text,
-    -- send: a new message; edit: the message that shows match_id; ensure: the one message that
-    -- shows the object; callback_answer: the answer to a pressed button; page: the message with the
-    -- pressed button
+    -- send: a new message; edit: the message that shows match_id; ensure: the one message that shows the object;
+    -- callback_answer: the answer to a pressed button; page: the message with the pressed button
     action              text NOT NULL DEFAULT 'send',
-    -- when it was set aside, until the leader runs a release that knows the kind
+    -- set aside until a release leads that knows the kind
     deferred_at         timestamptz,
-    -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows
-    -- that are set aside
+    -- which of the chat's queues it is in; the values are those of outbox.LaneKind, and 3 for rows that are set aside
     lane                smallint NOT NULL GENERATED ALWAYS AS (CASE
         WHEN deferred_at IS NOT NULL THEN 3 WHEN action = 'callback_answer' THEN 1 WHEN action = 'page' THEN 2
         WHEN action = 'ensure' THEN 4 ELSE 0 END) STORED,
     -- always a message of its own
     alone               boolean NOT NULL DEFAULT false,
-    -- the person answered, as shown in a message that answers several people: a player, or the name
-    -- of a person who is not a player
+    -- who is answered, for a message that answers several people: a player, or the name of somebody who is none
     addressee_id        bigint,
     addressee           text NOT NULL DEFAULT '',
     -- the message that is answered, and its forum topic
@@ -538,8 +504,8 @@ CREATE TABLE outbox (
     -- a newer row with the same key replaces this one; null once it was tried
     supersede_key       text,
     state               text NOT NULL DEFAULT 'planned',
-    -- for a message that covers several rows, the first of them, set when sending begins; for rows
-    -- replaced by a summary, the row of the summary; null for all other rows
+    -- the first row of a message that covers several, while it is sent and afterwards; of rows that a summary stands for, its row; null in
+    -- all other rows
     batch               bigint,
     -- requests started
     attempts            integer NOT NULL DEFAULT 0,
@@ -586,7 +552,7 @@ CREATE UNIQUE INDEX outbox_supersede_key ON outbox (chat_id, supersede_key) WHER
 CREATE INDEX outbox_edited_message_idx ON outbox (chat_id, edited_message_id) WHERE edited_message_id IS NOT NULL;
 -- the rows of a message
 CREATE INDEX outbox_batch_idx ON outbox (batch, id) WHERE batch IS NOT NULL;
--- the rows that show a match, to change its card
+-- what shows a match, for whoever changes its card
 CREATE INDEX outbox_match_id_idx ON outbox (match_id) WHERE match_id IS NOT NULL;
 -- recent requests, which count against the limits, and rows that are old enough to purge
 CREATE INDEX outbox_finished_at_idx ON outbox (finished_at) WHERE finished_at IS NOT NULL;
@@ -595,13 +561,12 @@ CREATE INDEX outbox_callback_answers_finished_at_idx ON outbox (finished_at)
     WHERE action = 'callback_answer' AND finished_at IS NOT NULL;
 -- waiting rows, lane by lane
 CREATE INDEX outbox_waiting_idx ON outbox (chat_id, lane, id) WHERE finished_at IS NULL;
--- Rows that were set aside. In an empty table, all indexes cost the same, and the planner chooses
--- the newest one. So this index comes last: these rows must not be looked for among all waiting
--- rows.
+-- What was set aside. In an empty table, all indexes cost the same, and the newest is chosen: what was set aside must not be looked for
+-- among all that waits.
 CREATE INDEX outbox_deferred_idx ON outbox (deferred_at) WHERE deferred_at IS NOT NULL AND finished_at IS NULL;
 
--- The messages that show matches. They are stored under the chat's Telegram id at the time of
--- sending, because message ids start over in a group that becomes a supergroup.
+-- The messages that show matches. They are stored under the chat's Telegram id at the time of sending, because message
+-- ids start over in a group that becomes a supergroup.
 CREATE TABLE match_messages (
     telegram_chat_id    bigint NOT NULL,
     telegram_message_id bigint NOT NULL,
@@ -610,9 +575,9 @@ CREATE TABLE match_messages (
     outbox_id           bigint,
     -- how many items the message covers, including this one
     covered             integer NOT NULL DEFAULT 1,
-    -- the fingerprint of the message's content, empty if unknown
+    -- of the message's content; empty if unknown
     fingerprint         text NOT NULL DEFAULT '',
-    -- the language of the message, which its edits use too; null for the chat's language
+    -- the language that the message was sent in, which its edits use too; null for that of the chat
     language            text,
     CONSTRAINT match_messages_pkey PRIMARY KEY (telegram_chat_id, telegram_message_id, match_id),
     CONSTRAINT match_messages_match_id_fkey FOREIGN KEY (match_id) REFERENCES matches (id),
@@ -655,11 +620,10 @@ CREATE TABLE dead_letters (
     CONSTRAINT dead_letters_last_error_check CHECK (last_error <> ''),
     CONSTRAINT dead_letters_attempts_check CHECK (attempts >= 1)
 );
--- the newest dead letters, and dead letters that are old enough to purge
+-- the newest ones, and those that are old enough to purge
 CREATE INDEX dead_letters_last_seen_at_idx ON dead_letters (last_seen_at);
 
--- Attempts to handle an update that have begun and not returned. They are counted only after a
--- crash.
+-- Attempts to handle an update that have begun and not returned. They are counted only after a crash.
 CREATE TABLE update_attempts (
     update_id     bigint NOT NULL,
     attempts      integer NOT NULL,
@@ -668,5 +632,5 @@ CREATE TABLE update_attempts (
     CONSTRAINT update_attempts_pkey PRIMARY KEY (update_id),
     CONSTRAINT update_attempts_attempts_check CHECK (attempts >= 1)
 );
--- recent open attempts, and attempts that are old enough to purge
+-- whether recent attempts are open, and those that are old enough to purge
 CREATE INDEX update_attempts_last_begun_at_idx ON update_attempts (last_begun_at);

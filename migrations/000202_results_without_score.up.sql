@@ -1,4 +1,4 @@
--- A match may have only an outcome, and no score.
+-- A match of which nobody counted points has no score: only who won is known.
 ALTER TABLE matches
     ALTER score_a DROP NOT NULL,
     ALTER score_b DROP NOT NULL,

@@ -1,5 +1,4 @@
--- Only the default ladder of a group can be seen then. The others stay as they are, under their
--- ids.
+-- Only the default ladder of a group can be seen then. The others stay as they are, under their ids.
 UPDATE elo_history SET reason = 'fix' WHERE reason = 'move';
 ALTER TABLE elo_history
     DROP CONSTRAINT elo_history_reason_check,

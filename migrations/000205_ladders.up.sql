@@ -1,6 +1,6 @@
 -- A group may have several ladders, each with a name, rules, a board and matches of its own.
 ALTER TABLE ladders
-    -- null for a group's only ladder without a name
+    -- null for a group's only ladder that nobody has named
     ADD COLUMN name text,
     -- an archived ladder gets no more matches, and is shown as before
     ADD COLUMN archived_at timestamptz,
@@ -9,8 +9,7 @@ ALTER TABLE ladders
 -- the ladder that a name means
 CREATE UNIQUE INDEX ladders_name_key ON ladders (group_id, lower(name));
 
--- The ladder that applies in a forum topic of a chat. In all other topics, the default ladder
--- applies.
+-- Which ladder applies in a forum topic of a chat. Everywhere else that is the default one.
 CREATE TABLE topics (
     chat_id   bigint NOT NULL,
     thread_id bigint NOT NULL,
@@ -23,7 +22,7 @@ CREATE TABLE topics (
 -- the topics of a ladder
 CREATE INDEX topics_ladder_id_idx ON topics (ladder_id);
 
--- Each ladder has a board of its own.
+-- A board is that of a ladder.
 ALTER TABLE boards ADD COLUMN ladder_id bigint;
 UPDATE boards b SET ladder_id = (
     SELECT l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default WHERE g.chat_id = b.chat_id);
@@ -66,7 +65,7 @@ ALTER TABLE elo_history
     -- whatever fulfilled the old condition fulfils this one
     ADD CONSTRAINT elo_history_reason_check CHECK (reason IN ('match', 'undo', 'restore', 'fix', 'move', 'merge', 'repair')) NOT VALID;
 
--- Periods, charts and duplicates are queried for one ladder.
+-- Views of a time, charts and duplicates are about one ladder.
 DROP INDEX matches_played_at_idx;
 CREATE INDEX matches_played_at_idx ON matches (ladder_id, played_at);
 -- the matches of a ladder, the newest first

@@ -1,4 +1,4 @@
--- Only the last season of each ladder keeps its standings. The matches of the other seasons stay.
+-- Only the last season of a ladder can be seen then. The matches of the others stay, without standings.
 ALTER TABLE matches
     DROP CONSTRAINT matches_season_id_fkey,
     DROP COLUMN season_id,

@@ -1,24 +1,23 @@
--- A ladder has seasons, and each standing belongs to a season. All existing data becomes season 1.
+-- A ladder has seasons, and standings belong to one. Before a group starts another one, all is season 1.
 CREATE TABLE seasons (
     id        bigint GENERATED ALWAYS AS IDENTITY,
     group_id  bigint NOT NULL,
     ladder_id bigint NOT NULL,
     -- 1, 2, 3 … in its ladder
     number    integer NOT NULL,
-    -- null if the season has no name
+    -- null if nobody has named it
     name      text,
-    -- when the season starts, inclusive; null for the first season
+    -- the instant from which on messages report its matches; null for the first one
     starts_at timestamptz,
-    -- when the season ends, exclusive; null if only an admin can end it
+    -- the instant from which on they do not any more; null if it goes on until an admin ends it
     ends_at   timestamptz,
-    -- the number of matches needed for a place when the season ended; null for the current season
+    -- how many matches gave a place when it ended; null while it goes on
     place_matches integer,
-    -- whether players began the next season halfway back to the start rating; null for the current
-    -- season
+    -- whether people began the next season half-way back to the start rating; null while it goes on
     halfway boolean,
     CONSTRAINT seasons_pkey PRIMARY KEY (id),
     CONSTRAINT seasons_ladder_id_number_key UNIQUE (ladder_id, number),
-    -- lets a match prove that its season belongs to its ladder, and its ladder to its group
+    -- lets a match prove that its season belongs to its ladder, and that to its group
     CONSTRAINT seasons_group_id_ladder_id_id_key UNIQUE (group_id, ladder_id, id),
     CONSTRAINT seasons_ladder_id_fkey FOREIGN KEY (group_id, ladder_id) REFERENCES ladders (group_id, id) ON DELETE CASCADE,
     CONSTRAINT seasons_number_check CHECK (number >= 1 AND (number = 1) = (starts_at IS NULL)),
@@ -30,10 +29,9 @@ INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SE
 SELECT setval('seasons_id_seq', coalesce(max(id), 1), max(id) IS NOT NULL) FROM seasons;
 
 ALTER TABLE ladders
-    -- the current season, which is the last one
+    -- the season that goes on, the last one
     ADD COLUMN season_id bigint,
-    -- players begin a season halfway between the start rating and their rating at the end of the
-    -- previous season
+    -- people begin a season half-way between the rating with which they ended the one before and the start rating
     ADD COLUMN season_halfway boolean NOT NULL DEFAULT false;
 UPDATE ladders SET season_id = id;
 ALTER TABLE ladders
@@ -53,5 +51,5 @@ UPDATE matches SET season_id = ladder_id;
 ALTER TABLE matches
     ALTER season_id SET NOT NULL,
     DROP CONSTRAINT matches_ladder_id_fkey,
-    -- the season belongs to the ladder, and the ladder to the group
+    -- the season has the ladder, and the ladder the group
     ADD CONSTRAINT matches_season_id_fkey FOREIGN KEY (group_id, ladder_id, season_id) REFERENCES seasons (group_id, ladder_id, id);

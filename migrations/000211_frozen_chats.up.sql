@@ -1,2 +1,2 @@
--- No query looks for frozen chats: the chat of a notice is found by its id.
+-- Nothing looks for frozen chats: a chat that is to get something is found by its id.
 DROP INDEX chats_frozen_until_idx;

@@ -1,7 +1,7 @@
--- Keys that prevent double counting are compared by bytes. The rules of a language differ between
--- versions of the C library and of ICU, so an index written by another version may not find a key
--- that exists. Tables are locked in the order in which commands lock them. No table is rewritten,
--- but the indexes of these columns are.
+-- What keeps something from counting twice compares by bytes: a rule of a language, which differs
+-- between versions of the C library and of ICU, makes an index that another version wrote useless,
+-- and then a key that is there is not found. Tables are locked in the order in which commands lock
+-- them. No table is rewritten, but the indexes of these columns are.
 ALTER TABLE leases ALTER COLUMN name TYPE text COLLATE "C";
 ALTER TABLE handled_commands ALTER COLUMN key TYPE text COLLATE "C";
 ALTER TABLE matches ALTER COLUMN idempotency_key TYPE text COLLATE "C";

@@ -1,2 +1,2 @@
--- Parked chats stay parked until they send something.
+-- Chats that are parked are so until they send something.
 ALTER TABLE chats DROP COLUMN parked_until, DROP COLUMN parkings;

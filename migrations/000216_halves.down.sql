@@ -1,5 +1,4 @@
--- A score loses the half points of both sides, which changes no rating. Drawn games are not kept as
--- sets.
+-- A score loses the half points of both sides, which changes no rating. Drawn games are no sets.
 ALTER TABLE match_fixes DROP CONSTRAINT match_fixes_change_check, DROP CONSTRAINT match_fixes_score_check;
 UPDATE match_fixes SET old_score_a = old_score_a % 1000, old_score_b = old_score_b % 1000, new_score_a = new_score_a % 1000,
     new_score_b = new_score_b % 1000, old_sets = CASE WHEN 1000 > ALL (old_sets) THEN old_sets END,
