@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 	"elobot/internal/rapidtest"
 	"elobot/internal/telegram"
 )
@@ -22,7 +21,7 @@ const (
 
 func TestMain(m *testing.M) {
 	rapidtest.Same(50)
-	goleak.VerifyTestMain(m)
+	dbtest.Main(m)
 }
 
 // buffered is a buffer for concurrent use.

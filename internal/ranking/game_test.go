@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"go.uber.org/goleak"
 
 	"elobot/internal/command"
 	"elobot/internal/outbox"
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		os.Exit(instanceMain())
 	}
 	rapidtest.Same(8)
-	goleak.VerifyTestMain(pgtest.Main{M: m})
+	dbtest.Main(m)
 }
 
 // game is a service with its own database. Most tests play in the group club.
