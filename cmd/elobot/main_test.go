@@ -103,11 +103,12 @@ func launchIn(t *testing.T, folder string, env []string, args ...string) *proces
 }
 
 // prepare returns a process that has not been started. Of the environment of the tests, it gets
-// only PATH and HOME, and in addition DATA_DIR=off and env.
+// only PATH and HOME.
 func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
-	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own.
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off"}, env...)
+	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own. GOGC: most
+	// processes end before collecting garbage pays off.
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off", "GOGC=400"}, env...)
 	return p
 }
 

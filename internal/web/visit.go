@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"elobot/internal/catalog"
@@ -24,15 +25,17 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// templates has the page templates, each combined with the layout.
-var templates = func() map[string]*template.Template {
+// templates returns the page templates, each combined with the layout. They are parsed only when a
+// page is first shown, because a process without a web board, such as a health check, has no use
+// for them.
+var templates = sync.OnceValue(func() map[string]*template.Template {
 	all := make(map[string]*template.Template)
 	layout := template.Must(template.ParseFS(pageFiles, "pages/layout.html"))
 	for _, name := range []string{"ranking", "tv", "player", "h2h", "matches", "season", "seasons", "records"} {
 		all[name] = template.Must(template.Must(layout.Clone()).ParseFS(pageFiles, "pages/"+name+".html"))
 	}
 	return all
-}()
+})
 
 // visit is a request for a page of an existing board. Its methods provide the page's texts and
 // addresses. Addresses of pages are relative, so no page contains the token.
@@ -71,7 +74,7 @@ func (b *Board) visit(g *stats.WebGroup, r *http.Request, below string, query ur
 func (v *visit) html(name, title string, data any) (*page, error) {
 	v.Title, v.Data = title, data
 	var out bytes.Buffer
-	if err := templates[name].ExecuteTemplate(&out, "layout.html", v); err != nil {
+	if err := templates()[name].ExecuteTemplate(&out, "layout.html", v); err != nil {
 		return nil, fmt.Errorf("render the page %s: %w", name, err)
 	}
 	return newPage("text/html; charset=utf-8", out.Bytes()), nil

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 
@@ -27,5 +28,7 @@ func Main(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "set the number of tests at the same time:", err)
 		os.Exit(1)
 	}
+	// The heaps of tests are small, and collecting garbage would take a sixth of the time.
+	debug.SetGCPercent(400)
 	goleak.VerifyTestMain(pgtest.Main{M: m, Session: postgres.Planning})
 }
