@@ -287,14 +287,6 @@ func awaitSettled(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, group *b
 // answers without the copies.
 func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
 	t.Helper()
-	return checkAnsweredAfter(t, time.Time{}, pool, group, posted)
-}
-
-// checkAnsweredAfter is like checkAnswered, except that crashed, if not zero, is the time when
-// PostgreSQL crashed. An answer that arrived within a second of the crash may have one more copy,
-// which is not counted.
-func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, group *botsim.Chat, posted []botsim.Message) []botsim.Message {
-	t.Helper()
 	type counted struct{ ReplyTo, Duplicates int }
 	duplicates := make(map[int]int)
 	for _, row := range collect(t, pool, pgx.RowToStructByPos[counted], `
@@ -303,16 +295,13 @@ func checkAnsweredAfter(t *testing.T, crashed time.Time, pool *pgxpool.Pool, gro
 		duplicates[row.ReplyTo] = row.Duplicates
 	}
 	var answers []botsim.Message
-	times, forgotten := make(map[int]int), make(map[int]int)
+	times := make(map[int]int)
 	for _, m := range group.BotMessages() {
 		times[m.ReplyTo]++
 		switch n := times[m.ReplyTo]; {
 		case n == 1:
 			answers = append(answers, m)
-			if m.Date.Sub(crashed).Abs() <= time.Second { // also during the crash
-				forgotten[m.ReplyTo] = 1
-			}
-		case n > 1+min(1, duplicates[m.ReplyTo])+forgotten[m.ReplyTo]:
+		case n > 1+min(1, duplicates[m.ReplyTo]):
 			t.Errorf("message %d was answered %d times, but has only %d possible duplicates", m.ReplyTo, n, duplicates[m.ReplyTo])
 		}
 	}

@@ -5,17 +5,10 @@ package main_test
 import (
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"elobot/internal/pgtemp/pgtest"
 	"elobot/internal/postgres/dbtest"
 )
 
@@ -76,65 +69,4 @@ func TestDarkHosts(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestFrozenPrimary: the primary freezes while 20 results a second come in, and its synchronous
-// standby is promoted. The primary is the first of two hosts, or between a silent one and the
-// standby.
-func TestFrozenPrimary(t *testing.T) {
-	t.Parallel()
-	for _, hosts := range []int{2, 3} {
-		t.Run(fmt.Sprint(hosts), func(t *testing.T) {
-			t.Parallel()
-			servers := dbtest.StartPair(t)
-			standby, err := pgxpool.New(t.Context(), servers.Standby.URL())
-			must(t, err)
-			t.Cleanup(standby.Close)
-			sim := startTelegram(t)
-			addresses := []string{servers.Primary.URL(), servers.Standby.URL()}
-			if hosts == 3 {
-				addresses = append([]string{"postgres://" + darkHosts["drops"](t)}, addresses...)
-			}
-			address := pgtest.WithParameter(withHosts(t, servers.Primary.URL(), addresses...), "sslmode", "disable")
-			launch(t, environment(sim, address), "run")
-			load := startLoad(t, sim, 10, 500*time.Millisecond)
-			awaitAnswers(t, load.groups[0], 4)
-
-			load.crashed = time.Now()
-			freeze(t, servers.Primary.PID())
-			servers.Promote(t)
-			promoted := time.Now()
-			awaitAnswers(t, load.groups[0], len(load.groups[0].BotMessages())+2)
-			t.Logf("answers came %v after the standby was promoted", time.Since(promoted).Round(10*time.Millisecond))
-			load.stop()
-			load.checkAll(t, sim, standby, servers.Standby.URL())
-		})
-	}
-}
-
-// freeze stops a server and its sessions until the test ends.
-func freeze(t *testing.T, server int) {
-	t.Helper()
-	stopped := []int{server}
-	must(t, syscall.Kill(server, syscall.SIGSTOP)) // first, so that it starts no sessions
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	must(t, err)
-	for _, file := range stats {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			continue // already ended
-		}
-		_, rest, _ := strings.Cut(string(text), ") ")
-		if fields := strings.Fields(rest); len(fields) > 1 && fields[1] == strconv.Itoa(server) {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			must(t, err)
-			must(t, syscall.Kill(pid, syscall.SIGSTOP))
-			stopped = append(stopped, pid)
-		}
-	}
-	t.Cleanup(func() {
-		for _, pid := range stopped {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // a session may have ended
-		}
-	})
 }

@@ -65,7 +65,6 @@ func startBots(c *campaign, binary string) *bots {
 	b.door = httptest.NewServer(b)
 	c.t.Cleanup(b.door.Close)
 	b.webhook.Store(c.polling == 0)
-	c.t.Cleanup(func() { b.closing.Store(true) })
 	for range c.deck.bots {
 		guard, err := pgtemp.AtExit(`[ -z "$state" ] || kill -KILL "$state"`)
 		if err != nil {
@@ -96,8 +95,9 @@ func startBots(c *campaign, binary string) *bots {
 func (i *instance) start() {
 	n := i.lives.Add(1)
 	p := &life{
-		campaign: i.campaign, cmd: exec.Command(i.binary, "run"), log: filepath.Join(i.folder, fmt.Sprintf("bot-%03d.log", n)),
-		ended: make(chan struct{}), startAt: time.Now(), inHand: map[string]bool{},
+		campaign: i.campaign, cmd: exec.Command(i.binary, "run"), ended: make(chan struct{}),
+		log:     filepath.Join(i.folder, fmt.Sprintf("bot-%03d.log", n)),
+		startAt: time.Now(), inHand: map[string]bool{},
 	}
 	p.cmd.Dir = i.folder
 	p.cmd.Env = append([]string{
@@ -109,7 +109,8 @@ func (i *instance) start() {
 		p.cmd.Env = append(p.cmd.Env, "SEND_MERGE=off")
 	}
 	if i.webhook.Load() {
-		p.cmd.Env = append(p.cmd.Env, "LISTEN_ADDR=127.0.0.1:0", "WEBHOOK_URL="+i.door.URL+"/telegram", "WEBHOOK_SECRET=s3cret-_0123456789")
+		p.cmd.Env = append(p.cmd.Env,
+			"LISTEN_ADDR=127.0.0.1:0", "WEBHOOK_URL="+i.door.URL+"/telegram", "WEBHOOK_SECRET=s3cret-_0123456789")
 	}
 	log, err := os.Create(p.log)
 	if err != nil {

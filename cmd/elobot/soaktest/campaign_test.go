@@ -60,14 +60,16 @@ func TestCampaign(t *testing.T) {
 	}
 	const slow, fast = 350 * time.Millisecond, 100 * time.Millisecond
 	// Another bot takes over soon after a kill, so that the next kill finds one that sends.
-	takeOver := []string{"LEASE_DURATION=1s", "LEASE_RENEWAL=300ms"}
+	takeOver := []string{"LEASE_DURATION=2s", "LEASE_RENEWAL=500ms"}
 	for _, d := range []deck{
 		{"all", (*campaign).allFaults, 20 * time.Minute, slow, 1, 0.5, false, nil},
 		{"kills", (*campaign).kills, 2 * time.Minute, fast, 1, 1, false, takeOver},
 		{"fleet", (*campaign).kills, 2 * time.Minute, fast, 3, 0, false, takeOver},
 		{"stops", (*campaign).slowStops, 2 * time.Minute, fast, 1, 1, false, nil},
 		{"outages", (*campaign).outages, 2 * time.Minute, fast, 1, 0.5, false, nil},
-		{"failover", (*campaign).failovers, time.Minute, fast, 1, 1, true, nil},
+		{"refusals", (*campaign).refusals, 2 * time.Minute, fast, 1, 0.5, false, nil},
+		{"failover", (*campaign).crashedPrimary, time.Minute, fast, 1, 1, true, nil},
+		{"frozen", (*campaign).frozenPrimary, time.Minute, fast, 1, 1, true, nil},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -115,8 +117,8 @@ func prepare(t *testing.T, d deck, binary string) *campaign {
 			t.Error(err)
 		}
 	})
-	c := &campaign{deck: d, t: t, seed: cmp.Or(*seed, rand.Uint64()), folder: folder, begun: time.Now(), full: d.duration}
-	c.duration = cmp.Or(*duration, d.duration)
+	c := &campaign{deck: d, t: t, folder: folder, begun: time.Now(), full: d.duration}
+	c.seed, c.duration = cmp.Or(*seed, rand.Uint64()), cmp.Or(*duration, d.duration)
 	t.Logf("seed %d: repeat with -soak.seed=%d", c.seed, c.seed)
 	c.sim = botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()), botsim.WithWebhookDelays(func(attempt int) time.Duration {
 		return min(time.Duration(attempt-1)*2*time.Second, 8*time.Second)
@@ -171,9 +173,8 @@ func (c *campaign) showProgress(ctx context.Context) {
 		c.mu.Lock()
 		struck := len(c.faultsSoFar)
 		c.mu.Unlock()
-		recorded, dead := c.database.counts(ctx)
-		c.say("PROGRESS: %d commands, %s matches recorded, %d messages of the bots, %d faults, %d lives, %s dead letters",
-			c.people.count(), recorded, c.traffic.messages.Load(), struck, c.bots.lives.Load(), dead)
+		c.say("PROGRESS: %d commands, %d messages of the bots, %d faults, %d lives, stored: %s",
+			c.people.count(), c.traffic.messages.Load(), struck, c.bots.lives.Load(), c.database.counts(ctx))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os/exec"
 	"strconv"
@@ -57,7 +58,8 @@ func startDatabase(t *testing.T, standby bool) *database {
 	return d
 }
 
-// createDatabase creates the bot's role and database, and opens the database for the campaign.
+// createDatabase creates the bot's role and database, and opens the database for the campaign. With
+// a standby, the bot also has a host that is silent.
 func (d *database) createDatabase(t *testing.T) {
 	t.Helper()
 	super := dbtest.Open(t, d.server.URL())
@@ -66,13 +68,17 @@ func (d *database) createDatabase(t *testing.T) {
 	u, err := url.Parse(d.server.URL())
 	dbtest.Must(t, err)
 	u.Path = "/" + name
+	bot := *u
+	bot.User = url.UserPassword(name, name)
 	if d.standby != nil {
 		other, err := url.Parse(d.standby.URL())
 		dbtest.Must(t, err)
 		u.Host += "," + other.Host
+		silent, err := net.Listen("tcp", "127.0.0.1:0")
+		dbtest.Must(t, err)
+		t.Cleanup(func() { dbtest.Must(t, silent.Close()) })
+		bot.Host = silent.Addr().String() + "," + u.Host
 	}
-	bot := *u
-	bot.User = url.UserPassword(name, name)
 	d.botURL = bot.String()
 	u.RawQuery += "&target_session_attrs=read-write"
 	d.admin = dbtest.Open(t, u.String(), func(config *pgxpool.Config) {
@@ -102,7 +108,8 @@ func (d *database) setTriggers(t *testing.T) {
 		END $$;`
 	dbtest.Exec(t, d.admin, prepare)
 	for _, table := range tables() {
-		dbtest.Exec(t, d.admin, `CREATE TRIGGER soak BEFORE INSERT OR UPDATE OR DELETE ON `+table+` FOR EACH STATEMENT EXECUTE FUNCTION soak.fail()`)
+		dbtest.Exec(t, d.admin, `CREATE TRIGGER soak BEFORE INSERT OR UPDATE OR DELETE ON `+table+`
+			FOR EACH STATEMENT EXECUTE FUNCTION soak.fail()`)
 	}
 }
 
@@ -118,22 +125,22 @@ func (d *database) failStatements(ctx context.Context, relation, code string, sh
 	return err
 }
 
-// readOnly makes the bot's transactions read-only by default and ends its sessions.
-func (d *database) readOnly(ctx context.Context) error {
-	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` SET default_transaction_read_only = on`)
-	if err != nil {
-		return err
+// alter alters the bot's database or role for some time. It ends the bot's sessions, which would
+// not notice. Those that begin meanwhile keep what they have begun with.
+func (d *database) alter(ctx context.Context, lasting time.Duration, how, back string) error {
+	_, err := d.admin.Exec(ctx, "ALTER "+how)
+	if err == nil {
+		_, err = d.admin.Exec(ctx, `
+			SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+			WHERE datname = $1 AND application_name <> $2 AND backend_type = 'client backend'`, name, observer)
+		wait(ctx, lasting)
 	}
-	_, err = d.admin.Exec(ctx, `
-		SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-		WHERE datname = $1 AND application_name <> $2 AND backend_type = 'client backend'`, name, observer)
-	return err
-}
-
-// writable reverts readOnly. Sessions that began in between stay read-only.
-func (d *database) writable(ctx context.Context) error {
-	_, err := d.admin.Exec(ctx, `ALTER DATABASE `+name+` RESET default_transaction_read_only`)
-	return err
+	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
+		// Retry, because it must not stay like this.
+		if _, failed := d.admin.Exec(over, "ALTER "+back); failed == nil {
+			return err
+		}
+	}
 }
 
 // hold runs a statement that takes locks, and keeps them for some time.

@@ -21,7 +21,8 @@ func (b *bots) watch() {
 			return
 		}
 		if !b.all[0].now.Load().confirms(func(string) bool { return true }) {
-			b.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1, Match: func(c botsim.Call) bool { return c.ID == call.ID }})
+			same := func(c botsim.Call) bool { return c.ID == call.ID }
+			b.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1, Match: same})
 		}
 	})
 	b.sim.AfterEffect(func(call botsim.Call) {
@@ -54,7 +55,8 @@ func (p *life) forward(r *http.Request, body []byte) (status int) {
 			Chat struct{ ID int64 } `json:"chat"`
 		} `json:"message"`
 	}
-	request, err := http.NewRequestWithContext(r.Context(), r.Method, "http://"+p.address()+r.URL.Path, bytes.NewReader(body))
+	url := "http://" + p.address() + r.URL.Path
+	request, err := http.NewRequestWithContext(r.Context(), r.Method, url, bytes.NewReader(body))
 	if err != nil || json.Unmarshal(body, &update) != nil {
 		return http.StatusBadGateway
 	}

@@ -9,7 +9,8 @@
 //   - fleet: three bots with a webhook are killed at these moments;
 //   - stops: a bot is stopped while Telegram is slow and all groups get answers;
 //   - outages: PostgreSQL crashes, and is away for some seconds;
-//   - failover: the primary crashes or freezes, and its standby is promoted.
+//   - refusals: Telegram or PostgreSQL refuses everything for a while;
+//   - failover, frozen: the primary crashes or freezes, and its standby is promoted.
 //
 // A campaign prints its seed, each fault, and finally a table of the results:
 //

@@ -13,6 +13,7 @@ import (
 
 	"elobot/cmd/elobot/soaktest/judge"
 	"elobot/internal/botsim"
+	"elobot/internal/postgres/dbtest"
 )
 
 // The shortest and longest durations of the faults.
@@ -38,7 +39,7 @@ func tables() []string {
 
 // allFaults returns all kinds of faults that a single server has.
 func (c *campaign) allFaults() []fault {
-	all := slices.Concat(c.kills(), c.slowStops(), c.outages(), c.faultsOfTelegram(), []fault{
+	all := slices.Concat(c.kills(), c.slowStops(), c.outages(), c.refusals(), c.faultsOfTelegram(), []fault{
 		{name: "SIGTERM of the bot", of: judge.Bot, strike: c.stopBot},
 		{name: "SIGSTOP of the bot", of: judge.Bot, strike: c.freezeBot},
 		{name: "SIGSTOP of PostgreSQL", of: judge.Database, strike: c.freezeDatabase},
@@ -60,12 +61,60 @@ func (c *campaign) outages() []fault {
 	return []fault{{name: "crash of PostgreSQL", of: judge.Database, crash: true, strike: c.crashDatabase}}
 }
 
-// failovers returns the crash of the primary, unless the standby is the primary by now.
-func (c *campaign) failovers() []fault {
+// refusals returns faults of Telegram and the database that refuse everything, and pass.
+func (c *campaign) refusals() []fault {
+	refused := func(name string, status int, description, method string) fault {
+		strike := func(ctx context.Context, random *rand.Rand) error {
+			lasting := between(random, 3*time.Second, longestTrouble)
+			c.say("Telegram, %s: all calls of %s for %.1f s", name, orAll(method), lasting.Seconds())
+			f := botsim.Fault{Kind: botsim.Reject, Status: status, Description: description, Method: method}
+			defer c.sim.Fault(f)()
+			wait(ctx, lasting)
+			return nil
+		}
+		return fault{name: "Telegram: " + name, of: judge.Telegram, alone: true, strike: strike}
+	}
+	return []fault{
+		{name: "refused sessions", of: judge.Database, alone: true, strike: c.refuseSessions},
+		refused("unknown answer", http.StatusBadRequest, "Bad Request: something nobody knows in 12345", "sendMessage"),
+		refused("logged out", http.StatusBadRequest, "Logged out", ""),
+		refused("unauthorized", http.StatusUnauthorized, "Unauthorized", ""),
+		refused("not found", http.StatusNotFound, "Not Found", ""),
+	}
+}
+
+func (c *campaign) crashedPrimary() []fault {
+	return c.failover("crash of the primary", func(ctx context.Context) error {
+		return c.database.server.Pause(ctx, true)
+	})
+}
+
+func (c *campaign) frozenPrimary() []fault {
+	return c.failover("freeze of the primary", func(context.Context) error {
+		resume, err := c.database.freeze()
+		if err == nil {
+			c.t.Cleanup(func() { dbtest.Must(c.t, resume()) }) // so that it can be stopped
+		}
+		return err
+	})
+}
+
+// failover returns the end of the primary, unless there is no standby to replace it any more.
+func (c *campaign) failover(name string, end func(context.Context) error) []fault {
 	if c.database.standby == nil {
 		return nil
 	}
-	return []fault{{name: "failover of PostgreSQL", of: judge.Database, alone: true, crash: true, strike: c.failOver}}
+	strike := func(ctx context.Context, random *rand.Rand) error {
+		c.say("%s", name)
+		over := context.WithoutCancel(ctx)
+		if err := end(over); err != nil {
+			return err
+		}
+		wait(ctx, between(random, shortestFreeze, longestOutage))
+		c.say("the standby becomes the primary")
+		return c.database.promote(over)
+	}
+	return []fault{{name: name, of: judge.Database, alone: true, crash: true, strike: strike}}
 }
 
 func (c *campaign) freezeBot(ctx context.Context, random *rand.Rand) error {
@@ -93,28 +142,9 @@ func (c *campaign) killAll(context.Context, *rand.Rand) error {
 	return nil
 }
 
-// stopBot stops the bot. Without another fault, a stop must not cause copies of messages that
-// arrived in the second before it.
-func (c *campaign) stopBot(ctx context.Context, random *rand.Rand) error {
-	from := time.Now()
-	if c.calm {
-		c.traffic.settle(ctx)
-		from = time.Now()
-		wait(ctx, time.Second)
-	}
-	took := c.bots.any(random).stop()
-	c.say("the bot was stopped cleanly within %.1f s", took.Seconds())
-	if c.calm {
-		c.stoppedCleanly(from)
-	}
+func (c *campaign) stopBot(_ context.Context, random *rand.Rand) error {
+	c.say("the bot was stopped cleanly within %.1f s", c.bots.any(random).stop().Seconds())
 	return nil
-}
-
-// stoppedCleanly records a clean stop that just ended.
-func (c *campaign) stoppedCleanly(from time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
 }
 
 // stopWhileSlow stops the bot while it answers results of all groups and Telegram is slow, but
@@ -129,7 +159,9 @@ func (c *campaign) stopWhileSlow(ctx context.Context, random *rand.Rand) error {
 	wait(ctx, delay+between(random, 100*time.Millisecond, 2*time.Second))
 	took := c.bots.any(random).stop()
 	c.say("the bot was stopped cleanly within %.1f s, while answers took %v", took.Seconds(), delay)
-	c.stoppedCleanly(from)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cleanStops = append(c.cleanStops, judge.Span{From: from, To: time.Now()})
 	return nil
 }
 
@@ -179,40 +211,17 @@ func (c *campaign) crashDatabase(ctx context.Context, random *rand.Rand) error {
 	return err
 }
 
-// failOver makes the standby the primary, because the primary crashes or freezes.
-func (c *campaign) failOver(ctx context.Context, random *rand.Rand) error {
-	over := context.WithoutCancel(ctx)
-	if random.IntN(2) == 0 {
-		c.say("the primary crashes")
-		if err := c.database.server.Pause(over, true); err != nil {
-			return err
-		}
-	} else {
-		c.say("the primary is frozen")
-		resume, err := c.database.freeze()
-		if err != nil {
-			return err
-		}
-		c.t.Cleanup(func() { _ = resume() }) // so that it can be stopped
-	}
-	wait(ctx, between(random, shortestFreeze, longestOutage))
-	c.say("the standby becomes the primary")
-	return c.database.promote(over)
-}
-
 func (c *campaign) makeReadOnly(ctx context.Context, random *rand.Rand) error {
 	lasting := between(random, 2*time.Second, longestReadOnly)
 	c.say("the database is read-only for %.1f s", lasting.Seconds())
-	err := c.database.readOnly(ctx)
-	if err == nil {
-		wait(ctx, lasting)
-	}
-	for over := context.WithoutCancel(ctx); ; wait(over, 100*time.Millisecond) {
-		// Retry, because the database must not stay read-only.
-		if failed := c.database.writable(over); failed == nil {
-			return err
-		}
-	}
+	return c.database.alter(ctx, lasting,
+		"DATABASE "+name+" SET default_transaction_read_only = on", "DATABASE "+name+" RESET default_transaction_read_only")
+}
+
+func (c *campaign) refuseSessions(ctx context.Context, random *rand.Rand) error {
+	lasting := between(random, 3*time.Second, longestTrouble)
+	c.say("the database refuses sessions for %.1f s", lasting.Seconds())
+	return c.database.alter(ctx, lasting, "ROLE "+name+" NOLOGIN", "ROLE "+name+" LOGIN")
 }
 
 func (c *campaign) lockTable(ctx context.Context, random *rand.Rand) error {
@@ -251,7 +260,7 @@ func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand)
 // faultsOfTelegram returns the faults of requests to Telegram.
 func (c *campaign) faultsOfTelegram() []fault {
 	trouble := func(name string, choose func(*rand.Rand) botsim.Fault) fault {
-		return fault{name: "Telegram: " + name, of: judge.Telegram, strike: func(ctx context.Context, random *rand.Rand) error {
+		strike := func(ctx context.Context, random *rand.Rand) error {
 			f := choose(random)
 			if random.IntN(2) == 0 {
 				f.Method = "sendMessage"
@@ -260,11 +269,11 @@ func (c *campaign) faultsOfTelegram() []fault {
 			lasting := between(random, time.Second, longestTrouble)
 			f.Match = func(botsim.Call) bool { return random.Float64() < share }
 			c.say("Telegram, %s: %.0f %% of the calls of %s for %.1f s (%v)", name, share*100, orAll(f.Method), lasting.Seconds(), f.Delay.Round(time.Millisecond))
-			over := c.sim.Fault(f)
-			defer over()
+			defer c.sim.Fault(f)()
 			wait(ctx, lasting)
 			return nil
-		}}
+		}
+		return fault{name: "Telegram: " + name, of: judge.Telegram, strike: strike}
 	}
 	plain := func(f botsim.Fault) func(*rand.Rand) botsim.Fault {
 		return func(*rand.Rand) botsim.Fault { return f }

@@ -25,7 +25,7 @@ type hooks struct {
 // kills returns kills of the bot at the moments at which most can get lost or come twice.
 func (c *campaign) kills() []fault {
 	killed := func(when string, aim func(random *rand.Rand, kill func()) hooks) fault {
-		return fault{name: "SIGKILL " + when, of: judge.Bot, strike: func(ctx context.Context, random *rand.Rand) error {
+		strike := func(ctx context.Context, random *rand.Rand) error {
 			bot := c.bots.leader(ctx, random) // only the leader sends
 			if random.IntN(2) == 0 {
 				bot = c.bots.any(random)
@@ -41,7 +41,8 @@ func (c *campaign) kills() []fault {
 			kill() // the moment may not have come
 			c.say("the bot was killed %s", when)
 			return nil
-		}}
+		}
+		return fault{name: "SIGKILL " + when, of: judge.Bot, strike: strike}
 	}
 	return []fault{
 		killed("at any time", func(_ *rand.Rand, kill func()) hooks {

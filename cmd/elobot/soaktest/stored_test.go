@@ -5,7 +5,6 @@ package soaktest
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,17 +13,16 @@ import (
 	"elobot/cmd/elobot/soaktest/judge"
 )
 
-// counts returns the numbers of matches and dead letters as text, "?" if the database does not
-// answer.
-func (d *database) counts(ctx context.Context) (matches, dead string) {
+// counts describes how much is stored.
+func (d *database) counts(ctx context.Context) (text string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	var m, l int
-	err := d.admin.QueryRow(ctx, `SELECT (SELECT count(*) FROM matches), (SELECT count(*) FROM dead_letters)`).Scan(&m, &l)
+	err := d.admin.QueryRow(ctx, `
+		SELECT format('%s matches, %s dead letters', (SELECT count(*) FROM matches), (SELECT count(*) FROM dead_letters))`).Scan(&text)
 	if err != nil {
-		return "?", "?"
+		return err.Error()
 	}
-	return strconv.Itoa(m), strconv.Itoa(l)
+	return text
 }
 
 // handledAny reports whether any of the commands was handled, and false if the database does not
@@ -73,7 +71,13 @@ func (d *database) describeUnsent(ctx context.Context) string {
 func (d *database) history(ctx context.Context) (h judge.History, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	if h.Matches, err = d.matches(ctx); err != nil {
+	h.Matches, err = collect(ctx, d, pgx.RowToStructByPos[judge.Match], `
+		SELECT c.telegram_chat_id, m.number, m.idempotency_key, array_agg(p.display_name ORDER BY mp.side),
+		       ARRAY[m.score_a, m.score_b], m.undone_at IS NOT NULL
+		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
+		JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id
+		GROUP BY c.telegram_chat_id, m.id`)
+	if err != nil {
 		return h, fmt.Errorf("read matches: %w", err)
 	}
 	h.Standings, err = collect(ctx, d, pgx.RowToStructByPos[judge.Standing], `
@@ -83,13 +87,14 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 		return h, fmt.Errorf("read standings: %w", err)
 	}
 	h.Notices, err = collect(ctx, d, pgx.RowToStructByPos[judge.Notice], `
-		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.possible_duplicates, o.created_at,
-		       coalesce(o.finished_at, now())
+		SELECT c.telegram_chat_id, o.id, o.key, o.kind, o.state, coalesce(o.telegram_message_id, 0), o.possible_duplicates,
+		       o.created_at, coalesce(o.finished_at, now())
 		FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.action = 'send' AND o.kind <> 'joined' ORDER BY o.id`)
 	if err != nil {
 		return h, fmt.Errorf("read notices: %w", err)
 	}
-	if h.Handled, err = collect(ctx, d, pgx.RowToStructByPos[judge.Handling], `SELECT key, handled_at FROM handled_commands`); err != nil {
+	h.Handled, err = collect(ctx, d, pgx.RowToStructByPos[judge.Handling], `SELECT key, handled_at FROM handled_commands`)
+	if err != nil {
 		return h, fmt.Errorf("read keys: %w", err)
 	}
 	h.DeadLetters, err = collect(ctx, d, pgx.RowTo[string], `
@@ -100,34 +105,6 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 		return h, fmt.Errorf("read dead letters: %w", err)
 	}
 	return h, nil
-}
-
-func (d *database) matches(ctx context.Context) ([]judge.Match, error) {
-	type row struct {
-		Chat           int64
-		Number         int
-		Key            string
-		First, Second  string
-		ScoreA, ScoreB int
-		Undone         bool
-	}
-	rows, err := collect(ctx, d, pgx.RowToStructByPos[row], `
-		SELECT c.telegram_chat_id, m.number, m.idempotency_key, string_agg(p.display_name, '&') FILTER (WHERE mp.side = 1),
-		       string_agg(p.display_name, '&') FILTER (WHERE mp.side = 2), m.score_a, m.score_b, m.undone_at IS NOT NULL
-		FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
-		JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id
-		GROUP BY c.telegram_chat_id, m.id`)
-	if err != nil {
-		return nil, err
-	}
-	var all []judge.Match
-	for _, r := range rows {
-		all = append(all, judge.Match{
-			Chat: r.Chat, Number: r.Number, Key: r.Key, Undone: r.Undone,
-			Game: judge.Game{Players: [2]string{r.First, r.Second}, Score: [2]int{r.ScoreA, r.ScoreB}},
-		})
-	}
-	return all, nil
 }
 
 func collect[T any](ctx context.Context, d *database, row pgx.RowToFunc[T], sql string) ([]T, error) {

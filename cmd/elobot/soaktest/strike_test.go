@@ -82,7 +82,7 @@ func (c *campaign) strike(ctx context.Context) {
 		c.calm = recovered && len(round) == 1
 		names := c.strikeRound(ctx, random, round...)
 		recovered = first.alone || random.IntN(100) < recoveryPercent || strings.Contains(names, "read-only")
-		pause := between(random, 100*time.Millisecond, 4*time.Second)
+		pause := between(random, 100*time.Millisecond, 10*c.pace)
 		if recovered {
 			recovered = c.recover(ctx, names)
 		}
@@ -115,18 +115,15 @@ func (c *campaign) strikeRound(ctx context.Context, random *rand.Rand, round ...
 			if missed {
 				c.say("failed to cause %s: %v", f.name, err)
 			}
-			c.struck(judge.Fault{Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed, Crash: f.crash})
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.faultsSoFar = append(c.faultsSoFar, judge.Fault{
+				Kind: f.name, Of: f.of, Span: judge.Span{From: from, To: time.Now()}, Missed: missed, Crash: f.crash,
+			})
 		})
 	}
 	striking.Wait()
 	return strings.Join(names, " with ")
-}
-
-// struck records a fault that is over.
-func (c *campaign) struck(f judge.Fault) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.faultsSoFar = append(c.faultsSoFar, f)
 }
 
 // noteRecovery records that the bot has recovered from all faults so far.
@@ -155,7 +152,8 @@ func (c *campaign) recover(ctx context.Context, after string) bool {
 		}
 		if time.Since(begun) > recoveryLimit {
 			c.violated("no message was sent %v after %s (anything handled: %t)", recoveryLimit, after, handled)
-			c.strikeRound(ctx, rand.New(rand.NewPCG(c.seed, 4)), fault{name: "kill of bots that do not recover", of: judge.Bot, strike: c.killAll})
+			kill := fault{name: "kill of bots that do not recover", of: judge.Bot, strike: c.killAll}
+			c.strikeRound(ctx, rand.New(rand.NewPCG(c.seed, 4)), kill)
 			return false
 		}
 	}

@@ -23,8 +23,8 @@ const (
 )
 
 // noDatabase matches the error of a start that fails because the database does not answer, is
-// read-only, or shuts down.
-var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|57P0[123])|read-only transaction|` +
+// read-only, refuses sessions, or shuts down.
+var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|28000|57P0[123])|read-only transaction|` +
 	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|conn closed|i/o timeout|deadline exceeded|` +
 	`database system is (shutting down|starting up|in recovery mode)`)
 
@@ -57,25 +57,14 @@ func (t *trial) judgeReach(c *Command, refused bool) {
 	if notices := t.notices[c.Key()]; len(notices) > 0 {
 		answered = notices[0].At
 	}
-	reached, since := false, time.Duration(-1)
-	for i := range t.Faults {
-		f := &t.Faults[i]
-		if f.Of == Telegram || answered.Before(f.From) || c.At.After(f.end()) {
-			continue
-		}
-		reached = true
-		if after := max(0, c.At.Sub(f.To)); since < 0 || after < since {
-			since = after
-		}
+	if slices.ContainsFunc(t.Faults, func(f Fault) bool {
+		return f.Of != Telegram && !answered.Before(f.From) && !c.At.After(f.end())
+	}) {
+		return
 	}
-	switch {
-	case !reached:
-		t.FarFromFaults++
-		if refused {
-			t.violated(Excused, "%s was refused at %s, far from any fault of the bot and the database", c, answered.Format(time.TimeOnly))
-		}
-	case refused:
-		t.LatestRefusal = max(t.LatestRefusal, since)
+	t.FarFromFaults++
+	if refused {
+		t.violated(Excused, "%s was refused at %s, far from any fault of the bot and the database", c, answered.Format(time.TimeOnly))
 	}
 }
 
@@ -178,9 +167,9 @@ func (t *trial) countWindows() {
 			}
 		}
 		for c, came := range t.deliveries {
-			beforeMark = beforeMark || slices.ContainsFunc(came, func(d delivery) bool {
-				return k.includes(d.at) && slices.ContainsFunc(t.notices[c.Key()], func(n Notice) bool { return n.FinishedAt.After(k.To) })
-			})
+			arrived := slices.ContainsFunc(came, func(d delivery) bool { return k.includes(d.at) })
+			unmarked := func(n Notice) bool { return n.FinishedAt.After(k.To) }
+			beforeMark = beforeMark || arrived && slices.ContainsFunc(t.notices[c.Key()], unmarked)
 		}
 		for count, hit := range map[*int]bool{
 			&t.BeforeCommit: beforeCommit, &t.BeforeConfirmation: beforeConfirmation, &t.BeforeMark: beforeMark,

@@ -52,9 +52,6 @@ type Verdict struct {
 	// FarFromFaults is the number of commands whose refusal no fault of the bot or the database
 	// would excuse.
 	FarFromFaults int
-	// LatestRefusal is the longest time from the end of a fault of the bot or the database to a
-	// refused command.
-	LatestRefusal time.Duration
 	// Numbers of kills before a commit, between commit and confirmation, and between a request and
 	// the mark that it was done.
 	BeforeCommit, BeforeConfirmation, BeforeMark int
