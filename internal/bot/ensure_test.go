@@ -388,8 +388,8 @@ func TestEnsureInAMigratedChat(t *testing.T) {
 }
 
 // TestTheContextEndsWhileEnsuring: if the context ends during an edit or a new message, the outcome
-// is unknown. Reading the pinned message has no effect, so its outcome does not matter. If the new
-// message is being pinned, the update succeeds.
+// is unknown. If it ends while the pinned message is read, the update fails, but certainly nothing
+// was sent. If it ends while the new message is being pinned, the update succeeds.
 func TestTheContextEndsWhileEnsuring(t *testing.T) {
 	t.Parallel()
 	for method, kind := range map[string]outbox.FailureKind{

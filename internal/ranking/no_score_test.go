@@ -27,8 +27,8 @@ func (g *game) storedScores(t *testing.T) []string {
 	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
 }
 
-// TestNoScore: a match without a score changes the ratings like a win by the smallest margin. A fix
-// adds the score or corrects the winner.
+// TestNoScore: a match without a score changes the ratings like a draw, or like a win by the
+// smallest margin. A fix adds the score or corrects the winner.
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)

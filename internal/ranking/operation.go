@@ -30,7 +30,8 @@ type operation interface {
 	// decide returns the effect of the command and its notices, or a refusal, or what it needs to
 	// know first. It fails with ErrInconsistent if the stored ratings cannot be replayed.
 	decide(*Snapshot) (Decision, need, error)
-	// isMalformed reports whether the operation only answers what is wrong with a result.
+	// isMalformed reports whether the operation only tells the sender what is wrong
+	// with a result.
 	isMalformed() bool
 }
 
