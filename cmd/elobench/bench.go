@@ -75,7 +75,8 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 		b.progress.Printf("building elobot")
 		b.elobot = filepath.Join(b.folder, "elobot")
 		// Build with the options of the Dockerfile.
-		build := exec.CommandContext(ctx, "go", "build", "-o", b.elobot, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "elobot/cmd/elobot")
+		build := exec.CommandContext(ctx, "go", "build", "-o", b.elobot,
+			"-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "elobot/cmd/elobot")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("build elobot: %w: %s", err, out)
@@ -88,7 +89,8 @@ func (b *bench) start(ctx context.Context, extra map[string]string) (err error) 
 	for name, value := range extra {
 		settings[name] = value
 	}
-	b.server, err = pgtemp.Start(ctx, pgtemp.Options{Settings: settings, Log: func(s string) { b.progress.Printf("%s", s) }})
+	b.server, err = pgtemp.Start(ctx,
+		pgtemp.Options{Settings: settings, Log: func(s string) { b.progress.Printf("%s", s) }})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,8 @@ type process struct {
 // variables, PATH and HOME, and its folder has no .env file.
 func (b *bench) launch(ctx context.Context, subcommand string, env ...string) (*process, error) {
 	ctx, terminate := context.WithCancel(ctx)
-	p := &process{cmd: exec.CommandContext(ctx, b.elobot, subcommand), output: new(output), terminate: terminate, ended: make(chan struct{})}
+	p := &process{cmd: exec.CommandContext(ctx, b.elobot, subcommand),
+		output: new(output), terminate: terminate, ended: make(chan struct{})}
 	p.cmd.Dir = b.folder
 	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.output, p.output
@@ -70,10 +71,12 @@ func (b *bench) launchWebhook(ctx context.Context, sim *botsim.Server, databaseU
 	return bot, err
 }
 
-func (b *bench) launchBot(ctx context.Context, sim *botsim.Server, databaseURL string, env ...string) (*process, error) {
+func (b *bench) launchBot(
+	ctx context.Context, sim *botsim.Server, databaseURL string, env ...string,
+) (*process, error) {
 	return b.launch(ctx, "run", append([]string{
-		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL, "ASK_UNUSUAL=off",
-		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "RESULT_LIMIT=off",
+		"TELEGRAM_BOT_TOKEN=" + sim.Token(), "TELEGRAM_API_URL=" + sim.URL(), "DATABASE_URL=" + databaseURL,
+		"ASK_UNUSUAL=off", "SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off", "RESULT_LIMIT=off",
 	}, env...)...)
 }
 
@@ -93,7 +96,8 @@ func (b *bench) launchServing(
 	if public == "" {
 		public = endpoint
 	}
-	bot, err = b.launchBot(ctx, sim, databaseURL, "LISTEN_ADDR="+address, "WEBHOOK_URL="+public, "WEBHOOK_SECRET="+webhookSecret)
+	bot, err = b.launchBot(ctx, sim, databaseURL,
+		"LISTEN_ADDR="+address, "WEBHOOK_URL="+public, "WEBHOOK_SECRET="+webhookSecret)
 	if err != nil {
 		return nil, "", err
 	}

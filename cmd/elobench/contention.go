@@ -50,7 +50,8 @@ func (b *bench) contend(ctx context.Context, instances int, w *workload, db data
 	if err != nil {
 		return err
 	}
-	f := fleet{client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: concurrentDeliveries}}}
+	f := fleet{client: &http.Client{Timeout: time.Minute,
+		Transport: &http.Transport{MaxIdleConnsPerHost: concurrentDeliveries}}}
 	for range instances {
 		public := "" // Telegram would deliver to the first instance
 		if len(f.endpoints) > 0 {
@@ -86,7 +87,8 @@ func (b *bench) contend(ctx context.Context, instances int, w *workload, db data
 		conflicts += strings.Count(bot.output.String(), conflictLogLine)
 	}
 	return b.report(fmt.Sprintf("Contention/instances=%d", instances), n,
-		metric{float64(n-givenUp) / took.Seconds(), "results/s"}, metric{float64(conflicts), "conflicts"}, metric{float64(givenUp), "given-up"})
+		metric{float64(n-givenUp) / took.Seconds(), "results/s"}, metric{float64(conflicts), "conflicts"},
+		metric{float64(givenUp), "given-up"})
 }
 
 // takeUpdates fetches and confirms all waiting updates, so that the bot does not get them.
@@ -157,7 +159,8 @@ func (f *fleet) deliver(ctx context.Context, before, updates []json.RawMessage) 
 // post delivers an update to one instance, which turn selects. It returns an error unless the
 // response is 200.
 func (f *fleet) post(ctx context.Context, turn int, update json.RawMessage) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.endpoints[turn%len(f.endpoints)], bytes.NewReader(update))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		f.endpoints[turn%len(f.endpoints)], bytes.NewReader(update))
 	if err != nil {
 		return fmt.Errorf("deliver: %w", err)
 	}

@@ -37,7 +37,8 @@ func measureCost(ctx context.Context, b *bench) error {
 // withoutNoise runs do while the server writes no full-page images, which depend on the time of
 // checkpoints, and while autovacuum is off, which depends on the clock.
 func (b *bench) withoutNoise(ctx context.Context, do func() error) error {
-	if err := b.exec(ctx, "ALTER SYSTEM SET full_page_writes = off", "ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"); err != nil {
+	if err := b.exec(ctx, "ALTER SYSTEM SET full_page_writes = off",
+		"ALTER SYSTEM SET autovacuum = off", "SELECT pg_reload_conf()"); err != nil {
 		return fmt.Errorf("configure the server: %w", err)
 	}
 	return errors.Join(do(), b.exec(context.WithoutCancel(ctx), "ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()"))
@@ -92,7 +93,8 @@ func (b *bench) costPlain(ctx context.Context) error {
 	if err := recordPlain(ctx, db.url, 0, b.sizes.known); err != nil {
 		return err
 	}
-	metrics, err := b.counted(ctx, db, b.sizes.costed, func() error { return recordPlain(ctx, db.url, b.sizes.known, b.sizes.costed) })
+	metrics, err := b.counted(ctx, db, b.sizes.costed,
+		func() error { return recordPlain(ctx, db.url, b.sizes.known, b.sizes.costed) })
 	if err != nil {
 		return err
 	}
@@ -111,21 +113,26 @@ func recordPlain(ctx context.Context, databaseURL string, first, n int) error {
 		key := fmt.Sprintf("m:-100%d:%d", 1_000_000_000+group, i)
 		var read, batch pgx.Batch
 		read.Queue(`SELECT FROM matches WHERE idempotency_key = $1`, key)
-		read.Queue(`SELECT elo, version FROM standings WHERE group_id = $1 AND player_id = ANY ($2)`, group+1, []int{winner, loser})
+		read.Queue(`SELECT elo, version FROM standings WHERE group_id = $1 AND player_id = ANY ($2)`,
+			group+1, []int{winner, loser})
 		if err := conn.SendBatch(ctx, &read).Close(); err != nil {
 			return errors.Join(fmt.Errorf("read: %w", err), conn.Close(ctx))
 		}
-		batch.Queue(`UPDATE standings SET elo = elo + 1, version = version + 1 WHERE group_id = $1 AND player_id = $2`, group+1, winner)
-		batch.Queue(`UPDATE standings SET elo = elo - 1, version = version + 1 WHERE group_id = $1 AND player_id = $2`, group+1, loser)
+		batch.Queue(`UPDATE standings SET elo = elo + 1, version = version + 1 WHERE group_id = $1 AND player_id = $2`,
+			group+1, winner)
+		batch.Queue(`UPDATE standings SET elo = elo - 1, version = version + 1 WHERE group_id = $1 AND player_id = $2`,
+			group+1, loser)
 		batch.Queue(`
 			INSERT INTO matches (group_id, winner_id, loser_id, score_a, score_b, idempotency_key, played_at)
 			VALUES ($1, $2, $3, 3, 1, $4, now())`, group+1, winner, loser, key)
 		for _, player := range []int{winner, loser} {
 			batch.Queue(`
-				INSERT INTO history (match_id, player_id, elo_before, elo_after) VALUES (currval('matches_id_seq'), $1, 1500, 1516)`, player)
+				INSERT INTO history (match_id, player_id, elo_before, elo_after)
+					VALUES (currval('matches_id_seq'), $1, 1500, 1516)`, player)
 		}
 		batch.Queue(`INSERT INTO outbox (chat_id, text) VALUES ($1, $2)`, group+1,
-			fmt.Sprintf("Player %d beat Player %d 3:1\nPlayer %d +16 → 1516\nPlayer %d −16 → 1484", winner, loser, winner, loser))
+			fmt.Sprintf("Player %d beat Player %d 3:1\nPlayer %d +16 → 1516\nPlayer %d −16 → 1484",
+				winner, loser, winner, loser))
 		if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 			return errors.Join(fmt.Errorf("record a result: %w", err), conn.Close(ctx))
 		}
@@ -200,7 +207,8 @@ func readCounters(ctx context.Context, conn *pgx.Conn, name string) (c counters,
 	if err == nil {
 		err = conn.QueryRow(ctx, `
 			SELECT blks_hit + blks_read, tup_inserted, tup_updated, tup_deleted, pg_database_size(datid),
-			       (SELECT coalesce(sum(calls), 0)::float8 FROM pg_stat_statements WHERE dbid = datid), pg_current_wal_flush_lsn()::text
+			       (SELECT coalesce(sum(calls), 0)::float8 FROM pg_stat_statements WHERE dbid = datid),
+			       pg_current_wal_flush_lsn()::text
 			FROM pg_stat_database WHERE datname = $1`,
 			name).Scan(&c.blocks, &c.inserted, &c.updated, &c.deleted, &c.size, &c.statements, &c.lsn)
 	}
@@ -219,7 +227,8 @@ var errNoExtension = errors.New("this PostgreSQL comes without the extension pg_
 // the number of commits. It returns errNoExtension if the server cannot read WAL.
 func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commits float64, err error) {
 	var available bool
-	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_walinspect')`).Scan(&available)
+	err = conn.QueryRow(ctx,
+		`SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_walinspect')`).Scan(&available)
 	if err == nil && !available {
 		return 0, 0, errNoExtension
 	}
@@ -230,7 +239,8 @@ func readWAL(ctx context.Context, conn *pgx.Conn, from, to string) (bytes, commi
 		return 0, 0, fmt.Errorf("read WAL: %w", err)
 	}
 	err = conn.QueryRow(ctx, `
-		SELECT sum(record_size)::float8, coalesce(sum(count) FILTER (WHERE "resource_manager/record_type" = 'Transaction/COMMIT'), 0)::float8
+		SELECT sum(record_size)::float8,
+		       coalesce(sum(count) FILTER (WHERE "resource_manager/record_type" = 'Transaction/COMMIT'), 0)::float8
 		FROM pg_get_wal_stats($1::pg_lsn, $2::pg_lsn, true)`, from, to).Scan(&bytes, &commits)
 	if err != nil {
 		return 0, 0, fmt.Errorf("read WAL: %w", err)
@@ -248,9 +258,11 @@ type statement struct {
 // statements that write the most WAL, and leaves out rare ones that read few blocks.
 func (b *bench) printStatements(ctx context.Context, conn *pgx.Conn, name string, n int) error {
 	rows, _ := conn.Query(ctx, `
-		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2, wal_bytes::float8 / $2,
-		       total_exec_time * 1000 / $2, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 90)
-		FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1) AND (calls + shared_blks_hit + shared_blks_read) * 100 >= $2
+		SELECT calls::float8 / $2, rows::float8 / $2, (shared_blks_hit + shared_blks_read)::float8 / $2,
+		       wal_bytes::float8 / $2, total_exec_time * 1000 / $2, left(regexp_replace(btrim(query), '\s+', ' ', 'g'), 90)
+		FROM pg_stat_statements
+		WHERE dbid = (SELECT oid FROM pg_database WHERE datname = $1)
+		  AND (calls + shared_blks_hit + shared_blks_read) * 100 >= $2
 		ORDER BY wal_bytes DESC, calls DESC`, name, float64(n)) // CollectRows returns the error
 	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[statement])
 	if err != nil {

@@ -19,7 +19,8 @@ func TestCountTrips(t *testing.T) {
 	for _, m := range []pgproto3.FrontendMessage{
 		&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": "S"}},
 		&pgproto3.Query{String: "SELECT 'S'"},
-		&pgproto3.Parse{Query: "SELECT $1"}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{},
+		&pgproto3.Parse{Query: "SELECT $1"}, &pgproto3.Bind{}, &pgproto3.Execute{},
+		&pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Sync{},
 		&pgproto3.Terminate{},
 	} {
 		if sent, err = m.Encode(sent); err != nil {

@@ -60,7 +60,8 @@ func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matc
 	if err := b.migrate(ctx, w, db); err != nil {
 		return err
 	}
-	h := &history{workload: w, matches: matches, seasons: seasons, over: newStandings(), until: time.Now().Add(-historyAge), random: rand.New(rand.NewPCG(3, 4))}
+	h := &history{workload: w, matches: matches, seasons: seasons,
+		over: newStandings(), until: time.Now().Add(-historyAge), random: rand.New(rand.NewPCG(3, 4))}
 	for _, people := range h.people {
 		h.standings = append(h.standings, newcomers(len(people)))
 	}
@@ -76,8 +77,10 @@ func (w *workload) writeHistory(ctx context.Context, b *bench, db database, matc
 	}
 	const sequences = `
 		SELECT setval(pg_get_serial_sequence(t, 'id'), n) FROM (VALUES
-		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('seasons', $4), ('players', $2), ('matches', $3)) AS last (t, n)`
-	if _, err := db.Exec(ctx, sequences, len(h.groups), len(h.groups)*len(h.people[0]), h.matches, len(h.groups)*h.seasons); err != nil {
+		    ('chats', $1::bigint), ('groups', $1), ('ladders', $1), ('seasons', $4),
+		    ('players', $2), ('matches', $3)) AS last (t, n)`
+	if _, err := db.Exec(ctx, sequences,
+		len(h.groups), len(h.groups)*len(h.people[0]), h.matches, len(h.groups)*h.seasons); err != nil {
 		return fmt.Errorf("set the sequences: %w", err)
 	}
 	return db.settle(ctx)
@@ -96,7 +99,8 @@ func (r *rows) add(values ...any) { r.values = append(r.values, values) }
 // does not matter, and it does not wait for the disk.
 func (*history) copy(ctx context.Context, db database, tables []*rows) error {
 	return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
-		const settings = `SELECT set_config('session_replication_role', 'replica', true), set_config('synchronous_commit', 'off', true)`
+		const settings = `
+			SELECT set_config('session_replication_role', 'replica', true), set_config('synchronous_commit', 'off', true)`
 		if _, err := tx.Exec(ctx, settings); err != nil {
 			return err
 		}
@@ -111,16 +115,17 @@ func (*history) copy(ctx context.Context, db database, tables []*rows) error {
 
 // play plays the matches from first to last and returns their rows.
 func (h *history) play(first, last int) []*rows {
-	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "season_id", "number", "score_a", "score_b", "k_factor",
-		"reported_by", "played_at", "idempotency_key", "created_at", "upset"}}
+	matches := &rows{table: "matches", columns: []string{"id", "group_id", "ladder_id", "season_id", "number",
+		"score_a", "score_b", "k_factor", "reported_by", "played_at", "idempotency_key", "created_at", "upset"}}
 	players := &rows{table: "match_players", columns: []string{"match_id", "player_id", "side"}}
-	entries := &rows{table: "elo_history", columns: []string{"match_id", "player_id", "elo_before", "elo_after", "k_factor", "best_before",
-		"streak_before", "longest_before", "reason", "created_at"}}
+	entries := &rows{table: "elo_history", columns: []string{"match_id", "player_id",
+		"elo_before", "elo_after", "k_factor", "best_before", "streak_before", "longest_before", "reason", "created_at"}}
 	messages := &rows{table: "match_messages", columns: []string{"telegram_chat_id", "telegram_message_id", "match_id"}}
 	for id := first; id <= last; id++ {
 		group, number := (id-1)%len(h.groups), (id-1)/len(h.groups)+1
 		chat := h.groups[group].ID()
-		at := h.until.Add(-historyPace / time.Duration(len(h.groups)) * time.Duration(h.matches-id)).UTC().Truncate(time.Second)
+		at := h.until.Add(-historyPace / time.Duration(len(h.groups)) * time.Duration(h.matches-id)).
+			UTC().Truncate(time.Second)
 		season := h.season(group, number)
 		if season != h.season(group, number-1) {
 			h.addStandings(h.over, group, h.season(group, number-1))
@@ -143,8 +148,8 @@ func (h *history) play(first, last int) []*rows {
 		if n := ladder.Upset(ladder.Score{A: score[0], B: score[1]}, [2][]int{before[:1], before[1:]}); n >= ladder.MinUpset {
 			upset = n
 		}
-		matches.add(id, group+1, group+1, season, number, score[0], score[1], historyK, playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at,
-			upset)
+		matches.add(id, group+1, group+1, season, number, score[0], score[1], historyK,
+			playerOf(one), at, fmt.Sprintf("m:%d:%d", chat, message), at, upset)
 		messages.add(chat, message+1, id)
 		for side, member := range [2]int{one, other} {
 			s := &members[member]
@@ -224,15 +229,16 @@ func (h *history) addSeasons(seasons *rows, group int) {
 }
 
 func newStandings() *rows {
-	return &rows{table: "group_players", columns: []string{"season_id", "player_id", "name", "elo", "start_elo", "best_elo", "played",
-		"won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
+	return &rows{table: "group_players", columns: []string{"season_id", "player_id", "name",
+		"elo", "start_elo", "best_elo", "played", "won", "drawn", "lost", "streak", "longest_streak", "last_played_at"}}
 }
 
 // addStandings adds the standings of a group's members in a season.
 func (h *history) addStandings(to *rows, group, season int) {
 	for p, u := range h.people[group] {
 		s := h.standings[group][p]
-		to.add(season, group*len(h.people[group])+p+1, u.FirstName, s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
+		to.add(season, group*len(h.people[group])+p+1, u.FirstName,
+			s.elo, 1500, s.best, s.played, s.won, s.drawn, s.lost, s.streak, s.longest, s.lastPlayed)
 	}
 }
 

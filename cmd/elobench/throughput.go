@@ -10,7 +10,9 @@ import (
 // without limits: results that wait for the polling bot when it starts, and results that arrive by
 // webhook once the bot is no longer careful. At first the bot knows no player.
 func measureThroughput(ctx context.Context, b *bench) error {
-	for name, launch := range map[string]launcher{"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook} {
+	for name, launch := range map[string]launcher{
+		"Throughput/polling": b.launchPolling, "Throughput/webhook": b.launchWebhook,
+	} {
 		err := b.onStage(ctx, 2*b.sizes.groups, 2*b.sizes.people, func(w *workload, db database) error {
 			return b.measureWaiting(ctx, name, launch, w, db)
 		})

@@ -24,7 +24,8 @@ var (
 		{"season", "/season"}, {"last-season", "/season last"}, {"all-time", "/alltime"},
 	}
 	ofPerson = []question{
-		{"stats", "/stats @%s"}, {"h2h", "/h2h @%s"}, {"history", "/history @%s"}, {"odds", "/odds @%s"}, {"person-chart", "/chart @%s"},
+		{"stats", "/stats @%s"}, {"h2h", "/h2h @%s"}, {"history", "/history @%s"},
+		{"odds", "/odds @%s"}, {"person-chart", "/chart @%s"},
 	}
 )
 
@@ -92,5 +93,6 @@ func (w *workload) measureView(ctx context.Context, b *bench, name, text string)
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return b.report(name, len(waits), metric{milliseconds(percentile(waits, 50)), "p50-ms"}, metric{milliseconds(percentile(waits, 99)), "p99-ms"})
+	return b.report(name, len(waits),
+		metric{milliseconds(percentile(waits, 50)), "p50-ms"}, metric{milliseconds(percentile(waits, 99)), "p99-ms"})
 }

@@ -29,7 +29,8 @@ func measureWeb(ctx context.Context, b *bench) error {
 		return err
 	}
 	launch := func(ctx context.Context, sim *botsim.Server, databaseURL string) (*process, error) {
-		return b.launchBot(ctx, sim, databaseURL, "LISTEN_ADDR="+address, "PUBLIC_URL=http://"+address, "TRUSTED_PROXIES=127.0.0.0/8")
+		return b.launchBot(ctx, sim, databaseURL,
+			"LISTEN_ADDR="+address, "PUBLIC_URL=http://"+address, "TRUSTED_PROXIES=127.0.0.0/8")
 	}
 	return b.onStage(ctx, 1, webPlayers, func(w *workload, db database) error {
 		if err := w.writeHistory(ctx, b, db, b.sizes.viewed[len(b.sizes.viewed)/2], 1); err != nil {

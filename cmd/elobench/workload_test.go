@@ -53,10 +53,12 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	b := &bench{results: &out}
-	if err := b.report("Cost/elobot", 5000, metric{4567.89, "WAL-B/result"}, metric{0.08941, "commits/result"}, metric{0, "conflicts"}); err != nil {
+	if err := b.report("Cost/elobot", 5000,
+		metric{4567.89, "WAL-B/result"}, metric{0.08941, "commits/result"}, metric{0, "conflicts"}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "BenchmarkCost/elobot\t    5000\t4568 WAL-B/result\t0.08941 commits/result\t0 conflicts\n"; out.String() != want {
+	if want := "BenchmarkCost/elobot\t    5000\t4568 WAL-B/result\t" +
+		"0.08941 commits/result\t0 conflicts\n"; out.String() != want {
 		t.Errorf("report prints %q, want %q", out.String(), want)
 	}
 }
