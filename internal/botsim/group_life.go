@@ -81,7 +81,8 @@ func (c *Chat) memberUpdate(kind string, by, member User, from, to string) {
 
 func (c *Chat) membership(kind string, by User, before, after map[string]any) {
 	c.s.sendUpdate(updates.LaneOfChat(c.id), kind, map[string]any{
-		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(), "old_chat_member": before, "new_chat_member": after,
+		"chat": c.wire(), "from": c.s.current(by), "date": c.s.now().Unix(),
+		"old_chat_member": before, "new_chat_member": after,
 	})
 }
 

@@ -126,7 +126,8 @@ func TestMigration(t *testing.T) {
 			if to["migrate_to_chat_id"] != float64(next.ID()) || to["chat"].(map[string]any)["id"] != float64(old.ID()) {
 				t.Errorf("old chat's message = %v", to)
 			}
-			if from["migrate_from_chat_id"] != float64(old.ID()) || from["message_id"] != float64(1) || next.Kind() != "supergroup" {
+			if from["migrate_from_chat_id"] != float64(old.ID()) || from["message_id"] != float64(1) ||
+				next.Kind() != "supergroup" {
 				t.Errorf("new chat's message = %v", from)
 			}
 			if join["chat"].(map[string]any)["id"] != float64(next.ID()) || statusIn(join) != "left→administrator" ||

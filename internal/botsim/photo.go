@@ -128,7 +128,8 @@ func newPhoto(content []byte) (*Photo, error) {
 
 // wire encodes a photo in two sizes, the largest last as in Telegram.
 func (p *Photo) wire() []wirePhoto {
-	small := wirePhoto{p.FileID + "s", "u" + p.FileID + "s", max(1, p.Width/4), max(1, p.Height/4), max(1, len(p.Content)/8)}
+	small := wirePhoto{p.FileID + "s", "u" + p.FileID + "s",
+		max(1, p.Width/4), max(1, p.Height/4), max(1, len(p.Content)/8)}
 	return []wirePhoto{small, {p.FileID, "u" + p.FileID, p.Width, p.Height, len(p.Content)}}
 }
 

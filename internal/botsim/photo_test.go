@@ -58,22 +58,26 @@ func TestSendPhotoRefusals(t *testing.T) {
 		"long caption":   {whole, strings.Repeat("ж", 1025), "message caption is too long"},
 		"wrong caption":  {whole, "<b>", `can't parse entities: Can't find end tag corresponding to start tag "b"`},
 	} {
-		r := bot.upload(t, "sendPhoto", fields{"chat_id": group.ID(), "caption": tc.caption, "parse_mode": "HTML"}, map[string][]byte{"photo": tc.content})
+		r := bot.upload(t, "sendPhoto",
+			fields{"chat_id": group.ID(), "caption": tc.caption, "parse_mode": "HTML"}, map[string][]byte{"photo": tc.content})
 		if r.Status != 400 || r.Description != "Bad Request: "+tc.text {
 			t.Errorf("%s: %d %s", name, r.Status, r.Raw)
 		}
 	}
 	long := "<b>" + strings.Repeat("ж", 1024) + "</b>" // the markup does not count
-	sent := bot.upload(t, "sendPhoto", fields{"chat_id": group.ID(), "caption": long, "parse_mode": "HTML"}, map[string][]byte{"photo": picture(t, 20, 1)}).photo(t)
+	sent := bot.upload(t, "sendPhoto", fields{"chat_id": group.ID(), "caption": long, "parse_mode": "HTML"},
+		map[string][]byte{"photo": picture(t, 20, 1)}).photo(t)
 	bot.refused(t, "editMessageText", fields{"chat_id": group.ID(), "message_id": sent.ID, "text": "x"}, 400,
 		"Bad Request: there is no text in the message to edit")
 	if c := s.Complaints(); len(c) > 0 {
 		t.Errorf("complaints %q", c)
 	}
-	if r := bot.upload(t, "sendPhoto", fields{"chat_id": group.ID()}, map[string][]byte{"photo": whole, "other": whole}); r.OK || len(s.Complaints()) != 1 {
+	if r := bot.upload(t, "sendPhoto", fields{"chat_id": group.ID()},
+		map[string][]byte{"photo": whole, "other": whole}); r.OK || len(s.Complaints()) != 1 {
 		t.Errorf("a file that nothing refers to: %s, complaints %q", r.Raw, s.Complaints())
 	}
-	bot.refused(t, "sendPhoto", fields{"chat_id": group.ID(), "photo": "another"}, 400, "Bad Request: wrong file identifier/HTTP URL specified")
+	bot.refused(t, "sendPhoto", fields{"chat_id": group.ID(), "photo": "another"}, 400,
+		"Bad Request: wrong file identifier/HTTP URL specified")
 	if c := s.Complaints(); len(c) != 2 {
 		t.Errorf("a photo that is not uploaded: complaints %q", c)
 	}

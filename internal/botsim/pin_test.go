@@ -38,7 +38,8 @@ func TestPinChatMessage(t *testing.T) {
 	t.Parallel()
 	s, bot, group, alice := scene(t)
 	asked := group.Say(alice, "/ranking")
-	id := bot.sends(t, fields{"chat_id": group.ID(), "text": "Ranking", "reply_parameters": fields{"message_id": asked.ID}})
+	id := bot.sends(t, fields{"chat_id": group.ID(), "text": "Ranking",
+		"reply_parameters": fields{"message_id": asked.ID}})
 	pin := fields{"chat_id": group.ID(), "message_id": id, "disable_notification": true}
 	bot.refused(t, "pinChatMessage", pin, 400, "Bad Request: not enough rights to manage pinned messages in the chat")
 	group.Promote(s.Bot())
@@ -103,7 +104,8 @@ func TestTheRightToPin(t *testing.T) {
 	for _, u := range bot.updates(t, fields{"allowed_updates": []string{"my_chat_member"}}) {
 		before, _ := u.Mine["old_chat_member"].(map[string]any)
 		after, _ := u.Mine["new_chat_member"].(map[string]any)
-		got = append(got, fmt.Sprint(before["status"], before["can_pin_messages"], " ", after["status"], after["can_pin_messages"]))
+		got = append(got, fmt.Sprint(before["status"], before["can_pin_messages"], " ",
+			after["status"], after["can_pin_messages"]))
 	}
 	equal(t, "changes", got, []string{
 		"member<nil> administratortrue", "administratortrue administratorfalse", "administratorfalse administratortrue",

@@ -221,7 +221,8 @@ func TestContentTypes(t *testing.T) {
 		{http.MethodPost, "chat_id=" + chat, `{"text":"hello","link_preview_options":"{\"is_disabled\":true}"}`},
 	}
 	for _, tc := range queries {
-		req, err := http.NewRequestWithContext(testContext(t), tc.method, bot.base+"sendmessage?"+tc.query, strings.NewReader(tc.body))
+		req, err := http.NewRequestWithContext(testContext(t), tc.method,
+			bot.base+"sendmessage?"+tc.query, strings.NewReader(tc.body))
 		must(t, err)
 		req.Header.Set("Content-Type", "application/json; charset=utf-8")
 		if r, err := bot.do(req); err != nil || !r.OK {

@@ -65,7 +65,8 @@ func TestAnonymousAdmins(t *testing.T) {
 	_, bot, group, _ := scene(t)
 	group.SayAnonymously("/help")
 	m := bot.updates(t, fields{})[0].Message
-	if m["from"].(map[string]any)["id"] != float64(1087968824) || m["sender_chat"].(map[string]any)["id"] != float64(group.ID()) {
+	if m["from"].(map[string]any)["id"] != float64(1087968824) ||
+		m["sender_chat"].(map[string]any)["id"] != float64(group.ID()) {
 		t.Errorf("message = %v", m)
 	}
 }

@@ -114,7 +114,8 @@ func sameContent(a, b *message) bool {
 		x.User, y.User = nil, nil
 		return x == y && (xUser == nil) == (yUser == nil) && (xUser == nil || xUser.ID == yUser.ID)
 	}
-	return a.Photo == b.Photo && a.Rich == b.Rich && (!a.Rich || a.HTML == b.HTML) && a.Text == b.Text && slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
+	return a.Photo == b.Photo && a.Rich == b.Rich && (!a.Rich || a.HTML == b.HTML) && a.Text == b.Text &&
+		slices.EqualFunc(a.Entities, b.Entities, sameEntity) &&
 		slices.EqualFunc(a.Buttons, b.Buttons, slices.Equal)
 }
 

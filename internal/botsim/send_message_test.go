@@ -42,8 +42,9 @@ func TestSendMessage(t *testing.T) {
 		ID: asked.ID + 1, ChatID: group.ID(), From: s.Bot(), Text: "Alice <3 & 😀",
 		HTML: " <b>Alice</b> &lt;3 &amp; &#128512; ", ParseMode: "HTML", ReplyTo: asked.ID, Silent: true, NoPreview: true,
 		Entities: []botsim.Entity{{Type: "bold", Offset: 0, Length: 5}},
-		Buttons:  [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:1"}, {Text: "Copy", CopyText: botsim.CopyText{Text: "/undo 1"}}}},
-		Date:     got[0].Date,
+		Buttons: [][]botsim.Button{{{Text: "Undo", CallbackData: "undo:1"},
+			{Text: "Copy", CopyText: botsim.CopyText{Text: "/undo 1"}}}},
+		Date: got[0].Date,
 	}
 	if diff := cmp.Diff(want, got[0]); diff != "" {
 		t.Error(diff)
@@ -155,7 +156,8 @@ func TestComplaintsAboutTexts(t *testing.T) {
 		t.Helper()
 		bot.want(t, "sendMessage", fields{"chat_id": group.ID(), "text": text, "parse_mode": "HTML"}, nil)
 	}
-	say("Try /match, ask @elo_bot, read https://example.org or <code>@alice bob.com #1a</code>. It is 3.1 to St. Pierre, a@b")
+	say("Try /match, ask @elo_bot, read https://example.org or <code>@alice bob.com #1a</code>. " +
+		"It is 3.1 to St. Pierre, a@b")
 	if c := s.Complaints(); len(c) != 0 {
 		t.Fatalf("complaints about a harmless text: %q", c)
 	}
@@ -212,7 +214,8 @@ func TestEditMessageText(t *testing.T) {
 		"message content and reply markup are exactly the same as a current content and reply markup of the message")
 	bot.refused(t, "editMessageText", edit(userMessage.ID, "x"), 400, "Bad Request: message can't be edited")
 	bot.refused(t, "editMessageText", edit(99, "x"), 400, "Bad Request: message to edit not found")
-	bot.refused(t, "editMessageText", fields{"chat_id": 99, "message_id": 1, "text": "x"}, 400, "Bad Request: chat not found")
+	bot.refused(t, "editMessageText", fields{"chat_id": 99, "message_id": 1, "text": "x"}, 400,
+		"Bad Request: chat not found")
 	group.Delete(m)
 	bot.refused(t, "editMessageText", edit(sent.ID, "x"), 400, "Bad Request: message to edit not found")
 	if got := group.BotMessages(); len(got) != 1 || !got[0].Deleted {
@@ -249,7 +252,8 @@ func TestTopics(t *testing.T) {
 	bot.want(t, "sendMessage", send(fields{"reply_parameters": fields{"message_id": created.ID}}), nil)
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": 1000}), 400, "Bad Request: message thread not found")
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": 1}), 400, "Bad Request: message thread not found")
-	bot.refused(t, "sendMessage", send(fields{"message_thread_id": general.ID}), 400, "Bad Request: message thread not found")
+	bot.refused(t, "sendMessage", send(fields{"message_thread_id": general.ID}), 400,
+		"Bad Request: message thread not found")
 	var threads []int
 	for _, m := range forum.BotMessages() {
 		threads = append(threads, m.ThreadID)
@@ -258,7 +262,8 @@ func TestTopics(t *testing.T) {
 	forum.CloseTopic(created.ID)
 	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400, "Bad Request: TOPIC_CLOSED")
 	forum.DeleteTopic(created.ID)
-	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400, "Bad Request: message thread not found")
+	bot.refused(t, "sendMessage", send(fields{"message_thread_id": created.ID}), 400,
+		"Bad Request: message thread not found")
 	if m, _ := forum.Message(created.ID); !m.Deleted {
 		t.Error("a message outlives its topic")
 	}

@@ -121,7 +121,9 @@ func (s *Server) route(r *http.Request) (method, *Call, error) {
 
 // readParameters reads the parameters of a request. literals are the parameters of a JSON body that
 // are not strings.
-func readParameters(r *http.Request) (p parameters.Values, files parameters.Files, literals map[string]bool, err error) {
+func readParameters(r *http.Request) (
+	p parameters.Values, files parameters.Files, literals map[string]bool, err error,
+) {
 	// Read the whole body even if it is not needed: only then does net/http notice that a client
 	// disconnects.
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))

@@ -60,7 +60,8 @@ func (s *Server) addUser(u User) User {
 		u.ID = s.nextUser
 		s.nextUser++
 	}
-	if holder, ok := s.users[s.userByName[userKey(u)]]; ok && holder.ID != u.ID && holder.Username != "" && u.Username != "" {
+	if holder, ok := s.users[s.userByName[userKey(u)]]; ok && holder.ID != u.ID &&
+		holder.Username != "" && u.Username != "" {
 		withoutUsername := holder
 		withoutUsername.Username = ""
 		s.rename(holder, withoutUsername)

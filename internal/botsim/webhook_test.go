@@ -169,7 +169,8 @@ func (c *client) webhookInfo(t *testing.T) webhookInfo {
 	return info
 }
 
-const webhookActive = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+const webhookActive = "Conflict: can't use getUpdates method while webhook is active; " +
+	"use deleteWebhook to delete the webhook first"
 
 func TestWebhookInfo(t *testing.T) {
 	t.Parallel()
@@ -210,7 +211,8 @@ func TestWrongWebhooks(t *testing.T) {
 		t.Errorf("a refused webhook was set: %+v", info)
 	}
 	for _, address := range []string{
-		good, "https://example.org:8443/", "http://127.0.0.1:9/x", "http://localhost:9/x", "http://[::1]:9/x", "https://127.0.0.1:9/x",
+		good, "https://example.org:8443/", "http://127.0.0.1:9/x", "http://localhost:9/x",
+		"http://[::1]:9/x", "https://127.0.0.1:9/x",
 	} {
 		bot.want(t, "setWebhook", fields{"url": address, "secret_token": strings.Repeat("a", 256)}, nil)
 		if got := bot.webhookInfo(t).URL; got != address {
@@ -233,7 +235,8 @@ func TestGetUpdatesConflictsWithWebhook(t *testing.T) {
 	}
 	group.Say(alice, "x")
 	a := receive(t, h.arrivals)
-	bot.refused(t, "getUpdates", fields{"offset": a.update.ID + 1, "allowed_updates": []string{"poll"}}, 409, webhookActive)
+	bot.refused(t, "getUpdates", fields{"offset": a.update.ID + 1, "allowed_updates": []string{"poll"}},
+		409, webhookActive)
 	if s.Pending() != 1 {
 		t.Error("a refused getUpdates confirmed an update")
 	}

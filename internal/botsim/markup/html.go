@@ -42,7 +42,9 @@ type htmlParser struct {
 // ParseHTML returns a text without its markup, its entities in order, and warnings about parts that
 // look like markup but are shown literally or dropped. exists reports whether a user can be
 // mentioned.
-func ParseHTML(text string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
+func ParseHTML(
+	text string, exists func(user int64) bool,
+) (plain string, marked []Entity, warnings []string, err error) {
 	p := &htmlParser{in: text, exists: exists}
 	for p.pos < len(p.in) {
 		var err error

@@ -50,7 +50,9 @@ type richParser struct {
 // ParseRich returns the visible text of a rich message in HTML, its entities in order, and
 // warnings. Cells are separated by " | ", and each row, caption or paragraph is a line. Tags of
 // blocks that the bot does not send are not simulated.
-func ParseRich(html string, exists func(user int64) bool) (plain string, marked []Entity, warnings []string, err error) {
+func ParseRich(
+	html string, exists func(user int64) bool,
+) (plain string, marked []Entity, warnings []string, err error) {
 	p := &richParser{exists: exists}
 	done := 0
 	for _, at := range richTag.FindAllStringSubmatchIndex(html, -1) {

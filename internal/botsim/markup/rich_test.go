@@ -10,7 +10,8 @@ import (
 func TestParseRich(t *testing.T) {
 	t.Parallel()
 	nobody := func(int64) bool { return false }
-	table := `<table bordered striped><caption><b>Chess</b></caption><tr><th>Player</th><th align="right">Rating</th></tr>` +
+	table := `<table bordered striped><caption><b>Chess</b></caption>` +
+		`<tr><th>Player</th><th align="right">Rating</th></tr>` +
 		`<tr><td><b>Bob &amp; Al</b></td><td align="right">1516</td></tr></table><footer>1 player</footer>`
 	plain, marked, warnings, err := markup.ParseRich(table, nobody)
 	if want := "Chess\nPlayer | Rating\nBob & Al | 1516\n1 player\n"; plain != want || err != nil || len(warnings) != 0 {
@@ -37,7 +38,8 @@ func TestParseRich(t *testing.T) {
 		"<p><b>x</p></b>":                                                 "Can't find end tag",
 		"<video>x</video>":                                                `Unsupported start tag "video"`,
 	} {
-		if _, _, _, err := markup.ParseRich(html, nobody); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if _, _, _, err := markup.ParseRich(html, nobody); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v, want %q", html, err, want)
 		}
 	}
