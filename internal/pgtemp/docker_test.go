@@ -24,7 +24,8 @@ func containerGone(t *testing.T, name string) error {
 func TestContainer(t *testing.T) {
 	t.Parallel()
 	server := start(t, Options{Sources: []Source{Docker}, Settings: map[string]string{"work_mem": "5MB"}})
-	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" || !strings.Contains(server.Kind(), "container of postgres:17") {
+	if got := query(t, server.URL(), "SHOW work_mem"); got != "5MB" ||
+		!strings.Contains(server.Kind(), "container of postgres:17") {
 		t.Errorf("%s has work_mem %s", server.Kind(), got)
 	}
 	address, c := server.URL(), server.engine.(*container)

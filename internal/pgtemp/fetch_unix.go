@@ -59,7 +59,9 @@ type fetcher func(ctx context.Context, o Options, w *Watcher, folder, dataMajor 
 
 // fetch returns suitable programs (see firstSuitable) from the cache folder of the given name. If
 // there are none, it fills a new folder, and gives it that name once it is complete.
-func fetch(ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher) (found installation, err error) {
+func fetch(
+	ctx context.Context, o Options, name string, user identity, dataMajor string, fill fetcher,
+) (found installation, err error) {
 	find := func() (installation, error) { return firstSuitable(ctx, cached(o, name), user, dataMajor) }
 	if found, err = find(); err == nil {
 		return found, nil

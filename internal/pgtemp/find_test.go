@@ -17,7 +17,8 @@ import (
 func putPrograms(t *testing.T, folder, version string) {
 	t.Helper()
 	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // a folder for programs
-	putScripts(t, folder, map[string]string{"initdb": "", "postgres": fmt.Sprintf("echo 'postgres (PostgreSQL) %s'", version)})
+	putScripts(t, folder, map[string]string{"initdb": "",
+		"postgres": fmt.Sprintf("echo 'postgres (PostgreSQL) %s'", version)})
 }
 
 // putScripts writes executable scripts into a folder. While a script's file is open, no process may
@@ -28,7 +29,8 @@ func putScripts(t *testing.T, folder string, scripts map[string]string) {
 	defer syscall.ForkLock.RUnlock()
 	for name, script := range scripts {
 		path := filepath.Join(folder, name)
-		must(t, errors.Join(os.WriteFile(path, []byte("#!/bin/sh -e\n"+script), 0o755), os.Chmod(path, 0o755))) //nolint:gosec // a program
+		//nolint:gosec // a program
+		must(t, errors.Join(os.WriteFile(path, []byte("#!/bin/sh -e\n"+script), 0o755), os.Chmod(path, 0o755)))
 	}
 }
 
@@ -65,7 +67,8 @@ func TestFindPrograms(t *testing.T) {
 			t.Setenv("PATH", strings.Join(path, ":"))
 			o := Options{programFolders: []string{filepath.Join(root, "folders/*/bin")}, cache: t.TempDir()}
 			found, err := installed(t.Context(), o, identity{}, test.major)
-			if got := fmt.Sprint(found.bin, err); !strings.Contains(got, test.want) || (err == nil) != strings.HasPrefix(test.want, "/") {
+			if got := fmt.Sprint(found.bin, err); !strings.Contains(got, test.want) ||
+				(err == nil) != strings.HasPrefix(test.want, "/") {
 				t.Errorf("found %s, %v, want %s", found.bin, err, test.want)
 			}
 		})

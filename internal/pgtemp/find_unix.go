@@ -93,7 +93,9 @@ func PreferPrograms(ctx context.Context, o Options) error {
 
 // programs finds or fetches programs that can read the folder's data. It also chooses the user to
 // run them as.
-func (f *folder) programs(ctx context.Context, o Options, source Source) (found installation, user identity, err error) {
+func (f *folder) programs(
+	ctx context.Context, o Options, source Source,
+) (found installation, user identity, err error) {
 	if user, err = chooseIdentity(f.data()); err != nil {
 		return found, user, err
 	}
@@ -106,7 +108,9 @@ func (f *folder) programs(ctx context.Context, o Options, source Source) (found 
 
 // findPrograms finds or fetches programs that can run as user and read data of version dataMajor.
 // An empty dataMajor means any version.
-func findPrograms(ctx context.Context, o Options, source Source, user identity, dataMajor string) (installation, error) {
+func findPrograms(
+	ctx context.Context, o Options, source Source, user identity, dataMajor string,
+) (installation, error) {
 	switch source {
 	case Programs:
 		return installed(ctx, o, user, dataMajor)
@@ -155,7 +159,8 @@ func firstSuitable(ctx context.Context, bins []string, user identity, dataMajor 
 		case found.major < oldestMajor:
 			rejected = append(rejected, fmt.Sprintf("%s in %s is too old", found.version, found.bin))
 		case dataMajor != "" && dataMajor != strconv.Itoa(found.major):
-			rejected = append(rejected, fmt.Sprintf("%s in %s cannot read data of version %s", found.version, found.bin, dataMajor))
+			rejected = append(rejected, fmt.Sprintf("%s in %s cannot read data of version %s",
+				found.version, found.bin, dataMajor))
 		default:
 			return found, nil
 		}

@@ -18,7 +18,8 @@ var errInUse = errors.New("another process has a server running on it")
 // reuse a folder whose first start did not finish.
 const MarkerName = "elobot-folder"
 
-const markerText = "elobot keeps a PostgreSQL server in this folder. Leave the files alone, and back up the database, not the files.\n"
+const markerText = "elobot keeps a PostgreSQL server in this folder. " +
+	"Leave the files alone, and back up the database, not the files.\n"
 
 // ErrForeignFolder means that a folder has files that are not from this package, so no server may
 // use it.
@@ -195,8 +196,8 @@ func (f *folder) password() (string, error) {
 		return password, err
 	}
 	if version, err := f.dataVersion(); err != nil || version != "" {
-		return "", errors.Join(err, fmt.Errorf("the file %s is missing or empty, and the data in %s cannot be used without it: "+
-			"put the file back from a backup", f.file("password"), f.data()))
+		return "", errors.Join(err, fmt.Errorf("the file %s is missing or empty, and the data in %s "+
+			"cannot be used without it: put the file back from a backup", f.file("password"), f.data()))
 	}
 	password := newPassword()
 	return password, writePrivate(f.file("password"), password)

@@ -276,8 +276,8 @@ func TestHostileEnvironment(t *testing.T) {
 			"PGOPTIONS=-c no_such_setting=1", "PG_COLOR=always")
 	})
 	pid, address := h.awaitServer()
-	const state = `SELECT concat_ws(' ', current_setting('timezone'), current_setting('server_encoding'), current_setting('lc_messages'),
-		pg_postmaster_start_time())`
+	const state = `SELECT concat_ws(' ', current_setting('timezone'), current_setting('server_encoding'),
+		current_setting('lc_messages'), pg_postmaster_start_time())`
 	began := query(t, address, state)
 	if !strings.HasPrefix(began, "UTC UTF8 C ") {
 		t.Errorf("the server is not as it should be: %s", began)
@@ -321,7 +321,8 @@ func TestNamedFolder(t *testing.T) {
 	_, address := h.awaitServer()
 	query(t, address, "CREATE TABLE kept AS SELECT 'x' AS a; SELECT a FROM kept")
 	h.kill()
-	o := Options{DataDir: folder, Sources: []Source{Programs}, Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}}
+	o := Options{DataDir: folder, Sources: []Source{Programs},
+		Settings: map[string]string{"fsync": "off", "shared_buffers": "1MB"}}
 	server := start(t, o)
 	used, release, err := Use(t.Context(), o)
 	must(t, errors.Join(err, release(t.Context())))
@@ -334,7 +335,8 @@ func TestNamedFolder(t *testing.T) {
 func TestNoWayWorks(t *testing.T) {
 	t.Setenv("PATH", publicFolder(t))
 	cache := publicFolder(t)
-	_, err := Start(t.Context(), Options{programFolders: []string{}, cache: cache, archive: &archive{address: "http://127.0.0.1:1/postgres.jar", timeout: testTimeout}})
+	_, err := Start(t.Context(), Options{programFolders: []string{}, cache: cache,
+		archive: &archive{address: "http://127.0.0.1:1/postgres.jar", timeout: testTimeout}})
 	for _, part := range []string{
 		"install PostgreSQL 15 or newer", "start Docker", "programs: none", "docker: the docker command is not in PATH",
 		"archive: fetch http://127.0.0.1:1/postgres.jar", "connection refused", `"apt-cache": executable file not found`,

@@ -90,7 +90,8 @@ func lookUp(name string) (*syscall.Credential, error) {
 	}
 	uid, uidErr := strconv.ParseInt(account.Uid, 10, 64) // macOS has -2
 	gid, gidErr := strconv.ParseInt(account.Gid, 10, 64)
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr) //nolint:gosec // it means that
+	//nolint:gosec // it means that
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
 }
 
 // apply makes cmd run as this user with a clean environment: PGDATA, PGPORT and the like would

@@ -17,7 +17,8 @@ import (
 func TestWatcher(t *testing.T) {
 	t.Parallel()
 	mark := filepath.Join(t.TempDir(), "m a r k")
-	watcher, err := AtExit(`[ /dev/stdout -ef /dev/null ] && [ /dev/stderr -ef /dev/null ] && printf %s "$state" >"$1"`, mark)
+	watcher, err := AtExit(
+		`[ /dev/stdout -ef /dev/null ] && [ /dev/stderr -ef /dev/null ] && printf %s "$state" >"$1"`, mark)
 	must(t, err)
 	dismissed, err := AtExit(`rm -f "$1"`, mark)
 	must(t, err)

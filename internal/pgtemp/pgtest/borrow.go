@@ -191,7 +191,8 @@ func (d *Database) clean() (reusable bool, err error) {
 	var kept []uint32
 	for _, conn := range d.Pool.AcquireAllIdle(ctx) {
 		// An error means that the test has ended the session.
-		if _, err := conn.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil || len(kept) == maxIdleSessions {
+		if _, err := conn.Exec(ctx, "RESET ALL; UNLISTEN *; CLOSE ALL; "+session); err != nil ||
+			len(kept) == maxIdleSessions {
 			_ = conn.Conn().Close(ctx) // the session may have ended
 		} else {
 			kept = append(kept, conn.Conn().PgConn().PID())
@@ -218,12 +219,14 @@ func (d *Database) clean() (reusable bool, err error) {
 // an advisory lock is held.
 func fingerprintOf(ctx context.Context, pool *pgxpool.Pool) (fingerprint string, size int, err error) {
 	sql := `
-		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
+		SELECT (SELECT coalesce(sum(pg_relation_size(oid)), 0)
+		           FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'),
 		       concat_ws(' ', EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory'
 		           AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))`
 	for _, catalog := range []string{
-		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid", "pg_policy WHERE oid", "pg_proc WHERE oid",
-		"pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid", "pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
+		"pg_class WHERE oid", "pg_attribute WHERE attrelid", "pg_constraint WHERE oid",
+		"pg_policy WHERE oid", "pg_proc WHERE oid", "pg_rewrite WHERE oid", "pg_sequence WHERE seqrelid",
+		"pg_trigger WHERE oid", "pg_type WHERE oid", "schema_migrations WHERE 16384",
 	} {
 		const ours = ">= 16384" // the OIDs of user-defined objects
 		sql += fmt.Sprintf(`, (SELECT concat_ws(' ', count(*), sum(xmin::text::bigint)) FROM %s %s)`, catalog, ours)

@@ -60,8 +60,8 @@ func TestBorrow(t *testing.T) {
 			now = d.URL
 			var state string
 			must(t, d.Pool.QueryRow(t.Context(), `
-				SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false), s.dirty,
-				    current_setting('lock_timeout'), (SELECT count(*) FROM pg_listening_channels()),
+				SELECT concat_ws(' ', (SELECT count(*) FROM chats), nextval('chats_id_seq'), setval('chats_id_seq', 1, false),
+				    s.dirty, current_setting('lock_timeout'), (SELECT count(*) FROM pg_listening_channels()),
 				    (SELECT count(*) <= 4 FROM pg_stat_activity a WHERE a.datid = d.oid AND a.backend_type = 'client backend'),
 				    (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = d.oid))
 				FROM pg_database d, schema_migrations s WHERE datname = current_database()`).Scan(&state))

@@ -138,7 +138,8 @@ func makeTemplate(ctx context.Context, server string, files fs.FS) (name string,
 			return fmt.Errorf("wait for other test processes: %w", err)
 		}
 		var exists bool
-		if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists); err != nil || exists {
+		if err := conn.QueryRow(ctx,
+			"SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", name).Scan(&exists); err != nil || exists {
 			return err
 		}
 		dropStale(ctx, conn, time.Now())

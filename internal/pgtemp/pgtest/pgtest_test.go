@@ -100,7 +100,8 @@ func TestStaleDatabasesAreDropped(t *testing.T) {
 	must(t, err)
 	defer user.Close(context.Background()) //nolint:errcheck // the database is dropped
 	dropStale(t.Context(), user, now)
-	got := texts(t, server, "SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
+	got := texts(t, server,
+		"SELECT datname FROM pg_database WHERE datname = ANY ($1) ORDER BY array_position($1, datname::text)", all)
 	if want := all[1:]; !slices.Equal(got, want) {
 		t.Errorf("remaining databases: %v, want %v", got, want)
 	}

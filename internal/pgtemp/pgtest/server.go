@@ -65,7 +65,8 @@ func findServer() (string, error) {
 func startServer() (url string, stop func() error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
-	choice, reasons := os.Getenv(choiceVariable), errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker")
+	choice, reasons := os.Getenv(choiceVariable),
+		errors.New("set TEST_DATABASE_URL, install PostgreSQL 15 or newer, or start Docker")
 	for _, way := range []struct {
 		choice string
 		start  func(context.Context) (string, func() error, error)

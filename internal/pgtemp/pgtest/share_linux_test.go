@@ -51,7 +51,8 @@ type user struct {
 
 func startRun(t *testing.T, choice string) *run {
 	t.Helper()
-	shell := exec.Command("/bin/sh", "-c", `while read -r line; do "$0" -test.run='^TestReportsItsServer$' -test.timeout=2m & done
+	shell := exec.Command("/bin/sh", "-c",
+		`while read -r line; do "$0" -test.run='^TestReportsItsServer$' -test.timeout=2m & done
 		kill -KILL 0`, os.Args[0])
 	shell.Env = append(os.Environ(), urlVariable+"=", choiceVariable+"="+choice, lastVariable+"=1")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -155,7 +156,8 @@ func TestOthersCannotJoin(t *testing.T) {
 	go serve(listener, "the URL", make(chan int, 2))
 	heard := make(chan string)
 	go func() {
-		runtime.LockOSThread()                                                // never unlock it, so that the thread ends with this goroutine
+		// The thread stays locked, so that it ends with this goroutine.
+		runtime.LockOSThread()
 		_, _, _ = syscall.RawSyscall(syscall.SYS_SETRESUID, 4242, 4242, 4242) // fails without root
 		conn, err := net.DialUnix("unix", nil, address)
 		if err != nil {
