@@ -56,7 +56,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "acknowledged although it failed", file: "internal/intake/webhook.go",
-		before: "hook.worker.persist(r.Context(), u, false) != nil {", after: "hook.worker.persist(r.Context(), u, false) != nil && false {",
+		before:   "hook.worker.persist(r.Context(), u, false) != nil {",
+		after:    "hook.worker.persist(r.Context(), u, false) != nil && false {",
 		packages: "./internal/intake", tests: "^TestWebhookDatabaseAway$",
 	},
 	{
@@ -91,7 +92,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "duplicates of other ladders", file: "internal/postgres/pgranking/read.go",
-		before: "WHERE m.ladder_id = ` + postgres.LadderOf(\"id\", postgres.ThisGroup, \"$7\") + `", after: "WHERE m.group_id = ` + postgres.ThisGroup + ` AND $7 >= 0",
+		before:   "WHERE m.ladder_id = ` + postgres.LadderOf(\"id\", postgres.ThisGroup, \"$7\") + `",
+		after:    "WHERE m.group_id = ` + postgres.ThisGroup + ` AND $7 >= 0",
 		packages: "./internal/ranking", tests: "^TestDuplicatesOfALadder$",
 	},
 	{
@@ -187,7 +189,8 @@ var mutants = []mutant{
 	},
 	{
 		name: "lane not released", file: "internal/outbox/request.go",
-		before: "\tt.release(l, now)\n\tl.repeats = ", after: "\tif r.Failure == nil || r.Failure.Kind != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.repeats = ",
+		before:   "\tt.release(l, now)\n\tl.repeats = ",
+		after:    "\tif r.Failure == nil || r.Failure.Kind != Failed {\n\t\tt.release(l, now)\n\t}\n\tl.repeats = ",
 		packages: "./internal/outbox", tests: "^(TestModel|TestPoison|TestFailuresEnd)$",
 	},
 	{
