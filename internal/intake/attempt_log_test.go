@@ -12,7 +12,9 @@ import (
 // database outage there are none: the outage is logged once for all updates.
 func TestEveryFailedAttemptIsLogged(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{"a fault of its own": errOwn, "a lock": errBusy, "the database is away": errAway} {
+	for name, err := range map[string]error{
+		"a fault of its own": errOwn, "a lock": errBusy, "the database is away": errAway,
+	} {
 		inBubble(t, name, func(t *testing.T) {
 			b := newBot(t)
 			b.answer = func(_ context.Context, u Update) error { return failing(4, err)(len(b.tries(u.ID)) - 1) }

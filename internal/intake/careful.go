@@ -130,7 +130,8 @@ func (t *task) ifRetryable(ctx context.Context, err error) error {
 	if blame := t.blameOf(err); blame == Unavailable || blame == Locked {
 		return err
 	}
-	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway", "update_id", t.update.ID, "error", err)
+	t.log.ErrorContext(ctx, "failed to record an attempt, handling the update anyway",
+		"update_id", t.update.ID, "error", err)
 	return nil
 }
 

@@ -324,7 +324,8 @@ func (b *bot) count() int {
 func (b *bot) kept() []DeadLetter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.SortedFunc(slices.Values(b.letters), func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
+	return slices.SortedFunc(slices.Values(b.letters),
+		func(x, y DeadLetter) int { return cmp.Compare(x.Update.ID, y.Update.ID) })
 }
 
 // checkConfirmed checks that no update is unconfirmed.

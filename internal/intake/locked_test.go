@@ -104,7 +104,8 @@ func TestWaitingBetweenFailures(t *testing.T) {
 			b.come(Update{ID: 1})
 			b.start()
 			after(t, time.Minute)
-			if letters := b.kept(); len(letters) != 1 || letters[0].LastError != errOwn.Error() || letters[0].Attempts != 2*len(retries)-1 {
+			if letters := b.kept(); len(letters) != 1 || letters[0].LastError != errOwn.Error() ||
+				letters[0].Attempts != 2*len(retries)-1 {
 				t.Errorf("dead letters: %v", letters)
 			}
 			b.checkConfirmed()

@@ -66,7 +66,8 @@ func (p *Poller) Run(ctx context.Context) error {
 		updates, err := p.source.Updates(ctx, offset, wait)
 		if err != nil && ctx.Err() == nil {
 			if failures == nil {
-				failures = retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
+				failures = retry.WithJitterPercent(30,
+					retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 			}
 			if err := p.pause(ctx, err, failures); err != nil {
 				return err

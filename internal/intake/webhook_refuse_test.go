@@ -110,7 +110,8 @@ func TestWebhookWarns(t *testing.T) {
 		for _, e := range b.log.with("") {
 			got = append(got, e.text)
 		}
-		const warning = "WARN webhook request refused, further ones are logged once a minute status=401 error=missing or wrong secret"
+		const warning = "WARN webhook request refused, further ones are logged once a minute " +
+			"status=401 error=missing or wrong secret"
 		if diff := cmp.Diff([]string{warning, warning, warning}, got); diff != "" {
 			t.Errorf("log (-want +got):\n%s", diff)
 		}

@@ -264,7 +264,8 @@ func (o *outage) noteOther(ctx context.Context, update int64) {
 	if o.since.IsZero() || o.update != update && time.Since(o.seen) < outageLogEvery {
 		return
 	}
-	o.log.InfoContext(ctx, "database available again, handling updates", "unavailable_ms", o.seen.Sub(o.since).Milliseconds())
+	o.log.InfoContext(ctx, "database available again, handling updates",
+		"unavailable_ms", o.seen.Sub(o.since).Milliseconds())
 	o.since = time.Time{}
 }
 
