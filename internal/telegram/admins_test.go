@@ -43,7 +43,9 @@ func TestAdmins(t *testing.T) {
 	group.Kick()
 	check("the creator of a group without the bot", creator, false)
 
-	for what, chat := range map[string]int64{"a private chat": sim.Private(creator).ID(), "an unknown chat": -1009999999999} {
+	for what, chat := range map[string]int64{
+		"a private chat": sim.Private(creator).ID(), "an unknown chat": -1009999999999,
+	} {
 		if got, err := isAdmin(t, client, chat, creator); err != nil || got {
 			t.Errorf("%s: %t, error %v", what, got, err)
 		}
@@ -62,7 +64,8 @@ func TestAdmins(t *testing.T) {
 // admin status count.
 func TestUnknownThingsInAListOfAdmins(t *testing.T) {
 	t.Parallel()
-	const list = `{"ok":true,"result":[{"status":"overlord","user":{"id":1}},{"status":"member","user":{"id":2}},{"user":{"id":3}},` +
+	const list = `{"ok":true,"result":[{"status":"overlord","user":{"id":1}},` +
+		`{"status":"member","user":{"id":2}},{"user":{"id":3}},` +
 		`{"status":"administrator","user":{"id":4,"first_name":[],"is_bot":"no"},"can_edit_tags":"perhaps","custom_title":5},` +
 		`{"status":"creator","user":{"id":5},"is_anonymous":{}}]}`
 	sim, client := startSimulator(t)

@@ -192,7 +192,8 @@ func TestLongPollIsThrownOutByAnother(t *testing.T) {
 
 func TestErrorsOfUpdates(t *testing.T) {
 	t.Parallel()
-	const webhook = "Conflict: can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first"
+	const webhook = "Conflict: can't use getUpdates method while webhook is active; " +
+		"use deleteWebhook to delete the webhook first"
 	for name, c := range map[string]struct {
 		fault      botsim.Fault
 		fatal      bool

@@ -18,8 +18,8 @@ const conflictWait = 5 * time.Second
 
 // ErrTokenRefused means that Telegram knows no bot with this token. Its text tells the
 // operator what to do.
-var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: copy it from @BotFather into " +
-	"TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
+var ErrTokenRefused = errors.New("the token is refused by Telegram, perhaps because it was revoked: " +
+	"copy it from @BotFather into TELEGRAM_BOT_TOKEN, and check TELEGRAM_API_URL if it is set")
 
 // explain tells the operator what to do about an error of a method that needs only a valid token.
 func (c *Client) explain(err error) error {
@@ -28,8 +28,8 @@ func (c *Client) explain(err error) error {
 	case kind == outbox.Unauthorized:
 		return fmt.Errorf("%w (%w)", ErrTokenRefused, err)
 	case isAnswer && api.loggedOut():
-		return fmt.Errorf("the bot is logged out of %s, as in a move between Bot API servers, which takes up to ten minutes: "+
-			"wait, and check TELEGRAM_API_URL (%w)", c.server, err)
+		return fmt.Errorf("the bot is logged out of %s, as in a move between Bot API servers, "+
+			"which takes up to ten minutes: wait, and check TELEGRAM_API_URL (%w)", c.server, err)
 	case kind == outbox.Unreachable, kind == outbox.Ambiguous:
 		return fmt.Errorf("%s does not answer: check the network, and TELEGRAM_API_URL if it is set (%w)", c.server, err)
 	default:
@@ -39,8 +39,8 @@ func (c *Client) explain(err error) error {
 
 // ErrWebhookRefused means that Telegram does not accept the configured webhook. Its text tells the
 // operator what to do.
-var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: WEBHOOK_URL must be the bot's public address, at port 443, 80, " +
-	"88 or 8443, with a certificate that others trust")
+var ErrWebhookRefused = errors.New("the webhook is refused by Telegram: " +
+	"WEBHOOK_URL must be the bot's public address, at port 443, 80, 88 or 8443, with a certificate that others trust")
 
 // webhookError explains an error of setWebhook.
 func webhookError(err error) error {
@@ -49,7 +49,8 @@ func webhookError(err error) error {
 	case !isAnswer || !RefusesContent(err):
 		return err
 	case api.Says("resolve host", "name resolution"): // may be temporary
-		return fmt.Errorf("the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
+		return fmt.Errorf(
+			"the host in WEBHOOK_URL is not found by Telegram: check the name, or wait until it is known (%w)", err)
 	default:
 		return fmt.Errorf("%w (%w)", ErrWebhookRefused, err)
 	}
@@ -57,8 +58,8 @@ func webhookError(err error) error {
 
 // ErrWebhookSet means that the bot cannot poll, because it has a webhook. Its text tells the
 // operator what to do.
-var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: remove it with `elobot webhook delete`, " +
-	"or set WEBHOOK_URL to receive updates by webhook")
+var ErrWebhookSet = errors.New("a webhook is set for this bot, so it cannot poll: " +
+	"remove it with `elobot webhook delete`, or set WEBHOOK_URL to receive updates by webhook")
 
 // pollError converts an error of getUpdates for intake.
 func pollError(err error) error {

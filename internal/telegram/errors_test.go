@@ -60,7 +60,8 @@ func TestServerWithToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.GetMe(testContext(t)); err == nil || !strings.HasPrefix(err.Error(), "http://127.0.0.1:1 does not answer") || strings.Contains(err.Error(), "hush") {
+	if _, err := client.GetMe(testContext(t)); err == nil ||
+		!strings.HasPrefix(err.Error(), "http://127.0.0.1:1 does not answer") || strings.Contains(err.Error(), "hush") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -116,7 +116,9 @@ func brokenServers() map[string]func(t *testing.T, method string) string {
 		})
 	}
 	raw := func(text string) func(*testing.T, string) string {
-		return answer(func(w http.ResponseWriter, r *http.Request) { hijack(w, strings.ReplaceAll(text, "PATH", r.URL.Path)) })
+		return answer(func(w http.ResponseWriter, r *http.Request) {
+			hijack(w, strings.ReplaceAll(text, "PATH", r.URL.Path))
+		})
 	}
 	return map[string]func(*testing.T, string) string{
 		"cut before":  fault(botsim.Fault{Kind: botsim.CutBefore}),

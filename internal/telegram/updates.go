@@ -51,7 +51,8 @@ func (c *Client) Updates(
 	ctx, cancel := context.WithTimeout(ctx, wait+pollMargin)
 	defer cancel()
 	var raws []json.RawMessage
-	err := c.getUpdates(ctx, pollParams{Offset: offset, Limit: 100, Timeout: int(wait.Seconds()), Allowed: allowedUpdates}, &raws)
+	err := c.getUpdates(ctx,
+		pollParams{Offset: offset, Limit: 100, Timeout: int(wait.Seconds()), Allowed: allowedUpdates}, &raws)
 	if err != nil {
 		return nil, err
 	}
