@@ -16,13 +16,16 @@ import (
 )
 
 var (
-	errNoAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database: it must look like postgres://user:password@host:5432/database, " +
+	errNoAddress = errors.New("DATABASE_URL is not the address of a PostgreSQL database: " +
+		"it must look like postgres://user:password@host:5432/database, " +
 		"with special characters in the password written as %XX")
-	errUnescaped = errors.New("DATABASE_URL has an @ where none can be: in user and password, write / as %2F, ? as %3F, # as %23, @ as %40, " +
-		": as %3A and % as %25; in all other places, write @ as %40")
-	errTLSSettings = errors.New("the TLS settings in DATABASE_URL or in a PG… variable cannot be used: sslmode must be a valid mode, and sslrootcert, " +
-		"sslcert and sslkey must name readable files with valid contents")
-	errNoService = errors.New("the service in DATABASE_URL or PGSERVICE was not found: the file in servicefile or PGSERVICEFILE must exist and define it")
+	errUnescaped = errors.New("DATABASE_URL has an @ where none can be: " +
+		"in user and password, write / as %2F, ? as %3F, # as %23, @ as %40, : as %3A and % as %25; " +
+		"in all other places, write @ as %40")
+	errTLSSettings = errors.New("the TLS settings in DATABASE_URL or in a PG… variable cannot be used: " +
+		"sslmode must be a valid mode, and sslrootcert, sslcert and sslkey must name readable files with valid contents")
+	errNoService = errors.New("the service in DATABASE_URL or PGSERVICE was not found: " +
+		"the file in servicefile or PGSERVICEFILE must exist and define it")
 )
 
 // parameterName matches the name of every parameter of PostgreSQL.

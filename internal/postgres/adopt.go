@@ -109,7 +109,8 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 	// press can answer it.
 	batch.Queue(`
 		UPDATE outbox
-		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over', supersede_key = NULL, batch = NULL
+		SET state = 'expired', finished_at = now(), last_error = 'another bot has taken over',
+		    supersede_key = NULL, batch = NULL
 		WHERE finished_at IS NULL AND action IN ('edit', 'callback_answer', 'page')`)
 	// Dead notices are included, because an operator may send them again.
 	batch.Queue(`
@@ -122,14 +123,16 @@ func handOver(ctx context.Context, tx pgx.Tx, from, to ladder.UserID) error {
 func checkHandOver(ctx context.Context, tx pgx.Tx) error {
 	var running bool
 	err := tx.QueryRow(ctx, `
-		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())`, LeaderLease).Scan(&running)
+		SELECT EXISTS (SELECT FROM leases WHERE name = $1 AND holder <> '' AND expires_at > clock_timestamp())`,
+		LeaderLease).Scan(&running)
 	if err != nil {
 		return err
 	}
 	if running {
 		return ErrInstanceRuns
 	}
-	ids, err := Collect(ctx, tx, "look for dead letters", pgx.RowTo[DeadLetterID], `SELECT id FROM dead_letters WHERE kind = 'update' ORDER BY id`)
+	ids, err := Collect(ctx, tx, "look for dead letters", pgx.RowTo[DeadLetterID],
+		`SELECT id FROM dead_letters WHERE kind = 'update' ORDER BY id`)
 	if err == nil && len(ids) > 0 {
 		err = &DeadUpdatesError{ids}
 	}

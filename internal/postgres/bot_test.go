@@ -21,16 +21,24 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-5, 'group'), (-1007, 'supergroup'), (9, 'private');
 		INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-4, 2);
 		INSERT INTO groups (chat_id) VALUES (1), (2);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')), (2, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    VALUES (1, true, nextval('seasons_id_seq')), (2, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-		VALUES (1, 1, 1, 1, 1, 0, 32, now(), 'm:-5:1'), (2, 2, 2, 1, 1, 0, 32, now(), 'm:-4:1'), (2, 2, 2, 2, 1, 0, 32, now(), 'm:-1007:1');
+		VALUES (1, 1, 1, 1, 1, 0, 32, now(), 'm:-5:1'),
+		    (2, 2, 2, 1, 1, 0, 32, now(), 'm:-4:1'), (2, 2, 2, 2, 1, 0, 32, now(), 'm:-1007:1');
 		INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM matches;
-		INSERT INTO handled_commands (key) VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd'), ('u:7'), ('u:-1007:9:1');
-		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) VALUES (-5, 2, 1), (-4, 2, 2), (-1007, 2, 3);
+		INSERT INTO handled_commands (key)
+		VALUES ('e:-5:1:17'), ('e:-1007:1:17'), ('m:9:2'), ('c:3'), ('s:ab'), ('h:cd'), ('u:7'), ('u:-1007:9:1');
+		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id)
+		VALUES (-5, 2, 1), (-4, 2, 2), (-1007, 2, 3);
 		INSERT INTO ensured_messages (chat_id, object, telegram_message_id, fingerprint) VALUES (2, 'board', 8, 'f');
-		INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id) VALUES (1, 2, 'undo', 3, now(), 8);
+		INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id)
+		VALUES (1, 2, 'undo', 3, now(), 8);
 		INSERT INTO update_attempts (update_id, attempts) VALUES (70, 2);
-		INSERT INTO outbox (chat_id, key, kind, payload, action, reply_to, match_id, callback_query_id, state, finished_at) VALUES
+		INSERT INTO outbox (chat_id, key, kind, payload, action, reply_to, match_id, callback_query_id, state, finished_at)
+		VALUES
 		    (1, 'm:-5:1', 'waits', '{}', 'send', 1, NULL, NULL, 'planned', NULL),
 		    (1, 'm:-5:1', 'died', '{}', 'send', 1, NULL, NULL, 'dead', now()),
 		    (2, 'm:-1007:1', 'waits', '{}', 'send', 1, NULL, NULL, 'planned', NULL),
@@ -76,10 +84,13 @@ func TestAdoptBotKeepsBotsApart(t *testing.T) {
 
 	dbtest.Exec(t, pool, `INSERT INTO handled_commands (key) VALUES ('m:-5:1')`)
 	adopt(1, 2)
-	if got := dbtest.Values[string](t, pool, `SELECT idempotency_key FROM matches ORDER BY id`); !cmp.Equal(got, []string{"m:-5:1", "m:-4:1", "m:-1007:1"}) {
+	if got := dbtest.Values[string](t, pool, `
+		SELECT idempotency_key FROM matches ORDER BY id`); !cmp.Equal(got, []string{"m:-5:1", "m:-4:1", "m:-1007:1"}) {
 		t.Errorf("the first bot finds its matches as %q", got)
 	}
-	if got := dbtest.Values[string](t, pool, `SELECT key FROM handled_commands WHERE key LIKE '%:-5:1' ORDER BY 1`); !cmp.Equal(got, []string{"bot2:m:-5:1", "m:-5:1"}) {
+	if got := dbtest.Values[string](t, pool, `
+		SELECT key FROM handled_commands WHERE key LIKE '%:-5:1' ORDER BY 1`); !cmp.Equal(got,
+		[]string{"bot2:m:-5:1", "m:-5:1"}) {
 		t.Errorf("the first bot finds the keys %q", got)
 	}
 }

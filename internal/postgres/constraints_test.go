@@ -21,19 +21,25 @@ const oneOfEach = `
 	INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 	INSERT INTO chat_aliases (telegram_chat_id, chat_id) VALUES (-99, 1);
 	INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1);
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
-	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
-	INSERT INTO players (telegram_user_id, group_id, username, display_name) VALUES (11, NULL, 'alice', 'Alice'), (NULL, 1, 'bob', 'bob');
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+	    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	    SELECT season_id, group_id, id, 1 FROM l;
+	INSERT INTO players (telegram_user_id, group_id, username, display_name)
+	    VALUES (11, NULL, 'alice', 'Alice'), (NULL, 1, 'bob', 'bob');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'al');
 	INSERT INTO sightings VALUES (1, 1, 'alice', now());
-	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak, longest_streak) VALUES
+	INSERT INTO group_players
+	    (season_id, player_id, name, elo, start_elo, best_elo, played, won, lost, streak, longest_streak) VALUES
 	    (1, 1, 'Alice', 1516, 1500, 1516, 1, 1, 0, 1, 1), (1, 2, 'bob', 1484, 1500, 1500, 1, 0, 1, -1, 0);
-	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+	INSERT INTO matches
+	    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
 	    VALUES (1, 1, 1, 1, 3, 1, 32, 1, now(), 'm:-100:1');
 	INSERT INTO match_players SELECT id, side, side, 1 FROM matches, generate_series(1, 2) AS side;
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b) VALUES (1, 3, 2, 3, 1);
 	INSERT INTO match_messages VALUES (-100, 7, 1);
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	INSERT INTO elo_history
+	    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 	    VALUES (1, 1, 1500, 1516, 32, 1500, 0, 0, 'match'), (1, 2, 1500, 1484, 32, 1500, 0, 0, 'match');
 	INSERT INTO handled_commands VALUES ('m:-100:1');
 	INSERT INTO outbox (chat_id, kind, payload, supersede_key) VALUES (1, 'k', '{}', 'card:1');
@@ -44,7 +50,8 @@ const oneOfEach = `
 	INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1);
 	WITH l AS (INSERT INTO ladders (group_id, is_default, name, archived_at, season_id)
 	    VALUES (1, false, 'padel', now(), nextval('seasons_id_seq')) RETURNING *)
-	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+	    INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	    SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO topics VALUES (1, 8, 2);
 	INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id) VALUES (1, 2, 1);
 	INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 1, 'undo', 1);
@@ -59,8 +66,10 @@ const (
 	anotherFix = `INSERT INTO match_fixes
 		(match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by) VALUES `
 	anotherEntry = `INSERT INTO elo_history
-		(match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason, superseded_at) VALUES `
-	anotherLetter = `INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
+		(match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before,
+		reason, superseded_at) VALUES `
+	anotherLetter = `INSERT INTO dead_letters
+		(kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at) VALUES `
 )
 
 // breaks lists, for each constraint, unique index and domain, statements that it must reject.
@@ -281,7 +290,8 @@ var breaks = map[string][]string{
 	"match_players_player_id_fkey": {`INSERT INTO match_players SELECT id, 99, 1, 1 FROM matches`},
 	"match_players_side_check":     {`UPDATE match_players SET side = 0`, `UPDATE match_players SET side = 3`},
 	"elo_history_match_player_fkey": {
-		anotherEntry + `(1, 99, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`, anotherEntry + `(99, 1, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`,
+		anotherEntry + `(1, 99, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`,
+		anotherEntry + `(99, 1, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`,
 		anotherEntry + `(1, 3, 0, 0, 32, 0, 0, 0, 'match', 'infinity')`, `DELETE FROM match_players`,
 	},
 	"elo_history_elo_check": {
@@ -445,7 +455,8 @@ func TestConstraintsLetThrough(t *testing.T) {
 		`UPDATE ladders SET start_elo = 0`, `UPDATE ladders SET start_elo = 10000`,
 		`UPDATE elo_history SET reason = 'undo'`, `UPDATE elo_history SET reason = 'fix'`,
 		`UPDATE elo_history SET reason = 'merge'`, `UPDATE elo_history SET reason = 'repair'`,
-		anotherEntry + `(1, 1, 10000, 0, 1, 10000, -9, 0, 'match', now()), (1, 1, 0, 0, 1000, 0, 9, 9, 'undo', now() - interval '1 s')`,
+		anotherEntry + `(1, 1, 10000, 0, 1, 10000, -9, 0, 'match', now()),
+			(1, 1, 0, 0, 1000, 0, 9, 9, 'undo', now() - interval '1 s')`,
 		`UPDATE outbox SET match_id = 1`,
 		`UPDATE outbox SET action = 'edit', match_id = 1`,
 		`UPDATE outbox SET action = 'callback_answer', callback_query_id = 'press', match_id = NULL`,

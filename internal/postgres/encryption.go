@@ -73,6 +73,7 @@ func staysInside(hosts []string, local, remote netip.Addr) bool {
 // isContainerName reports whether a host name looks like the name of a container, a Kubernetes
 // service, or the machine that runs the containers.
 func isContainerName(host string) bool {
-	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") || strings.HasSuffix(host, ".svc.cluster.local") ||
+	return !strings.ContainsAny(host, ".:") || strings.HasSuffix(host, ".svc") ||
+		strings.HasSuffix(host, ".svc.cluster.local") ||
 		host == "host.docker.internal" || host == "host.containers.internal"
 }

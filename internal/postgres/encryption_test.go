@@ -38,7 +38,8 @@ func TestStaysInside(t *testing.T) {
 		{"192.168.1.5", "192.168.1.5", false}, {"fd00::2", "fd00::2", false}, {"postgres", "203.0.113.7", false}, {"postgres", "2001:db8::7", false},
 		{"db1,db.example.org", "10.0.0.6", false}, {"svc.example.org", "10.0.0.6", false},
 	} {
-		got := postgres.StaysInside(strings.Split(tc.hosts, ","), netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr(tc.remote))
+		got := postgres.StaysInside(strings.Split(tc.hosts, ","),
+			netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr(tc.remote))
 		if got != tc.want {
 			t.Errorf("%s at %s: %v", tc.hosts, tc.remote, got)
 		}
@@ -98,7 +99,8 @@ func TestUnencryptedConnection(t *testing.T) {
 				return far{conn, &net.TCPAddr{IP: net.ParseIP(tc.remote), Port: 5432}}, err
 			}
 			var log bytes.Buffer
-			pools, err := postgres.OpenPoolsBy(t.Context(), tc.url, dial, dbtest.MaxWait, slog.New(slog.NewTextHandler(&log, nil)))
+			pools, err := postgres.OpenPoolsBy(t.Context(), tc.url, dial, dbtest.MaxWait,
+				slog.New(slog.NewTextHandler(&log, nil)))
 			dbtest.Must(t, err)
 			defer pools.Close()
 			f, err := postgres.ExamineServer(t.Context(), pools.Questions)
@@ -107,7 +109,8 @@ func TestUnencryptedConnection(t *testing.T) {
 			if f.Exposed != tc.exposed || strings.HasPrefix(f.TLS, "TLS 1.") != withTLS {
 				t.Errorf("the encryption is %+v", f.Encryption)
 			}
-			if n := strings.Count(log.String(), "the connection to the database is not encrypted"); n != map[bool]int{true: 1}[tc.exposed] {
+			if n := strings.Count(log.String(),
+				"the connection to the database is not encrypted"); n != map[bool]int{true: 1}[tc.exposed] {
 				t.Errorf("%d warnings:\n%s", n, log.String())
 			}
 		})

@@ -122,7 +122,9 @@ func inDatabase(d *pgtest.Database, sql string) func(*testing.T) error {
 
 // atWork runs a statement on the victim pool that waits for a lock, disturbs its connection, and
 // returns the error of the statement. Tests that share a database need different keys.
-func atWork(ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int)) error {
+func atWork(
+	ctx context.Context, t *testing.T, d *pgtest.Database, victim *pgxpool.Pool, key int, disturb func(pid int),
+) error {
 	t.Helper()
 	holder := dbtest.Begin(t, d.Pool)
 	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock($1)`, key)

@@ -77,7 +77,8 @@ type WorkFacts struct {
 func ExamineWork(ctx context.Context, pool *pgxpool.Pool) (f WorkFacts, err error) {
 	const sql = `
 		WITH open AS (
-		    SELECT o.created_at, o.deferred_at IS NULL AND NOT ` + Parked + ` AND coalesce(c.frozen_until <= now(), true) AS is_due
+		    SELECT o.created_at, o.deferred_at IS NULL AND NOT ` + Parked + `
+		           AND coalesce(c.frozen_until <= now(), true) AS is_due
 		    FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.finished_at IS NULL
 		)
 		SELECT coalesce((SELECT telegram_user_id FROM bot), 0),

@@ -131,7 +131,8 @@ func TestCollationVersions(t *testing.T) {
 	dbtest.Exec(t, pool, record, "0.1")
 	moved, err := postgres.ExamineServer(t.Context(), pool)
 	dbtest.Must(t, err)
-	if moved.Collation != "0.1" || moved.ActualCollation != f.ActualCollation || moved.Database != pool.Config().ConnConfig.Database {
+	if moved.Collation != "0.1" || moved.ActualCollation != f.ActualCollation ||
+		moved.Database != pool.Config().ConnConfig.Database {
 		t.Errorf("on another server: %+v", moved)
 	}
 	dbtest.Exec(t, pool, record, nil)

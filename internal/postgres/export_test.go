@@ -18,7 +18,9 @@ var (
 )
 
 // OpenPoolsBy is like OpenPools, but makes connections with dial.
-func OpenPoolsBy(ctx context.Context, url string, dial pgconn.DialFunc, timeout time.Duration, log *slog.Logger) (Pools, error) {
+func OpenPoolsBy(
+	ctx context.Context, url string, dial pgconn.DialFunc, timeout time.Duration, log *slog.Logger,
+) (Pools, error) {
 	o, err := newOpener(url, log)
 	if err != nil {
 		return Pools{}, err

@@ -138,7 +138,9 @@ func TestLastHostFirst(t *testing.T) {
 // first.
 func TestLastAddressFirst(t *testing.T) {
 	t.Parallel()
-	for last, want := range map[string]string{"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1"} {
+	for last, want := range map[string]string{
+		"": "::1 10.0.0.1", "10.0.0.1:5432": "10.0.0.1 ::1", "[::1]:5432": "::1 10.0.0.1",
+	} {
 		got, err := postgres.LookUp([]string{"::1", "10.0.0.1"}, last)
 		if strings.Join(got, " ") != want || err != nil {
 			t.Errorf("after a session at %q: %v, %v", last, got, err)

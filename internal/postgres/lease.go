@@ -118,7 +118,9 @@ func (l *Lease) take(ctx context.Context, last int64) (epoch int64, crashed bool
 		RETURNING epoch, EXISTS (SELECT FROM before WHERE holder <> '')`
 	var batch pgx.Batch
 	batch.Queue(`SELECT pg_advisory_xact_lock(`+leaseLock+`)`, l.name)
-	batch.Queue(sql, l.name, l.holder, l.length, last).QueryRow(func(row pgx.Row) error { return row.Scan(&epoch, &crashed) })
+	batch.Queue(sql, l.name, l.holder, l.length, last).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&epoch, &crashed)
+	})
 	return epoch, crashed, l.pool.SendBatch(ctx, &batch).Close()
 }
 

@@ -19,7 +19,8 @@ import (
 // mustHold checks the only lease: its name, its holder, its epoch, and whether it still lasts.
 func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 	t.Helper()
-	got := dbtest.Value[string](t, pool, `SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
+	got := dbtest.Value[string](t, pool, `
+		SELECT name || ' ' || holder || ' ' || epoch || ' ' || (expires_at > now()) FROM leases`)
 	if got != want {
 		t.Errorf("the lease is %s, want %s", got, want)
 	}
@@ -28,7 +29,8 @@ func mustHold(t *testing.T, pool *pgxpool.Pool, want string) {
 const (
 	// sharesLease locks like a transaction under the lease, and takesLease like a takeover.
 	sharesLease = `SELECT pg_advisory_xact_lock_shared(hashtextextended('elobot lease leader', 0))`
-	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0)); UPDATE leases SET epoch = epoch + 1`
+	takesLease  = `SELECT pg_advisory_xact_lock(hashtextextended('elobot lease leader', 0));
+		UPDATE leases SET epoch = epoch + 1`
 )
 
 func TestLease(t *testing.T) {

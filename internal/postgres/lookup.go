@@ -17,7 +17,8 @@ func ActiveSince(at, hideDays string) string {
 
 // FirstSeason inserts the first season of each ladder in the CTE l, which must come before it.
 const FirstSeason = `
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l`
 
 // ThisChat selects the id of the chat whose current or earlier Telegram id is $1; null if there is
 // none.
@@ -31,7 +32,8 @@ const ThisGroup = `(SELECT id FROM groups WHERE chat_id = ` + ThisChat + `)`
 // the parameter's value, or the default ladder if the value is 0.
 func LadderOf(column, group, parameter string) string {
 	return `(
-		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + ` AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
+		    SELECT ` + column + ` FROM ladders WHERE group_id = ` + group + `
+		    AND CASE ` + parameter + `::bigint WHEN 0 THEN is_default ELSE id = ` + parameter + ` END)`
 }
 
 // Parked is the condition that only callback answers are sent to a chat c: the bot is no longer in
@@ -54,13 +56,15 @@ const ThisPlayer = `(SELECT p.id FROM players p WHERE p.telegram_user_id = $2)`
 
 // Score selects the score of a match m as the columns of a ladder.Score. In a match without points,
 // the winning side has 0, and every other side has ladder.NoPoints.
-const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a, coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
+const Score = `coalesce(m.score_a, (m.winner = 1)::integer - 1) AS score_a,
+	       coalesce(m.score_b, (m.winner = 2)::integer - 1) AS score_b`
 
 // Winner is the side that won a match m, 0 for a draw.
 const Winner = `coalesce(m.winner, CASE WHEN m.score_a > m.score_b THEN 1 WHEN m.score_a < m.score_b THEN 2 ELSE 0 END)`
 
 // oldWinner is the side that won a match before a fix f.
-const oldWinner = `coalesce(f.old_winner, CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
+const oldWinner = `coalesce(f.old_winner,
+	CASE WHEN f.old_score_a > f.old_score_b THEN 1 WHEN f.old_score_a < f.old_score_b THEN 2 ELSE 0 END)`
 
 // SidesSwapped is the condition that side B comes first on the card of a match m: side B won, or
 // the match is a draw and side B won before the latest fix of a decided result.

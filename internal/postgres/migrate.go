@@ -144,7 +144,8 @@ func versions(files fs.FS) (first, newest uint, err error) {
 // ErrTooOld and ErrTooNew mean that this release cannot work with the database as it is.
 var (
 	ErrTooOld = errors.New(
-		"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: use a new database")
+		"the database was made by an elobot from before version 0.1.0, which cannot be brought up to date: " +
+			"use a new database")
 	ErrTooNew = errors.New(
 		"the database was made by a newer elobot than this one: run that one, or restore the backup from before the upgrade")
 )

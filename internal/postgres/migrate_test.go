@@ -51,7 +51,8 @@ func schema(t *testing.T, pool *pgxpool.Pool) []string {
 		UNION ALL
 		SELECT 'trigger ' || pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
 		UNION ALL
-		SELECT 'type ' || typname FROM pg_type WHERE typnamespace = 'public'::regnamespace AND typtype <> 'c' AND typcategory <> 'A'
+		SELECT 'type ' || typname FROM pg_type
+		WHERE typnamespace = 'public'::regnamespace AND typtype <> 'c' AND typcategory <> 'A'
 		ORDER BY 1`)
 }
 
@@ -149,7 +150,8 @@ func TestResultsWithoutScoreDown(t *testing.T) {
 	if diff := cmp.Diff([]string{"1 3 1", "2 0 0", "3 1 0", "4 0 1"}, got); diff != "" {
 		t.Errorf("the matches (-want +got):\n%s", diff)
 	}
-	got = dbtest.Values[string](t, pool, `SELECT concat_ws(' ', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes`)
+	got = dbtest.Values[string](t, pool, `
+		SELECT concat_ws(' ', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes`)
 	if diff := cmp.Diff([]string{"1 0 0 1"}, got); diff != "" {
 		t.Errorf("the fixes (-want +got):\n%s", diff)
 	}
@@ -169,7 +171,8 @@ func TestNamelessPeople(t *testing.T) {
 	names := func() []string {
 		t.Helper()
 		return dbtest.Values[string](t, pool, `
-			SELECT concat_ws(', ', p.id, display_name, s.name) FROM players p LEFT JOIN group_players s ON s.player_id = p.id WHERE p.id <= 2 ORDER BY p.id`)
+			SELECT concat_ws(', ', p.id, display_name, s.name)
+			FROM players p LEFT JOIN group_players s ON s.player_id = p.id WHERE p.id <= 2 ORDER BY p.id`)
 	}
 	before := names()
 	for _, tc := range []struct {
@@ -198,12 +201,14 @@ func TestParkedForGood(t *testing.T) {
 		dbtest.Exec(t, pool, string(sql))
 	}
 	dbtest.Exec(t, pool, `
-		INSERT INTO chats (telegram_chat_id, kind, parked_at, parked_until, parkings, is_active) VALUES (1, 'private', NULL, NULL, 0, true),
+		INSERT INTO chats (telegram_chat_id, kind, parked_at, parked_until, parkings, is_active)
+		VALUES (1, 'private', NULL, NULL, 0, true),
 		    (2, 'private', now(), now() + interval '1 hour', 2, true), (3, 'private', now(), now(), 1, false)`)
 	run("000213_parked_until.down.sql")
 	run("000213_parked_until.up.sql")
 	got := dbtest.Values[string](t, pool, `
-		SELECT concat_ws(' ', telegram_chat_id, parked_at IS NOT NULL, parkings, `+postgres.Parked+`) FROM chats c ORDER BY telegram_chat_id`)
+		SELECT concat_ws(' ', telegram_chat_id, parked_at IS NOT NULL, parkings, `+postgres.Parked+`)
+		FROM chats c ORDER BY telegram_chat_id`)
 	if diff := cmp.Diff([]string{"1 f 0 f", "2 t 0 f", "3 t 0 t"}, got); diff != "" {
 		t.Errorf("chats that were refused, how often, and that are parked (-want +got):\n%s", diff)
 	}
@@ -226,12 +231,16 @@ func TestMigratedHalves(t *testing.T) {
 		INSERT INTO groups (chat_id) SELECT id FROM chat`)
 	dbtest.Exec(t, pool, `
 		WITH l AS (
-		    INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
-		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+		    INSERT INTO ladders (group_id, is_default, season_id)
+		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l`)
 	dbtest.Exec(t, pool, `
-		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, played_at, idempotency_key)
+		INSERT INTO matches
+		    (group_id, ladder_id, season_id, number, score_a, score_b, sets, k_factor, played_at, idempotency_key)
 		SELECT group_id, id, season_id, n, (ARRAY[1002, 2, 3])[n], (ARRAY[1000, 1, 0])[n],
-		       (ARRAY['{{1,0},{1,0},{1000,1000}}', '{{1,0},{1000,1000},{1000,1000}}', '{{11,7},{11,9},{11,5}}'])[n]::smallint[], 32, now(), n
+		       (ARRAY['{{1,0},{1,0},{1000,1000}}', '{{1,0},{1000,1000},{1000,1000}}',
+		              '{{11,7},{11,9},{11,5}}'])[n]::smallint[], 32, now(), n
 		FROM ladders, generate_series(1, 3) n`)
 	dbtest.Exec(t, pool, `
 		INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
@@ -240,7 +249,8 @@ func TestMigratedHalves(t *testing.T) {
 		t.Helper()
 		return dbtest.Values[string](t, pool, `
 			SELECT concat_ws(' ', score_a, score_b, sets) FROM matches
-			UNION ALL SELECT concat_ws(' ', 'fix', old_score_a, old_score_b, new_score_a, new_score_b) FROM match_fixes ORDER BY 1`)
+			UNION ALL SELECT concat_ws(' ', 'fix', old_score_a, old_score_b, new_score_a, new_score_b)
+			FROM match_fixes ORDER BY 1`)
 	}
 	run("down")
 	want := []string{"2 0", "2 1", "3 0 {{11,7},{11,9},{11,5}}", "fix 1 0 2 0", "fix 3 0 2 0"}
@@ -275,7 +285,8 @@ func TestWebSalt(t *testing.T) {
 	}
 	run("down")
 	dbtest.Exec(t, pool, `
-		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(1, 4) n RETURNING id, telegram_chat_id)
+		WITH chat AS (INSERT INTO chats (telegram_chat_id, kind)
+		    SELECT -n, 'group' FROM generate_series(1, 4) n RETURNING id, telegram_chat_id)
 		INSERT INTO groups (chat_id, web_generation) SELECT id, (ARRAY[0, 2, 2, -3])[-telegram_chat_id] FROM chat`)
 	run("up")
 	check("up", `web_on, count(web_salt) OVER (PARTITION BY web_salt)`, "f 0", "t 1", "t 1", "f 0")
@@ -476,7 +487,8 @@ func TestMigrateFailingStep(t *testing.T) {
 	broken := withSecond()
 	broken["000002_gate.up.sql"] = &fstest.MapFile{Data: []byte("CREATE TABLE half (id int); SELECT 1/0;")}
 	for range 2 {
-		if err := postgres.Migrate(t.Context(), pool, broken, silent); err == nil || !strings.Contains(err.Error(), "division by zero") {
+		if err := postgres.Migrate(t.Context(), pool, broken, silent); err == nil ||
+			!strings.Contains(err.Error(), "division by zero") {
 			t.Fatalf("error is %v", err)
 		}
 		if dbtest.Value[bool](t, pool, "SELECT to_regclass('half') IS NOT NULL") {
@@ -503,7 +515,9 @@ func TestMigrateFirstStepAgain(t *testing.T) {
 func TestMigrateUnknownVersion(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.Open(t, pgtest.New(t))
-	for version, want := range map[int]error{11: postgres.ErrTooOld, 100: postgres.ErrTooOld, 111: postgres.ErrTooOld, 1000: postgres.ErrTooNew} {
+	for version, want := range map[int]error{
+		11: postgres.ErrTooOld, 100: postgres.ErrTooOld, 111: postgres.ErrTooOld, 1000: postgres.ErrTooNew,
+	} {
 		for _, dirty := range []bool{false, true} {
 			dbtest.Exec(t, pool, "UPDATE schema_migrations SET version = $1, dirty = $2", version, dirty)
 			before := append(schema(t, pool), state(t, pool))

@@ -9,13 +9,15 @@ package postgres
 // nevertheless: it looks up players by their keys, and namesakes by name, season by season. The
 // table players is read only for players without a standing and for marks.
 const NamesOfPlayers = `(
-		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name, 'mark', CASE WHEN namesakes.others > 0 THEN
+		    SELECT jsonb_object_agg(wanted.id, jsonb_build_object('name', called.name,
+		        'mark', CASE WHEN namesakes.others > 0 THEN
 		        coalesce((
 		            SELECT CASE WHEN p.telegram_user_id IS NULL THEN p.username
 		                ELSE (SELECT username FROM sightings WHERE group_id = g.group_id AND player_id = p.id) END
 		            FROM players p WHERE p.id = called.id), (1 + namesakes.earlier)::text) ELSE '' END))
 		    FROM (SELECT (SELECT id FROM groups WHERE chat_id = i.chat_id) AS group_id OFFSET 0) AS g
-		    CROSS JOIN LATERAL (SELECT ARRAY(SELECT season_id FROM ladders WHERE group_id = g.group_id) AS seasons OFFSET 0) AS l
+		    CROSS JOIN LATERAL (
+		        SELECT ARRAY(SELECT season_id FROM ladders WHERE group_id = g.group_id) AS seasons OFFSET 0) AS l
 		    CROSS JOIN LATERAL (
 		        SELECT (jsonb_path_query(i.payload, '$.**.player'))::bigint AS id
 		        UNION SELECT i.addressee_id WHERE i.addressee_id IS NOT NULL
@@ -31,7 +33,8 @@ const NamesOfPlayers = `(
 		            SELECT * FROM group_players WHERE season_id = ANY (l.seasons) AND player_id = p.id LIMIT 1) AS s ON true
 		        LIMIT 1) AS called
 		    CROSS JOIN LATERAL (
-		        SELECT count(DISTINCT o.player_id) AS others, count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
+		        SELECT count(DISTINCT o.player_id) AS others,
+		               count(DISTINCT o.player_id) FILTER (WHERE o.player_id < called.id) AS earlier
 		        FROM unnest(l.seasons) AS season
 		        CROSS JOIN LATERAL (
 		            SELECT * FROM group_players WHERE season_id = season AND lower(name) = lower(called.name) OFFSET 0) AS o

@@ -147,7 +147,9 @@ func TestLanePayload(t *testing.T) {
 			t.Errorf("%s is read as %v (%v), and %v written as %s", payload, got, ok, want, postgres.LanePayload(want))
 		}
 	}
-	for _, payload := range []string{"", "t", "7tp", "7tt", "7x", "-1", "0", "0t", "1.5", " 7", "7,8", "9223372036854775808"} {
+	for _, payload := range []string{
+		"", "t", "7tp", "7tt", "7x", "-1", "0", "0t", "1.5", " 7", "7,8", "9223372036854775808",
+	} {
 		if got, ok := postgres.ReadLane(payload); ok {
 			t.Errorf("%q is read as %v", payload, got)
 		}
@@ -235,7 +237,9 @@ func TestListeningSessionEnds(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Borrow(t).URL
 	records := make(chan slog.Level, 100)
-	i := newInstance(t, dbtest.Open(t, url, func(c *pgxpool.Config) { c.MaxConnLifetime = 50 * time.Millisecond }), slog.New(levels(records)))
+	i := newInstance(t, dbtest.Open(t, url, func(c *pgxpool.Config) {
+		c.MaxConnLifetime = 50 * time.Millisecond
+	}), slog.New(levels(records)))
 	for range 3 {
 		dbtest.Receive(t, i.began)
 	}
@@ -303,7 +307,8 @@ func TestNotificationAfterSilence(t *testing.T) {
 	dbtest.Exec(t, conn, `LISTEN x`)
 	for range 3 {
 		before := p.Syncs.Load()
-		if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); notification != nil || err != nil {
+		if notification, err := postgres.NextNotification(t.Context(), conn, 10*time.Millisecond); notification != nil ||
+			err != nil {
 			t.Fatalf("in silence: %v, %v", notification, err)
 		}
 		if p.Syncs.Load() == before {
@@ -311,7 +316,8 @@ func TestNotificationAfterSilence(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, conn, `NOTIFY x, 'y'`)
-	if notification, err := postgres.NextNotification(t.Context(), conn, dbtest.MaxWait); err != nil || notification.Payload != "y" {
+	if notification, err := postgres.NextNotification(t.Context(), conn, dbtest.MaxWait); err != nil ||
+		notification.Payload != "y" {
 		t.Errorf("afterwards: %v, %v", notification, err)
 	}
 	p.OnMessage(func(byte, []byte) bool { return true }) // the server is out of reach from here on

@@ -69,13 +69,17 @@ func TestEverySession(t *testing.T) {
 	pools := dbtest.OpenPools(t, address)
 	const sql = `SELECT current_setting('transaction_isolation') || ', ' || current_setting('client_min_messages')`
 	settings := map[string]string{}
-	for name, pool := range map[string]*pgxpool.Pool{"commands": pools.Commands, "auxiliary": pools.Auxiliary, "questions": pools.Questions} {
+	for name, pool := range map[string]*pgxpool.Pool{
+		"commands": pools.Commands, "auxiliary": pools.Auxiliary, "questions": pools.Questions,
+	} {
 		settings[name] = dbtest.Value[string](t, pool, sql)
 	}
 	// Outside the pools, like LISTEN.
 	outside := dbtest.Open(t, address, func(c *pgxpool.Config) { c.ConnConfig = pools.Auxiliary.Config().ConnConfig })
 	settings["outside the pools"] = dbtest.Value[string](t, outside, sql)
-	dbtest.Migrate(t, pools.Commands, fstest.MapFS{"000001_seen.up.sql": {Data: []byte("CREATE TABLE seen AS " + sql + " AS settings")}})
+	dbtest.Migrate(t, pools.Commands, fstest.MapFS{
+		"000001_seen.up.sql": {Data: []byte("CREATE TABLE seen AS " + sql + " AS settings")},
+	})
 	settings["migrations"] = dbtest.Value[string](t, pools.Commands, `SELECT settings FROM seen`)
 	for name, got := range settings {
 		if got != "read committed, warning" {

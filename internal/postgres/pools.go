@@ -208,7 +208,9 @@ func connect(ctx context.Context, pool *pgxpool.Pool) (*pgx.Conn, error) {
 
 // Close closes all pools, and waits for at most closeTimeout.
 func (p Pools) Close() {
-	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool { return pool == nil })...)
+	Close(slices.DeleteFunc([]*pgxpool.Pool{p.Commands, p.Auxiliary, p.Questions}, func(pool *pgxpool.Pool) bool {
+		return pool == nil
+	})...)
 }
 
 // Close closes pools, but waits for at most closeTimeout. pgx takes a long time to close

@@ -53,7 +53,9 @@ func Storable(s string) string {
 }
 
 // Collect runs a query and reads its rows. Its errors begin with what.
-func Collect[T any](ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+func Collect[T any](
+	ctx context.Context, db Querier, what string, read pgx.RowToFunc[T], sql string, args ...any,
+) ([]T, error) {
 	rows, _ := db.Query(ctx, sql, args...) // CollectRows returns its error
 	all, err := pgx.CollectRows(rows, read)
 	if err != nil {

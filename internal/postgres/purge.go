@@ -52,7 +52,8 @@ var purges = []string{
 }
 
 func deleteFrom(table, key, condition string) string {
-	return fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $1)`, table, key, condition)
+	return fmt.Sprintf(`DELETE FROM %[1]s WHERE %[2]s IN (SELECT %[2]s FROM %[1]s WHERE %[3]s LIMIT $1)`,
+		table, key, condition)
 }
 
 // expire returns the statement that expires rows o of the outbox at their deadline, and after

@@ -31,7 +31,8 @@ func TestPurgeByAge(t *testing.T) {
 	for key, age := range map[string]string{
 		"new": "0", "a day": "24 hours", "not yet": "71 hours 59 minutes", "just": "72 hours 1 second", "long ago": "1 year",
 	} {
-		dbtest.Exec(t, pool, `INSERT INTO handled_commands (key, handled_at) VALUES ($1, now() - $2::text::interval)`, key, age)
+		dbtest.Exec(t, pool, `INSERT INTO handled_commands (key, handled_at) VALUES ($1, now() - $2::text::interval)`,
+			key, age)
 	}
 	dbtest.Purge(t, pool, 2)
 	left := dbtest.Values[string](t, pool, `SELECT key FROM handled_commands ORDER BY key`)
@@ -51,7 +52,8 @@ func TestPurgeCallbackAnswers(t *testing.T) {
 		t.Helper()
 		dbtest.Exec(t, pool, `
 			INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id, state, finished_at)
-			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'callback_answer' END, $1, $2, now() - $3::text::interval)`,
+			VALUES (1, 'refusal', '{}', CASE WHEN $1::text IS NULL THEN 'send' ELSE 'callback_answer' END,
+			    $1, $2, now() - $3::text::interval)`,
 			press, state, age)
 	}
 	press := "press"
@@ -112,13 +114,16 @@ func TestPurgeOfTheOutbox(t *testing.T) {
 		    (1, 'dead', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dropped', '{}', 'dead', now() - interval '1 year', now() - interval '169 hours'),
 		    (1, 'dead and letter purged', '{}', 'dead', now() - interval '1 year', now() - interval '721 hours');
-		INSERT INTO dead_letters (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at, last_seen_at) VALUES
+		INSERT INTO dead_letters
+		    (kind, update_id, outbox_id, payload, last_error, attempts, first_seen_at, last_seen_at) VALUES
 		    ('notice', NULL, 5, '', 'why', 1, now() - interval '1 year', now() - interval '169 hours'),
 		    ('notice', NULL, 7, '', 'why', 1, now() - interval '1 year', now() - interval '721 hours'),
 		    ('update', 8, NULL, '', 'why', 1, now() - interval '1 year', now() - interval '719 hours'),
 		    ('update', 9, NULL, '', 'why', 1, now() - interval '1 year', now() - interval '721 hours')`)
 	dbtest.Purge(t, pool, 6)
-	left := dbtest.Values[string](t, pool, `SELECT kind FROM outbox UNION ALL SELECT coalesce(outbox_id, update_id)::text FROM dead_letters ORDER BY 1`)
+	left := dbtest.Values[string](t, pool, `
+		SELECT kind FROM outbox
+		UNION ALL SELECT coalesce(outbox_id, update_id)::text FROM dead_letters ORDER BY 1`)
 	if diff := cmp.Diff([]string{"5", "8", "dead", "sent", "waits"}, left); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
 	}
@@ -137,7 +142,8 @@ func TestPurgeOfParkedChats(t *testing.T) {
 		    (1, 'not late', '{}', 'planned', now() + interval '1 hour'), (1, 'never late', '{}', 'planned', NULL),
 		    (2, 'late elsewhere', '{}', 'planned', now())`)
 	dbtest.Purge(t, pool, 1)
-	ended := dbtest.Values[string](t, pool, `SELECT concat_ws(' ', kind, state, last_error) FROM outbox WHERE finished_at IS NOT NULL`)
+	ended := dbtest.Values[string](t, pool, `
+		SELECT concat_ws(' ', kind, state, last_error) FROM outbox WHERE finished_at IS NOT NULL`)
 	if diff := cmp.Diff([]string{"late expired too late"}, ended); diff != "" {
 		t.Errorf("expired (-want +got):\n%s", diff)
 	}
@@ -171,7 +177,9 @@ func TestPurgerRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var log bytes.Buffer
-	done := dbtest.Start(func() error { return postgres.KeepPurging(ctx, pool, nil, slog.New(slog.NewTextHandler(&log, nil))) })
+	done := dbtest.Start(func() error {
+		return postgres.KeepPurging(ctx, pool, nil, slog.New(slog.NewTextHandler(&log, nil)))
+	})
 	// The outbox is purged last.
 	dbtest.Await(t, pool, `SELECT NOT EXISTS (SELECT FROM outbox WHERE finished_at IS NULL)`)
 	cancel()

@@ -118,7 +118,9 @@ func startingServer(t *testing.T) (address string) {
 			}
 			server := pgproto3.NewBackend(client, client)
 			if _, err := server.ReceiveStartupMessage(); err == nil {
-				server.Send(&pgproto3.ErrorResponse{Severity: "FATAL", Code: "57P03", Message: "the database system is starting up"})
+				server.Send(&pgproto3.ErrorResponse{
+					Severity: "FATAL", Code: "57P03", Message: "the database system is starting up",
+				})
 				server.Flush() //nolint:errcheck // the client sees the end of the connection
 			}
 			client.Close() //nolint:errcheck // as above
@@ -137,7 +139,8 @@ func TestSessionLifetime(t *testing.T) {
 	t.Parallel()
 	url := dbtest.NewProxy(t, pgtest.Borrow(t).URL).URL // this URL ends with parameters
 	config := openAsBot(t, url).Config()
-	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute || config.MaxConnLifetimeJitter == 0 {
+	if lifetime := config.MaxConnLifetime + config.MaxConnLifetimeJitter; lifetime > 30*time.Minute ||
+		config.MaxConnLifetimeJitter == 0 {
 		t.Errorf("sessions live for %v, with a jitter of %v", lifetime, config.MaxConnLifetimeJitter)
 	}
 	config = openAsBot(t, pgtest.WithParameter(url, "pool_max_conn_lifetime", "2h")).Config()
@@ -236,7 +239,8 @@ func TestQuestionsOnlyRead(t *testing.T) {
 // server. Other warnings have no effect.
 func TestCanceledStandbyWait(t *testing.T) {
 	t.Parallel()
-	const sql = `INSERT INTO handled_commands (key) VALUES ('1') ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`
+	const sql = `INSERT INTO handled_commands (key) VALUES ('1')
+		ON CONFLICT (key) DO UPDATE SET handled_at = now() RETURNING key`
 	for name, commit := range map[string]func(pool *pgxpool.Pool, warn func()) error{
 		"statement": func(pool *pgxpool.Pool, warn func()) error {
 			warn()
@@ -274,7 +278,8 @@ func TestCanceledStandbyWait(t *testing.T) {
 			for range 2 { // the second time, the statement is prepared
 				session := release(acquireSessions(t, pool, 1)...)
 				for _, notice := range []*pgproto3.NoticeResponse{nil, {
-					Severity: "WARNUNG", SeverityUnlocalized: "WARNING", Code: "01000", Message: "eine andere", Routine: "exec_stmt_raise",
+					Severity: "WARNUNG", SeverityUnlocalized: "WARNING", Code: "01000",
+					Message: "eine andere", Routine: "exec_stmt_raise",
 				}} {
 					if err := commit(pool, func() { p.Add(t, notice) }); err != nil {
 						t.Fatalf("with the notice %v: %v", notice, err)

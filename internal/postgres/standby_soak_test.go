@@ -92,7 +92,8 @@ func TestStandbyCutOff(t *testing.T) {
 // prepare stores a group with a match, and returns the operations to try there.
 func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	t.Helper()
-	group, key := ranking.Chat{ID: ranking.ExternalChatID(-n), Kind: ranking.Group, Title: "Club"}, fmt.Sprint("m:", n, ":")
+	group, key := ranking.Chat{ID: ranking.ExternalChatID(-n), Kind: ranking.Group, Title: "Club"},
+		fmt.Sprint("m:", n, ":")
 	by := func(number int) ranking.Origin {
 		o := dbtest.By(fmt.Sprint(key, number), dbtest.Alice)
 		o.Chat = group
@@ -103,7 +104,8 @@ func prepare(t *testing.T, pool *pgxpool.Pool, n int) []confirmed {
 	}
 	record := func(number int) func(context.Context, *pgxpool.Pool) error {
 		return func(ctx context.Context, pool *pgxpool.Pool) error {
-			return on(pool).Do(ctx, by(number), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3, B: 1})))
+			return on(pool).Do(ctx, by(number),
+				dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3, B: 1})))
 		}
 	}
 	dbtest.Must(t, record(1)(t.Context(), pool))
@@ -139,7 +141,8 @@ func cutShort(t *testing.T, observer *pgxpool.Pool, end func(cancel func()), run
 		case err := <-result:
 			// What was committed becomes visible even if a client has given up without telling the
 			// server.
-			dbtest.Await(t, observer, `SELECT count(pg_cancel_backend(pid)) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+			dbtest.Await(t, observer, `
+				SELECT count(pg_cancel_backend(pid)) = 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
 			return err
 		case <-tick.C:
 		}

@@ -148,7 +148,9 @@ func TestUnderLostLease(t *testing.T) {
 				}
 			}
 		}
-		ended := dbtest.Start(func() error { return postgres.KeepPurging(t.Context(), w.Pool, first, slog.New(slog.DiscardHandler)) })
+		ended := dbtest.Start(func() error {
+			return postgres.KeepPurging(t.Context(), w.Pool, first, slog.New(slog.DiscardHandler))
+		})
 		if err := dbtest.Receive(t, ended); err != nil {
 			t.Error(err)
 		}
