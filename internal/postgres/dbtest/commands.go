@@ -17,7 +17,8 @@ func Service(store ranking.Store) *ranking.Service { return Answering(store, nil
 
 // Answering is like Service, but the service answers questions with answerer.
 func Answering(store ranking.Store, answerer ranking.Answerer) *ranking.Service {
-	return ranking.NewService(store, answerer, Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+	return ranking.NewService(store, answerer, Admins{}, slog.New(slog.DiscardHandler),
+		ranking.Settings{ResultsPerMinute: -1})
 }
 
 // IsAdmin reports whether a sender is an admin.
@@ -52,7 +53,8 @@ var SentAt = time.Now().Truncate(time.Second)
 
 // By returns the origin of a command that a person sends in the club.
 func By(key string, sender command.Person) ranking.Origin {
-	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt, Place: ranking.Place{ReplyTo: 7, Thread: 8}}
+	return ranking.Origin{Key: key, Chat: Club, Sender: &sender, SentAt: SentAt,
+		Place: ranking.Place{ReplyTo: 7, Thread: 8}}
 }
 
 // Number returns an amendment of the match with that number, without admin rights.
@@ -99,7 +101,8 @@ func (w *World) Restore(t *testing.T, key string, sender command.Person, n int) 
 func (w *World) Fix(t *testing.T, key string, sender command.Person, n int, scores ...ladder.Score) {
 	t.Helper()
 	Must(t, Service(w.Store).Do(t.Context(), By(key, sender), ranking.FixMatch{Amendment: Number(n), Scores: scores}))
-	if !Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_fixes f JOIN matches m ON m.id = f.match_id WHERE m.number = $1)`, n) {
+	if !Value[bool](t, w.Pool, `
+		SELECT EXISTS (SELECT FROM match_fixes f JOIN matches m ON m.id = f.match_id WHERE m.number = $1)`, n) {
 		t.Fatalf("match %d is not fixed", n)
 	}
 }

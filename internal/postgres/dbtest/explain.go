@@ -126,7 +126,10 @@ func Scanned(plan string) (tables []string) {
 const years = `
 	INSERT INTO chats (telegram_chat_id, kind, title) SELECT -n, 'group', 'Club ' || n FROM generate_series(1, 160) n;
 	INSERT INTO groups (chat_id, last_match_number) SELECT id, 50 FROM chats;
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+	    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
+	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	    SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO chats (telegram_chat_id, kind) SELECT n, 'private' FROM generate_series(1, 16000) n;
 	INSERT INTO chats (telegram_chat_id, kind) SELECT -n, 'group' FROM generate_series(161, 4000) n;
 	INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id < -160;
@@ -137,21 +140,26 @@ const years = `
 	    SELECT l.id, 1 + (l.id * 37 + n * 331) % 16000, 'Name ' || n % 50, 1400 + (n * 7 + l.id) % 200, 1500, 1700,
 	           2 + n % 6, 1 + n % 6, 1, now()
 	    FROM ladders l, generate_series(1, 60) n;
-	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
-	    SELECT l.group_id, l.id, l.id, n, 3, 1, 32, 1 + (l.id * 37 + (n + 1) * 331) % 16000, now(), 'm:-' || l.id || ':' || n
+	INSERT INTO matches
+	    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+	    SELECT l.group_id, l.id, l.id, n, 3, 1, 32, 1 + (l.id * 37 + (n + 1) * 331) % 16000, now(),
+	           'm:-' || l.id || ':' || n
 	    FROM ladders l, generate_series(1, 50) n;
 	INSERT INTO match_players SELECT m.id, 1 + (m.ladder_id * 37 + (m.number + side) * 331) % 16000, side, 1
 	    FROM matches m, generate_series(1, 2) side;
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	INSERT INTO elo_history
+	    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 0, 0, 'match' FROM match_players;
 	INSERT INTO match_messages SELECT -ladder_id, number, id FROM matches WHERE number <= 40;
 	INSERT INTO match_fixes (match_id, old_score_a, old_score_b, new_score_a, new_score_b)
 	    SELECT id, 1, 3, 3, 1 FROM matches WHERE number % 10 = 0;
 	UPDATE players p SET telegram_user_id = NULL, group_id = coalesce((
-	    SELECT l.group_id FROM group_players s JOIN ladders l ON l.season_id = s.season_id WHERE s.player_id = p.id LIMIT 1), 1)
+	    SELECT l.group_id FROM group_players s JOIN ladders l ON l.season_id = s.season_id
+	        WHERE s.player_id = p.id LIMIT 1), 1)
 	    WHERE id % 7 = 3;
 	INSERT INTO sightings SELECT l.group_id, s.player_id, p.username, now() FROM group_players s
-	    JOIN ladders l ON l.season_id = s.season_id JOIN players p ON p.id = s.player_id WHERE p.telegram_user_id IS NOT NULL;
+	    JOIN ladders l ON l.season_id = s.season_id JOIN players p ON p.id = s.player_id
+	    WHERE p.telegram_user_id IS NOT NULL;
 	INSERT INTO handled_commands (key, outcome) SELECT idempotency_key, 'recorded' FROM matches;
 	INSERT INTO outbox (chat_id, kind, payload, state, finished_at)
 	    SELECT 1 + n % 160, 'k', '{}', 'sent', now() FROM generate_series(1, 15000) n;
@@ -159,10 +167,15 @@ const years = `
 	INSERT INTO leases SELECT 'other ' || n, 'x', 1, now() FROM generate_series(1, 2000) n;
 	INSERT INTO ensured_messages SELECT n, 'board', 5, '' FROM generate_series(1, 5000) n;
 	INSERT INTO prompts (id, chat_id, kind, match_id, delivered_at, telegram_message_id, closed_at, closed_as)
-	    SELECT n, 1 + n % 4000, 'undo', n, now(), n, CASE WHEN n > 100 THEN now() END, CASE WHEN n > 100 THEN 'answered' END
+	    SELECT n, 1 + n % 4000, 'undo', n, now(), n, CASE WHEN n > 100 THEN now() END,
+	           CASE WHEN n > 100 THEN 'answered' END
 	    FROM generate_series(1, 8000) n;
-	INSERT INTO timers SELECT 't:prompt:' || n, 1 + n % 4000, now() + n * interval '1 hour' FROM generate_series(1, 8000) n;
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups WHERE id > 160 RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+	INSERT INTO timers
+	    SELECT 't:prompt:' || n, 1 + n % 4000, now() + n * interval '1 hour' FROM generate_series(1, 8000) n;
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+	    SELECT id, true, nextval('seasons_id_seq') FROM groups WHERE id > 160 RETURNING *)
+	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	    SELECT season_id, group_id, id, 1 FROM l;
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT id, 1 + id * 37 % 16000, 'Name', 1500, 1500, 1500 FROM ladders WHERE id > 160`
 
@@ -202,7 +215,8 @@ func FillFast(t *testing.T, pool *pgxpool.Pool, sql string) {
 	t.Helper()
 	const foreignKeys = `
 		SELECT string_agg(format('ALTER TABLE %s DROP CONSTRAINT %I', conrelid::regclass, conname), '; '),
-		       string_agg(format('ALTER TABLE %s ADD CONSTRAINT %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)), '; ')
+		       string_agg(format('ALTER TABLE %s ADD CONSTRAINT %I %s',
+		           conrelid::regclass, conname, pg_get_constraintdef(oid)), '; ')
 		FROM pg_constraint WHERE contype = 'f' AND connamespace = 'public'::regnamespace`
 	var without, with string
 	Must(t, pool.QueryRow(t.Context(), foreignKeys).Scan(&without, &with))

@@ -22,7 +22,8 @@ type Mail struct {
 }
 
 // TheLease is a statement that makes the test the leader, with epoch 1.
-const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at) VALUES ('leader', 'test', 1, now() + interval '1 hour')`
+const TheLease = `INSERT INTO leases (name, holder, epoch, expires_at)
+	VALUES ('leader', 'test', 1, now() + interval '1 hour')`
 
 // NewMail returns an outbox with two chats. Chat 1 is a group with the notices 1 and 3, of which
 // only 1 is in a topic. Chat 2 is a private chat with the notices 2 and 4.
@@ -36,7 +37,8 @@ func NewMailIn(t *testing.T, pool *pgxpool.Pool) Mail {
 	t.Helper()
 	m := newEmptyMailIn(t, pool)
 	Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, reply_to, thread_id) VALUES
-		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL), (1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
+		(1, 'a', '{"n": 1}', 7, 8), (2, 'b', '{"n": 2}', NULL, NULL),
+		(1, 'c', '{"n": 3}', NULL, NULL), (2, 'd', '{"n": 4}', NULL, NULL)`)
 	return m
 }
 
@@ -173,7 +175,8 @@ func (m Mail) MustWait(t *testing.T, want ...outbox.ChatID) {
 func (m Mail) Row(t *testing.T, id int64) string {
 	t.Helper()
 	return Value[string](t, m.Pool, `
-		SELECT state || ' attempts ' || attempts || ' duplicates ' || possible_duplicates || ' message ' || coalesce(telegram_message_id, 0)
+		SELECT state || ' attempts ' || attempts || ' duplicates ' || possible_duplicates
+		       || ' message ' || coalesce(telegram_message_id, 0)
 		       || ' error ' || coalesce(last_error, '') || ' finished ' || (finished_at IS NOT NULL)
 		FROM outbox WHERE id = $1`, id)
 }

@@ -42,7 +42,8 @@ func StartPair(t *testing.T) Pair {
 	Must(t, err)
 	password, _ := u.User.Password()
 	address := fmt.Sprintf("host=%s port=%s user=%s password=%s", u.Hostname(), u.Port(), u.User.Username(), password)
-	if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-ec", standbyScript, "sh", first, second, address).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "/bin/sh", "-ec", standbyScript,
+		"sh", first, second, address).CombinedOutput(); err != nil {
 		t.Fatalf("make a standby: %v: %s", err, out)
 	}
 	Must(t, primary.Resume(t.Context()))

@@ -87,7 +87,9 @@ func Upsert(ctx context.Context, store ranking.Store, chat ranking.Chat, changes
 	if err != nil {
 		return err
 	}
-	seen := ranking.Seen{Chat: &chat, NewChat: snap.NewChat, NewGroup: snap.NewGroup, Group: snap.Group, Ladder: snap.Ladder}
+	seen := ranking.Seen{
+		Chat: &chat, NewChat: snap.NewChat, NewGroup: snap.NewGroup, Group: snap.Group, Ladder: snap.Ladder,
+	}
 	added := snap.People
 	for _, c := range changes {
 		if c.Player.ID == 0 {
@@ -166,8 +168,8 @@ func (w *World) Play(t *testing.T, key string, a, b command.Person) {
 
 // tables lists the tables that World.Contents reads.
 var tables = []string{
-	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players", "match_fixes",
-	"match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
+	"chats", "chat_aliases", "groups", "ladders", "players", "sightings", "group_players", "matches", "match_players",
+	"match_fixes", "match_messages", "elo_history", "handled_commands", "outbox", "prompts", "timers", "dead_letters",
 }
 
 // Contents returns all rows of the main tables as text, by table.
@@ -198,7 +200,8 @@ func Ladder(t *testing.T, pool *pgxpool.Pool, chat ranking.ExternalChatID) ladde
 	t.Helper()
 	ids := Values[ladder.ID](t, pool, `
 		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id AND l.is_default WHERE g.chat_id = coalesce(
-		    (SELECT id FROM chats WHERE telegram_chat_id = $1), (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`, chat)
+		    (SELECT id FROM chats WHERE telegram_chat_id = $1),
+		    (SELECT chat_id FROM chat_aliases WHERE telegram_chat_id = $1))`, chat)
 	if len(ids) == 0 {
 		return 0
 	}
