@@ -120,7 +120,8 @@ func (d *DeadLetters) Find(ctx context.Context, ids []postgres.DeadLetterID) ([]
 func (d *DeadLetters) Since(ctx context.Context, at time.Time, text string) ([]DeadLetter, error) {
 	const sql = selectDeadLetters + `, d.payload` + fromDeadLetters + `
 		WHERE d.last_seen_at >= $1 AND strpos(lower(d.last_error), lower($2)) > 0 ORDER BY d.id`
-	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter], sql, at, postgres.Storable(text))
+	return postgres.Collect(ctx, d.pool, "find dead letters", pgx.RowToStructByName[DeadLetter],
+		sql, at, postgres.Storable(text))
 }
 
 // Open returns the dead letter with this id. It fails with ErrNoDeadLetter if there is none.
@@ -149,7 +150,8 @@ func (d *DeadLetters) Drop(ctx context.Context, ids []postgres.DeadLetterID) ([]
 func (d *DeadLetters) SendAgain(ctx context.Context, id postgres.DeadLetterID) error {
 	err := postgres.Transact(ctx, d.pool, nil, func(tx pgx.Tx) error {
 		var notice int64
-		err := tx.QueryRow(ctx, `DELETE FROM dead_letters WHERE id = $1 AND kind = 'notice' RETURNING outbox_id`, id).Scan(&notice)
+		err := tx.QueryRow(ctx, `DELETE FROM dead_letters WHERE id = $1 AND kind = 'notice' RETURNING outbox_id`,
+			id).Scan(&notice)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrNoDeadLetter
 		}

@@ -56,7 +56,8 @@ func (d deadLetters) keep(t *testing.T, update int64) {
 
 func (d deadLetters) contents(t *testing.T) []string {
 	t.Helper()
-	return dbtest.Values[string](t, d.Pool, `SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
+	return dbtest.Values[string](t, d.Pool, `
+		SELECT o::text FROM outbox o UNION ALL SELECT d::text FROM dead_letters d ORDER BY 1`)
 }
 
 // The letters of newDeadLetters, without their times.
@@ -71,7 +72,9 @@ var (
 	}
 )
 
-var timeless = cmp.Options{cmpopts.IgnoreFields(pgintake.DeadLetter{}, "FirstSeen", "LastSeen", "Payload"), cmpopts.EquateEmpty()}
+var timeless = cmp.Options{
+	cmpopts.IgnoreFields(pgintake.DeadLetter{}, "FirstSeen", "LastSeen", "Payload"), cmpopts.EquateEmpty(),
+}
 
 func TestListDeadLetters(t *testing.T) {
 	t.Parallel()
@@ -123,7 +126,9 @@ func TestFindDeadLetters(t *testing.T) {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 		for _, l := range got {
-			if want := map[postgres.DeadLetterID]string{1: `{"n": 1}`, 2: "\x0070\xff", 3: `{"n": 2}`}[l.ID]; string(l.Payload) != want {
+			if want := map[postgres.DeadLetterID]string{
+				1: `{"n": 1}`, 2: "\x0070\xff", 3: `{"n": 2}`,
+			}[l.ID]; string(l.Payload) != want {
 				t.Errorf("%s: the payload of %d is %q", name, l.ID, l.Payload)
 			}
 		}
@@ -199,12 +204,15 @@ func TestDropDeadLetters(t *testing.T) {
 func TestSendAgain(t *testing.T) {
 	t.Parallel()
 	d := newDeadLetters(t)
-	dbtest.Exec(t, d.Pool, `UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8 WHERE id = 1`)
+	dbtest.Exec(t, d.Pool, `
+		UPDATE outbox SET expires_at = now() - interval '1 hour', not_before = now() + interval '1 hour', failures = 8
+		WHERE id = 1`)
 	dbtest.Must(t, d.SendAgain(t.Context(), 1))
 	if got := d.Row(t, 1); got != "planned attempts 1 duplicates 0 message 0 error refused finished false" {
 		t.Errorf("the notice is %s", got)
 	}
-	if left := dbtest.Values[int64](t, d.Pool, `SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
+	if left := dbtest.Values[int64](t, d.Pool, `
+		SELECT id FROM dead_letters ORDER BY id`); !slices.Equal(left, []int64{2, 3}) {
 		t.Errorf("the letters left are %v", left)
 	}
 	if triedAt := dbtest.Value[*time.Time](t, d.Pool, `SELECT tried_at FROM outbox WHERE id = 1`); triedAt != nil {
@@ -217,7 +225,8 @@ func TestSendAgain(t *testing.T) {
 	letters, err := d.Since(t.Context(), time.Time{}, "")
 	again := letterToClub
 	again.ID, again.Attempts = 4, 2+1
-	if diff := cmp.Diff([]pgintake.DeadLetter{letterOfUpdate, letterToOne, again}, letters, timeless); diff != "" || err != nil {
+	if diff := cmp.Diff([]pgintake.DeadLetter{letterOfUpdate, letterToOne, again},
+		letters, timeless); diff != "" || err != nil {
 		t.Errorf("rejected once more: %v (-want +got):\n%s", err, diff)
 	}
 }
@@ -273,7 +282,8 @@ func TestFailedAgain(t *testing.T) {
 		dbtest.Must(t, d.FailedAgain(t.Context(), id, errors.New("again\x00\xff")))
 	}
 	got := dbtest.Values[string](t, d.Pool, `
-		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour') FROM dead_letters ORDER BY id`)
+		SELECT id || ' ' || last_error || ' ' || attempts || ' ' || (last_seen_at > now() - interval '1 hour')
+		FROM dead_letters ORDER BY id`)
 	want := []string{"1 refused 1 false", "2 again\ufffd\ufffd 10 true", "3 refused 1 false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -19,7 +19,9 @@ import (
 // if the update fails for good several times. It inserts the chat, the group and its default ladder
 // if they are missing. After an error, nothing is stored. SaveAndNotify does not mark the command
 // as handled.
-func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice) error {
+func (d *DeadLetters) SaveAndNotify(
+	ctx context.Context, letter intake.DeadLetter, o ranking.Origin, n ranking.Notice,
+) error {
 	kind := notice.KindOf(n)
 	action, lane, button, lifetime := outbox.Send, outbox.Messages, (*string)(nil), kind.Purpose.Lifetime()
 	if o.Button != "" {
@@ -35,8 +37,10 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 	// An existing chat is not changed, because the contents of an update that fails may be wrong.
 	batch.Queue(`
 		INSERT INTO chats (telegram_chat_id, kind, title, language)
-		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5) WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
-		ON CONFLICT (telegram_chat_id) DO NOTHING`, o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
+		SELECT $1::bigint, $2, $3, coalesce(nullif($4, ''), $5)
+		WHERE NOT EXISTS (SELECT FROM chat_aliases WHERE telegram_chat_id = $1)
+		ON CONFLICT (telegram_chat_id) DO NOTHING`,
+		o.Chat.ID, o.Chat.Kind, o.Chat.Title, o.Chat.Language, ranking.DefaultLanguage)
 	if o.Chat.IsGroup() {
 		batch.Queue(`
 			INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
@@ -44,7 +48,8 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		batch.Queue(`
 			WITH l AS (
 			    INSERT INTO ladders (group_id, is_default, season_id)
-			    SELECT g.id, true, nextval('seasons_id_seq') FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1
+			    SELECT g.id, true, nextval('seasons_id_seq') FROM groups g JOIN chats c ON c.id = g.chat_id
+			    WHERE c.telegram_chat_id = $1
 			    ON CONFLICT (group_id) WHERE is_default DO NOTHING
 			    RETURNING *)`+postgres.FirstSeason, o.Chat.ID)
 	}
@@ -63,8 +68,9 @@ func (d *DeadLetters) SaveAndNotify(ctx context.Context, letter intake.DeadLette
 		       CASE WHEN chat.same THEN nullif($15::bigint, 0) END, clock_timestamp() + $16::interval, $17
 		FROM letter, chat WHERE letter.new
 		RETURNING chat_id`,
-		append(updateLetterArgs(letter), o.Chat.ID, o.Key, kind.Name, kind.Purpose, n, postgres.Storable(addressee), action, button,
-			o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime), kind.Alone)...).Query(func(rows pgx.Rows) (err error) {
+		append(updateLetterArgs(letter), o.Chat.ID, o.Key, kind.Name, kind.Purpose, n, postgres.Storable(addressee),
+			action, button, o.ReplyTo, o.Thread, pgranking.TimeLeft(o.SentAt, d.Now(), lifetime),
+			kind.Alone)...).Query(func(rows pgx.Rows) (err error) {
 		notified, err = pgx.CollectRows(rows, pgx.RowTo[outbox.ChatID])
 		return err
 	})

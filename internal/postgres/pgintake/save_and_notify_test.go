@@ -21,7 +21,8 @@ import (
 // times.
 const letterAndNotice = `
 	SELECT concat_ws(' ', c.telegram_chat_id, c.kind, c.title, o.key, o.kind, o.purpose, o.payload, o.addressee, o.action,
-	    o.callback_query_id, 'reply', o.reply_to, o.thread_id, 'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
+	    o.callback_query_id, 'reply', o.reply_to, o.thread_id,
+	    'hours', round(extract(epoch FROM o.expires_at - o.created_at) / 3600))
 	FROM outbox o JOIN chats c ON c.id = o.chat_id ORDER BY o.id`
 
 func TestSaveAndNotify(t *testing.T) {
@@ -65,14 +66,18 @@ func TestSaveAndNotify(t *testing.T) {
 	if diff := cmp.Diff(want, dbtest.Values[string](t, w.Pool, letterAndNotice)); diff != "" {
 		t.Errorf("notices (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Chat(2), dbtest.Chat(3), dbtest.Chat(1), dbtest.Answers(1)}, relabeled(t, w, woken)); diff != "" {
+	if diff := cmp.Diff([]outbox.Lane{
+		dbtest.Chat(1), dbtest.Chat(2), dbtest.Chat(3), dbtest.Chat(1), dbtest.Answers(1),
+	}, relabeled(t, w, woken)); diff != "" {
 		t.Errorf("woken (-want +got):\n%s", diff)
 	}
-	got := dbtest.Values[string](t, w.Pool, `SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
+	got := dbtest.Values[string](t, w.Pool, `
+		SELECT concat_ws(' ', update_id, last_error, attempts, encode(payload, 'hex')) FROM dead_letters ORDER BY id`)
 	if len(got) != 5 || got[0] != "71 why 6 00726177" {
 		t.Errorf("the letters are %q", got)
 	}
-	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM handled_commands`) + dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players`); n != 0 {
+	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM handled_commands`) +
+		dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players`); n != 0 {
 		t.Errorf("there are %d commands and players", n)
 	}
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM ladders WHERE is_default`); n != 2 {
@@ -80,10 +85,12 @@ func TestSaveAndNotify(t *testing.T) {
 	}
 	// An update whose letter was saved without a notice gets no notice later.
 	dbtest.Must(t, letters.Save(t.Context(), letter(90)))
-	dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(90), ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal))
+	dbtest.Must(t, letters.SaveAndNotify(t.Context(), letter(90),
+		ranking.Origin{Key: "m:9", Chat: dbtest.Club, SentAt: sent}, refusal))
 	// If the notice cannot be stored, the letter is not stored either.
 	dbtest.Exec(t, w.Pool, `ALTER TABLE outbox ADD CONSTRAINT broken CHECK (key <> 'm:10')`)
-	if err := letters.SaveAndNotify(t.Context(), letter(91), ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
+	if err := letters.SaveAndNotify(t.Context(), letter(91),
+		ranking.Origin{Key: "m:10", Chat: dbtest.Club, SentAt: sent}, refusal); err == nil {
 		t.Error("no error for a notice that cannot be inserted")
 	}
 	if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM dead_letters`); n != 6 || len(woken) != 5 {
@@ -118,7 +125,8 @@ func TestNotifiedOnce(t *testing.T) {
 			work.Go(func() {
 				l := intake.DeadLetter{Update: intake.Update{ID: update + 1}, LastError: "why", Attempts: 1, FirstSeen: time.Now()}
 				l.Update.Raw = []byte("x")
-				if err := letters.SaveAndNotify(t.Context(), l, ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{}); err != nil {
+				if err := letters.SaveAndNotify(t.Context(), l,
+					ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -143,7 +151,8 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	keep := func(maxWait time.Duration) error {
 		ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 		defer cancel()
-		return letters.SaveAndNotify(ctx, letter, ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{})
+		return letters.SaveAndNotify(ctx, letter,
+			ranking.Origin{Key: "k", Chat: dbtest.Club, SentAt: time.Now()}, ranking.Refusal{})
 	}
 	holder := dbtest.Begin(t, pool)
 	dbtest.Exec(t, holder, `SELECT FROM chats FOR UPDATE`)
@@ -154,7 +163,8 @@ func TestDeadLetterWhenUnlocked(t *testing.T) {
 	}
 	dbtest.Must(t, holder.Rollback(t.Context()))
 	dbtest.Must(t, keep(dbtest.MaxWait))
-	if n := dbtest.Value[int](t, pool, `SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
+	if n := dbtest.Value[int](t, pool, `
+		SELECT (SELECT count(*) FROM dead_letters) * 10 + (SELECT count(*) FROM outbox)`); n != 11 {
 		t.Errorf("%d letters and notices, want one of each", n)
 	}
 }

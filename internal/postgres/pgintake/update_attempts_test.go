@@ -54,7 +54,9 @@ func TestUpdateAttempts(t *testing.T) {
 	open("long ago", false)
 	do(a.Begin(t.Context(), 6))
 	open("and again", true)
-	do(pgintake.NewDeadLetters(pool).Save(t.Context(), intake.DeadLetter{Update: intake.Update{ID: 6, Raw: []byte("{}")}, LastError: "why", Attempts: 8}))
+	do(pgintake.NewDeadLetters(pool).Save(t.Context(), intake.DeadLetter{
+		Update: intake.Update{ID: 6, Raw: []byte("{}")}, LastError: "why", Attempts: 8,
+	}))
 	open("a dead letter's", false)
 
 	dbtest.Exec(t, pool, `UPDATE leases SET epoch = epoch + 1`)
@@ -65,6 +67,7 @@ func TestUpdateAttempts(t *testing.T) {
 	if n := dbtest.Value[int](t, pool, `SELECT count(*) FROM update_attempts`); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
-	dbtest.Exec(t, pool, `INSERT INTO update_attempts VALUES (7, 8, now(), now() - interval '73 hours'), (8, 8, now(), now() - interval '71 hours')`)
+	dbtest.Exec(t, pool, `INSERT INTO update_attempts
+		VALUES (7, 8, now(), now() - interval '73 hours'), (8, 8, now(), now() - interval '71 hours')`)
 	dbtest.Purge(t, pool, 1)
 }
