@@ -87,7 +87,9 @@ func Run(ctx context.Context, c Config, log *slog.Logger) error {
 	return parts.Wait()
 }
 
-func serve(ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger) error {
+func serve(
+	ctx context.Context, c Config, pools postgres.Pools, servers servers, ready *readiness, log *slog.Logger,
+) error {
 	client, err := telegram.NewClient(c.Token, c.TelegramURL)
 	if err != nil {
 		return err
@@ -174,7 +176,9 @@ type pipeline struct {
 	worker  *intake.Worker
 }
 
-func newInstance(c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger) *instance {
+func newInstance(
+	c Config, pools postgres.Pools, client *telegram.Client, self telegram.Self, log *slog.Logger,
+) *instance {
 	b := &instance{
 		pools: pools, client: client, self: self, polls: c.WebhookURL == "", log: log,
 	}
@@ -292,7 +296,8 @@ func (b *instance) poll(ctx context.Context) error {
 		return nil
 	}
 	if b.lease.PredecessorCrashed() {
-		b.pollPipeline.worker.BeCareful("the last process that polled did not stop cleanly, so one of its updates may have crashed it")
+		b.pollPipeline.worker.BeCareful(
+			"the last process that polled did not stop cleanly, so one of its updates may have crashed it")
 	}
 	b.incoming.note(arriving, false) // until the first poll has succeeded
 	return intake.NewPoller(source{b.client, b.lease, b.token, &b.incoming}, b.pollPipeline.worker).Run(ctx)

@@ -58,7 +58,8 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &fakeBoards{since: time.Now()}
 		var woken []outbox.Lane
-		b := newBoards(store, 10*time.Second, func(lanes ...outbox.Lane) { woken = append(woken, lanes...) }, slog.New(slog.DiscardHandler))
+		b := newBoards(store, 10*time.Second, func(lanes ...outbox.Lane) { woken = append(woken, lanes...) },
+			slog.New(slog.DiscardHandler))
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		done := make(chan struct{})
@@ -99,7 +100,8 @@ func TestWhenBoardsAreUpdated(t *testing.T) {
 			t.Errorf("queued (-want +got):\n%s", diff)
 		}
 		lane := func(chat outbox.ChatID) outbox.Lane { return outbox.Lane{Chat: chat, Kind: outbox.Boards} }
-		if diff := cmp.Diff([]outbox.Lane{lane(1), lane(3), lane(1), lane(3), lane(3), lane(1), lane(1), lane(3)}, woken); diff != "" {
+		if diff := cmp.Diff([]outbox.Lane{lane(1), lane(3), lane(1), lane(3), lane(3), lane(1), lane(1), lane(3)},
+			woken); diff != "" {
 			t.Errorf("woken (-want +got):\n%s", diff)
 		}
 	})

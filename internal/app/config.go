@@ -109,13 +109,15 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 	c.TelegramURL = cmp.Or(c.TelegramURL, telegram.DefaultURL)
 	switch {
 	case c.Token == "":
-		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: create a bot with @BotFather in Telegram, and put its token into the environment or into a file named .env")
+		faults = append(faults, "TELEGRAM_BOT_TOKEN is not set: create a bot with @BotFather in Telegram, "+
+			"and put its token into the environment or into a file named .env")
 	case !tokenForm.MatchString(c.Token):
 		faults = append(faults, "TELEGRAM_BOT_TOKEN does not look like a token, which is a number, a colon, "+
 			"and 35 letters, digits, _ or -: copy it again from @BotFather")
 	}
 	if readAddress(c.TelegramURL) == nil {
-		faults = append(faults, "TELEGRAM_API_URL must be a web address without a query, user or password, such as "+telegram.DefaultURL+", or not be set")
+		faults = append(faults, "TELEGRAM_API_URL must be a web address without a query, user or password, such as "+
+			telegram.DefaultURL+", or not be set")
 	}
 	return faults
 }
@@ -124,7 +126,8 @@ func (c *TelegramConfig) Resolve() (faults []string) {
 func (c DatabaseConfig) Faults() []string {
 	if c.own() {
 		if c.DataDir == noDataDir {
-			return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, such as postgres://user:password@host:5432/database"}
+			return []string{"DATABASE_URL is not set: set it to the address of a PostgreSQL database, " +
+				"such as postgres://user:password@host:5432/database"}
 		}
 		var invalid *ConfigError
 		if _, _, err := c.ownDir(); errors.As(err, &invalid) {
@@ -142,7 +145,8 @@ func (c DatabaseConfig) Faults() []string {
 // address, because what comes before an @ may be part of a password.
 func readAddress(address string) *url.URL {
 	u, err := url.Parse(address)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.ContainsAny(address, "?#@") {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" ||
+		strings.ContainsAny(address, "?#@") {
 		return nil
 	}
 	return u
@@ -177,7 +181,9 @@ func (c *Config) Logger() *slog.Logger {
 
 // WithClient calls do with a Telegram client of the bot. It returns a *ConfigError if the
 // configuration has faults, or if more, the caller's own list of faults, is not empty.
-func (c *TelegramConfig) WithClient(ctx context.Context, more []string, do func(context.Context, *telegram.Client) error) error {
+func (c *TelegramConfig) WithClient(
+	ctx context.Context, more []string, do func(context.Context, *telegram.Client) error,
+) error {
 	if faults := append(c.Resolve(), more...); len(faults) > 0 {
 		return &ConfigError{faults}
 	}

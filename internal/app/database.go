@@ -50,11 +50,13 @@ func (c DatabaseConfig) withHint(err error) error {
 	}
 	hint := "Is PostgreSQL running, and are host, user, password and database in DATABASE_URL correct?"
 	if unverified := (*tls.CertificateVerificationError)(nil); errors.As(err, &unverified) {
-		hint = "PostgreSQL is running, but its certificate cannot be verified: is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
+		hint = "PostgreSQL is running, but its certificate cannot be verified: " +
+			"is it for the host in DATABASE_URL, and does sslrootcert name the file with its CA?"
 	}
 	// pgx has no error value for this.
 	if strings.Contains(err.Error(), "server refused TLS connection") {
-		hint = "PostgreSQL is running, but does not encrypt connections: turn on ssl there, or choose another sslmode in DATABASE_URL."
+		hint = "PostgreSQL is running, but does not encrypt connections: " +
+			"turn on ssl there, or choose another sslmode in DATABASE_URL."
 	}
 	if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) {
 		hint = "PostgreSQL is running, but refuses the connection: is everything in DATABASE_URL correct?"
@@ -62,11 +64,13 @@ func (c DatabaseConfig) withHint(err error) error {
 		case pgerrcode.InvalidPassword:
 			hint = "PostgreSQL is running, but the user or the password in DATABASE_URL is wrong."
 		case pgerrcode.InvalidAuthorizationSpecification:
-			hint = "PostgreSQL is running, but does not let the user in DATABASE_URL in: is there such a role, and does pg_hba.conf allow it from here?"
+			hint = "PostgreSQL is running, but does not let the user in DATABASE_URL in: " +
+				"is there such a role, and does pg_hba.conf allow it from here?"
 		case pgerrcode.InvalidCatalogName:
 			hint = "PostgreSQL is running, but has no such database: create it, or correct its name in DATABASE_URL."
 		case pgerrcode.TooManyConnections:
-			hint = "PostgreSQL is running, but all connections that it allows are taken: raise max_connections there, lower pool_max_conns in DATABASE_URL, or close those of other programs."
+			hint = "PostgreSQL is running, but all connections that it allows are taken: " +
+				"raise max_connections there, lower pool_max_conns in DATABASE_URL, or close those of other programs."
 		}
 	}
 	return fmt.Errorf("%w\n%s", err, hint)

@@ -102,7 +102,8 @@ func (d *doctor) settings() {
 	default:
 		text := "valid"
 		if unknown := d.config.Sources.unknown; len(unknown) > 0 {
-			text += fmt.Sprintf("; in %s, these are no settings and have no effect: %s", d.config.Sources.path, strings.Join(unknown, ", "))
+			text += fmt.Sprintf("; in %s, these are no settings and have no effect: %s",
+				d.config.Sources.path, strings.Join(unknown, ", "))
 		}
 		d.well("settings", "%s", text)
 		for _, hint := range d.config.Sources.hints {
@@ -199,7 +200,8 @@ func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 	}
 	switch {
 	case polls && state.URL != "":
-		d.wrong("updates", "Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL (%s)",
+		d.wrong("updates",
+			"Telegram delivers them to %s, so that the bot cannot poll: run `elobot webhook delete`, or set WEBHOOK_URL (%s)",
 			host, waiting)
 	case polls:
 		d.well("updates", "by polling, %s", waiting)
@@ -207,7 +209,8 @@ func (d *doctor) deliveries(state telegram.WebhookState, now time.Time) {
 		d.wrong("updates", "the webhook at Telegram differs in %s: `elobot run` or `elobot webhook set` corrects it (%s)",
 			strings.Join(state.Differences, ", "), waiting)
 	case state.LastError != "" && state.Pending > 0 && now.Sub(state.LastErrorAt) < deliveryTrouble:
-		d.wrong("updates", "Telegram cannot deliver them to %s: %s. Is that address reachable from the internet, and does the bot run?", host, waiting)
+		d.wrong("updates", "Telegram cannot deliver them to %s: %s. "+
+			"Is that address reachable from the internet, and does the bot run?", host, waiting)
 	default:
 		d.well("updates", "by webhook at %s, %s", host, waiting)
 	}
@@ -252,15 +255,17 @@ func (d *doctor) checkDatabase(ctx context.Context, address string) error {
 		return d.config.withHint(err)
 	}
 	defer postgres.Close(pool)
-	f, err := patiently(ctx, func(ctx context.Context) (postgres.ServerFacts, error) { return postgres.ExamineServer(ctx, pool) })
+	f, err := patiently(ctx,
+		func(ctx context.Context) (postgres.ServerFacts, error) { return postgres.ExamineServer(ctx, pool) })
 	if err != nil {
 		return err
 	}
 	config := pool.Config().ConnConfig
 	d.server(f, postgres.Address(config))
 	if postgres.AsksTwice(config) {
-		d.wrong("sslmode", "undecided: of the hosts in DATABASE_URL, each connection asks a standby twice, the second time unencrypted, "+
-			"even if TLS works. Add sslmode=verify-full, or sslmode=disable if the servers have no TLS")
+		d.wrong("sslmode",
+			"undecided: of the hosts in DATABASE_URL, each connection asks a standby twice, the second time unencrypted, "+
+				"even if TLS works. Add sslmode=verify-full, or sslmode=disable if the servers have no TLS")
 	}
 	d.schema(ctx, pool)
 	return nil
@@ -292,34 +297,40 @@ func (d *doctor) server(f postgres.ServerFacts, name string) {
 	case f.Major < oldestPostgres:
 		d.wrong("database", "PostgreSQL %s at %s is too old: upgrade it to %d or newer", f.Version, name, oldestPostgres)
 	case f.ReadOnly:
-		d.wrong("database", "PostgreSQL %s at %s accepts no writes: is it a standby? DATABASE_URL may name several hosts", f.Version, name)
+		d.wrong("database",
+			"PostgreSQL %s at %s accepts no writes: is it a standby? DATABASE_URL may name several hosts", f.Version, name)
 	default:
 		d.well("database", "PostgreSQL %s at %s", f.Version, name)
 	}
 	switch {
 	case f.Exposed:
-		d.wrong("encryption", "none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL")
+		d.wrong("encryption", "none: others can read and change what the bot and the database tell each other. "+
+			"Add sslmode=verify-full to DATABASE_URL")
 	case f.TLS != "":
 		d.well("encryption", "%s", f.TLS)
 	default:
-		d.well("encryption", "none, which is fine: the connection stays on this machine, or in a private network of containers")
+		d.well("encryption",
+			"none, which is fine: the connection stays on this machine, or in a private network of containers")
 	}
 	switch {
 	case !f.MayCreate:
-		d.wrong("rights", "the role may not create tables, which the first start and upgrades need: make it the owner of the database")
+		d.wrong("rights",
+			"the role may not create tables, which the first start and upgrades need: make it the owner of the database")
 	case !f.Owns:
 		d.wrong("rights", "the role does not own the bot's tables, which upgrades change: make it their owner")
 	default:
 		d.well("rights", "the role may create, read and write tables")
 	}
 	if f.Collation != f.ActualCollation {
-		d.wrong("collation", "the database sorts by version %s of its language's rules, and the server has %s, so that names may not be found. "+
-			"Run REINDEX DATABASE %[3]s; and then ALTER DATABASE %[3]s REFRESH COLLATION VERSION;",
+		d.wrong("collation",
+			"the database sorts by version %s of its language's rules, and the server has %s, so that names may not be found. "+
+				"Run REINDEX DATABASE %[3]s; and then ALTER DATABASE %[3]s REFRESH COLLATION VERSION;",
 			f.Collation, cmp.Or(f.ActualCollation, "none"), pgx.Identifier{f.Database}.Sanitize())
 	}
 	if f.Asynchronous > 0 {
-		d.well("replication", "asynchronous (standbys: %d), so that a failover may lose the last results. To prevent that, make a standby "+
-			"synchronous with synchronous_standby_names", f.Asynchronous)
+		d.well("replication",
+			"asynchronous (standbys: %d), so that a failover may lose the last results. To prevent that, make a standby "+
+				"synchronous with synchronous_standby_names", f.Asynchronous)
 	}
 	d.compareClocks()
 }
@@ -338,7 +349,8 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 		return
 	}
 	d.well("schema", "that of this release")
-	f, err := patiently(ctx, func(ctx context.Context) (postgres.WorkFacts, error) { return postgres.ExamineWork(ctx, pool) })
+	f, err := patiently(ctx,
+		func(ctx context.Context) (postgres.WorkFacts, error) { return postgres.ExamineWork(ctx, pool) })
 	if err != nil {
 		d.failed("schema", err)
 		return
@@ -346,7 +358,8 @@ func (d *doctor) schema(ctx context.Context, pool *pgxpool.Pool) {
 	d.owner(f)
 	d.lease(f)
 	if f.Oldest > longBacklog {
-		d.wrong("backlog", "%s, the oldest for %s: is the bot running, and can it reach Telegram? Its log says why they are not sent",
+		d.wrong("backlog",
+			"%s, the oldest for %s: is the bot running, and can it reach Telegram? Its log says why they are not sent",
 			notices(f.Waiting), f.Oldest.Round(time.Second))
 	} else {
 		d.well("backlog", "%s, and %d more for chats that are closed or limited", notices(f.Waiting), f.HeldBack)
@@ -395,7 +408,8 @@ func (d *doctor) lease(f postgres.WorkFacts) {
 	case f.LeaseEnds > 0:
 		d.well("lease", "%s leads", f.Leader)
 	default:
-		d.wrong("lease", "no bot is running on this database: %s ended without a clean stop %s ago. Start it, and look at the end of its log",
+		d.wrong("lease",
+			"no bot is running on this database: %s ended without a clean stop %s ago. Start it, and look at the end of its log",
 			f.Leader, (-f.LeaseEnds).Round(time.Second))
 	}
 }
@@ -413,7 +427,8 @@ func (d *doctor) compareClocks() {
 	}
 	switch {
 	case len(differ) > 0:
-		d.wrong("clocks", "ahead of this machine: %s. Synchronize the clocks, for example with NTP", strings.Join(append(differ, agree...), ", "))
+		d.wrong("clocks", "ahead of this machine: %s. Synchronize the clocks, for example with NTP",
+			strings.Join(append(differ, agree...), ", "))
 	case len(agree) > 0:
 		d.well("clocks", "ahead of this machine: %s", strings.Join(agree, ", "))
 	}

@@ -41,7 +41,8 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	const hook = "https://elo.example.org/secret"
-	failed := telegram.WebhookState{URL: hook, Pending: 3, LastError: "Wrong response: 503", LastErrorAt: now.Add(-2 * time.Hour)}
+	failed := telegram.WebhookState{URL: hook, Pending: 3, LastError: "Wrong response: 503",
+		LastErrorAt: now.Add(-2 * time.Hour)}
 	failing, differs := failed, failed
 	failing.LastErrorAt, differs.Differences = now.Add(-time.Minute), []string{"secret"}
 	for name, tc := range map[string]struct {
@@ -58,21 +59,28 @@ func TestFindings(t *testing.T) {
 		"TLS": {server(func(f *postgres.ServerFacts) { f.TLS = "TLS 1.3" }), `
 			✓ encryption: TLS 1.3`},
 		"not encrypted": {server(func(f *postgres.ServerFacts) { f.Exposed = true }), `
-			✗ encryption: none: others can read and change what the bot and the database tell each other. Add sslmode=verify-full to DATABASE_URL`},
+			✗ encryption: none: others can read and change what the bot and the database tell each other. ` +
+			`Add sslmode=verify-full to DATABASE_URL`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
 		"another C library": {server(func(f *postgres.ServerFacts) { f.Database, f.Collation, f.ActualCollation = `elo"bot`, "2.31", "2.36" }), `
-			✗ collation: the database sorts by version 2.31 of its language's rules, and the server has 2.36, so that names may not be found. Run REINDEX DATABASE "elo""bot"; and then ALTER DATABASE "elo""bot" REFRESH COLLATION VERSION;`},
+			✗ collation: the database sorts by version 2.31 of its language's rules, and the server has 2.36, ` +
+			`so that names may not be found. ` +
+			`Run REINDEX DATABASE "elo""bot"; and then ALTER DATABASE "elo""bot" REFRESH COLLATION VERSION;`},
 		"asynchronous standbys": {server(func(f *postgres.ServerFacts) { f.Asynchronous = 2 }), `
 			✓ replication: asynchronous (standbys: 2), so that a failover may lose`},
 		"the webhook had an error": {deliveries(hook, failed), `
-			✓ updates: by webhook at elo.example.org, 3 waiting at Telegram, last error "Wrong response: 503" at 2026-03-01T12:00:00Z`},
+			✓ updates: by webhook at elo.example.org, 3 waiting at Telegram, ` +
+			`last error "Wrong response: 503" at 2026-03-01T12:00:00Z`},
 		"the webhook has an error": {deliveries(hook, failing), `
-			✗ updates: Telegram cannot deliver them to elo.example.org: 3 waiting at Telegram, last error "Wrong response: 503" at 2026-03-01T13:59:00Z. Is`},
+			✗ updates: Telegram cannot deliver them to elo.example.org: 3 waiting at Telegram, ` +
+			`last error "Wrong response: 503" at 2026-03-01T13:59:00Z. Is`},
 		"the webhook differs": {deliveries(hook, differs), `
-			✗ updates: the webhook at Telegram differs in secret: ` + "`elobot run` or `elobot webhook set` corrects it" + ` (3 waiting at Telegram, last error "Wrong`},
+			✗ updates: the webhook at Telegram differs in secret: ` + "`elobot run` or `elobot webhook set` corrects it" +
+			` (3 waiting at Telegram, last error "Wrong`},
 		"the webhook is not wanted": {deliveries("", failed), `
-			✗ updates: Telegram delivers them to elo.example.org, so that the bot cannot poll: run ` + "`elobot webhook delete`" + `, or set WEBHOOK_URL (3 waiting at Telegram, last error "Wrong`},
+			✗ updates: Telegram delivers them to elo.example.org, so that the bot cannot poll: run ` +
+			"`elobot webhook delete`" + `, or set WEBHOOK_URL (3 waiting at Telegram, last error "Wrong`},
 		"no groups": {account(telegram.Self{ID: 7, Username: "elo_bot"}), `
 			✗ groups: nobody can add the bot to a group: send /setjoingroups to @BotFather, and choose Enable`},
 		"privacy mode off": {account(telegram.Self{ID: 7, Username: "elo_bot", JoinsGroups: true, ReadsAll: true}), `
@@ -113,7 +121,8 @@ func TestNewerTimeZones(t *testing.T) {
 		var found []Finding
 		d := doctor{report: func(f Finding) { found = append(found, f) }}
 		d.timeZones(dir)
-		if said := len(found) == 1 && found[0].OK && strings.Contains(found[0].Text, "the machine has "+tc.want); said != (tc.want != "") || len(found) > 1 {
+		if said := len(found) == 1 && found[0].OK &&
+			strings.Contains(found[0].Text, "the machine has "+tc.want); said != (tc.want != "") || len(found) > 1 {
 			t.Errorf("%s with %q: %+v", tc.file, tc.text, found)
 		}
 	}

@@ -38,8 +38,10 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 	}
 	switch err := pgtemp.CheckFolder(dir); {
 	case errors.Is(err, pgtemp.ErrForeignFolder):
-		return "", "", &ConfigError{[]string{"the folder " + absolute(dir) + " is not empty, and elobot did not make it: set DATA_DIR to an " +
-			"empty folder, or to one that does not exist yet. If an older elobot made it, put an empty file named " + pgtemp.MarkerName + " into it"}}
+		return "", "", &ConfigError{[]string{"the folder " + absolute(dir) +
+			" is not empty, and elobot did not make it: set DATA_DIR to an " +
+			"empty folder, or to one that does not exist yet. If an older elobot made it, put an empty file named " +
+			pgtemp.MarkerName + " into it"}}
 	case err != nil:
 		return "", "", fmt.Errorf("look into DATA_DIR, the folder of the bot's own database: %w", err)
 	}
@@ -54,12 +56,14 @@ func (c DatabaseConfig) ownDir() (dir, note string, err error) {
 func chooseDir(fits, hasData, systemHasData bool) (dir, note string, err error) {
 	switch {
 	case fits && systemHasData:
-		return "", "", &ConfigError{[]string{systemDataDir + " has a database, and " + dataDir + " in this directory would be used too: " +
+		return "", "", &ConfigError{[]string{systemDataDir + " has a database, and " + dataDir +
+			" in this directory would be used too: " +
 			"set DATA_DIR to the one that you mean"}}
 	case fits:
 		return dataDir, "", nil
 	case hasData:
-		return "", "", &ConfigError{[]string{"PostgreSQL does not run as root, and no other user can enter the folder " + dataDir +
+		return "", "", &ConfigError{[]string{"PostgreSQL does not run as root, " +
+			"and no other user can enter the folder " + dataDir +
 			", which has a database: let others enter the directories above it, or run the bot as the folder's owner"}}
 	default:
 		return systemDataDir, "PostgreSQL does not run as root, and no other user can enter this directory", nil
@@ -91,7 +95,8 @@ func (c DatabaseConfig) startOwn(ctx context.Context, log *slog.Logger) (*pgtemp
 	if err := pgtemp.UnsetVariables(); err != nil {
 		return nil, err
 	}
-	server, err := pgtemp.Start(ctx, serverOptions(dir, func(progress string) { log.InfoContext(ctx, "own database", "progress", progress) }))
+	server, err := pgtemp.Start(ctx,
+		serverOptions(dir, func(progress string) { log.InfoContext(ctx, "own database", "progress", progress) }))
 	if err != nil {
 		return nil, fmt.Errorf("start the bot's own database: %w", err)
 	}
@@ -117,7 +122,8 @@ func (c DatabaseConfig) WithOwn(ctx context.Context, do func(url, dir string) er
 		return err
 	}
 	if !pgtemp.HasData(dir) {
-		return &ConfigError{[]string{"DATABASE_URL is not set, and the bot has not made its own database in " + dir + " yet: " +
+		return &ConfigError{[]string{"DATABASE_URL is not set, " +
+			"and the bot has not made its own database in " + dir + " yet: " +
 			"use this in the directory where `elobot run` runs, or set DATABASE_URL or DATA_DIR"}}
 	}
 	if err := pgtemp.UnsetVariables(); err != nil {

@@ -54,7 +54,8 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	questions := stats.NewService(pgstats.NewStore(pool, pool))
 	service := dbtest.Answering(pgranking.NewStore(pool, func(l outbox.Lane) { dispatcher.Wake(l) }), questions)
 	views := &heldViews{Views: questions, begun: make(chan struct{}, 9), goOn: make(chan struct{})}
-	sender := bot.NewSender(client, telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username}, slog.New(slog.DiscardHandler)).WithViews(views)
+	sender := bot.NewSender(client, telegram.Self{ID: sim.Bot().ID, Username: sim.Bot().Username},
+		slog.New(slog.DiscardHandler)).WithViews(views)
 	dispatcher = outbox.NewDispatcher(pgoutbox.NewStore(pool), sender, slog.New(slog.DiscardHandler), outbox.Settings{})
 	lease := dbtest.Leader(pool, "a")
 	dbtest.Acquire(t, lease, true)
@@ -70,10 +71,12 @@ func TestQuickPressesOnAChart(t *testing.T) {
 	group := sim.Group("Club", sim.User("alice"))
 	alice := command.Person{ID: 1, Name: "Alice"}
 	by := func(key string) ranking.Origin {
-		return ranking.Origin{Key: key, Chat: ranking.Chat{ID: ranking.ExternalChatID(group.ID()), Kind: ranking.Supergroup}, Sender: &alice, SentAt: time.Now()}
+		return ranking.Origin{Key: key, Chat: ranking.Chat{ID: ranking.ExternalChatID(group.ID()), Kind: ranking.Supergroup},
+			Sender: &alice, SentAt: time.Now()}
 	}
 	err = errors.Join(
-		service.Do(t.Context(), by("match"), dbtest.Reported(dbtest.Singles(alice, command.Person{ID: 2, Name: "Bob"}, ladder.Score{A: 3, B: 1}))),
+		service.Do(t.Context(), by("match"),
+			dbtest.Reported(dbtest.Singles(alice, command.Person{ID: 2, Name: "Bob"}, ladder.Score{A: 3, B: 1}))),
 		service.Do(t.Context(), by("chart"), ranking.Ask{Question: stats.ChartQuestion{Period: stats.Month}}))
 	if err != nil {
 		t.Fatal(err)

@@ -27,26 +27,30 @@ type ServingConfig struct {
 
 func (c ServingConfig) faults(webhookURL string) (faults []string) {
 	for _, setting := range []struct{ name, address, example string }{
-		{"LISTEN_ADDR", c.ListenAddr, "such as :8080 or 127.0.0.1:8080"}, {"ADMIN_ADDR", c.AdminAddr, "such as 127.0.0.1:8081 or :8081"},
+		{"LISTEN_ADDR", c.ListenAddr, "such as :8080 or 127.0.0.1:8080"},
+		{"ADMIN_ADDR", c.AdminAddr, "such as 127.0.0.1:8081 or :8081"},
 	} {
 		if setting.address == "" {
 			continue
 		}
 		_, port, err := net.SplitHostPort(setting.address)
 		if _, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil {
-			faults = append(faults, setting.name+" must be a colon and a port, optionally after an address, "+setting.example+", or not be set")
+			faults = append(faults,
+				setting.name+" must be a colon and a port, optionally after an address, "+setting.example+", or not be set")
 		}
 	}
 	if _, err := strconv.ParseUint(cmp.Or(c.Port, "1"), 10, 16); err != nil {
 		faults = append(faults, "PORT must be a port number such as 8080, or not set")
 	}
 	if _, err := web.ReadProxies(c.TrustedProxies); err != nil {
-		faults = append(faults, "TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 127.0.0.1,10.0.0.0/8")
+		faults = append(faults,
+			"TRUSTED_PROXIES must be addresses or networks, separated by commas, such as 127.0.0.1,10.0.0.0/8")
 	}
 	switch u := readAddress(c.PublicURL); {
 	case c.PublicURL == "":
 	case u == nil || strings.Trim(u.Path, "/") != "":
-		faults = append(faults, "PUBLIC_URL must have only a scheme and a host, such as https://elo.example.org, or not be set")
+		faults = append(faults,
+			"PUBLIC_URL must have only a scheme and a host, such as https://elo.example.org, or not be set")
 	case c.publicAddr(webhookURL) == "":
 		faults = append(faults, "PUBLIC_URL needs LISTEN_ADDR or PORT: that is where the bot serves it")
 	}
@@ -117,7 +121,8 @@ func (c ServingConfig) HealthURL(webhookURL, path string) (string, error) {
 	}
 	address := cmp.Or(c.AdminAddr, c.publicAddr(webhookURL))
 	if address == "" {
-		return "", &ConfigError{[]string{"the bot serves no health checks: set ADMIN_ADDR, such as 127.0.0.1:8081, for elobot run and here"}}
+		return "", &ConfigError{
+			[]string{"the bot serves no health checks: set ADMIN_ADDR, such as 127.0.0.1:8081, for elobot run and here"}}
 	}
 	host, port, _ := net.SplitHostPort(address) // faults has checked it
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {

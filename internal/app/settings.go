@@ -51,7 +51,9 @@ func (c *SendingConfig) resolve(r *settingsReader) {
 			Group:   r.windows("SEND_LIMIT_GROUP", cmp.Or(c.SendLimitGroup, "20/1m,5/5s")),
 			Total:   r.windows("SEND_LIMIT_TOTAL", cmp.Or(c.SendLimitTotal, "30/1s")),
 		},
-		Bounds:      outbox.Bounds{Merge: 64, MaxWaiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000)},
+		Bounds: outbox.Bounds{
+			Merge: 64, MaxWaiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000),
+		},
 		MaxFailures: r.number("SEND_ATTEMPTS", c.SendAttempts, 8, 1, 100),
 		Favoured:    r.chats("SEND_FAVOURED_CHATS", c.SendFavouredChats),
 	}
@@ -63,7 +65,8 @@ func (c *SendingConfig) resolve(r *settingsReader) {
 		r.wrong("SEND_MAX_TOTAL must be at least SEND_MAX_PER_CHAT")
 	}
 
-	if c.boardInterval = duration(cmp.Or(c.BoardInterval, "10s")); c.boardInterval < shortestBoardInterval || c.boardInterval > longestWindow {
+	if c.boardInterval = duration(cmp.Or(c.BoardInterval, "10s")); c.boardInterval < shortestBoardInterval ||
+		c.boardInterval > longestWindow {
 		r.wrong("BOARD_INTERVAL must be a duration from 100ms to 1h, such as 10s")
 	}
 	c.leaseDuration = duration(cmp.Or(c.LeaseDuration, "10s"))

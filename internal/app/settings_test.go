@@ -19,7 +19,8 @@ func configured(t *testing.T, flags ...string) (*Config, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"--token=123:abcdefghijklmnopqrstuvwxyz", "--database-url=postgres://elobot@localhost/elobot"}, flags...)
+	args := append([]string{"--token=123:abcdefghijklmnopqrstuvwxyz", "--database-url=postgres://elobot@localhost/elobot"},
+		flags...)
 	if _, err := parser.Parse(args); err != nil {
 		t.Fatalf("%v: %v", args, err)
 	}
@@ -112,16 +113,20 @@ func TestSendingSettings(t *testing.T) {
 // does not quote the value.
 func TestWrongSendingSettings(t *testing.T) {
 	t.Parallel()
-	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: each a number of at least 1, and a duration of at most 1h"
-	notLimits := []string{"hush", "on", "OFF", "20", "/1m", "20/", "0/1m", "-1/1m", "1.5/1m", "20/60", "20/0s", "20/-1m", "20/61m",
+	const limits = " must be limits such as 20/1m, separated by commas, or off for no limit: " +
+		"each a number of at least 1, and a duration of at most 1h"
+	notLimits := []string{"hush", "on", "OFF", "20", "/1m", "20/", "0/1m", "-1/1m", "1.5/1m",
+		"20/60", "20/0s", "20/-1m", "20/61m",
 		"20/1m,", ",20/1m", "20/1m,off", "20/1m;5/5s", "20/1m/1m", "99999999999999999999/1s"}
 	const number = " must be a whole number "
 	notNumbers := []string{"hush", "-1", "0", "1.5", "1e3", "0x10", "1 000", "99999999999999999999"}
-	const chats = "SEND_FAVOURED_CHATS must be Telegram ids of chats, separated by commas, such as 123456789,-1001234567890"
+	const chats = "SEND_FAVOURED_CHATS must be Telegram ids of chats, separated by commas, " +
+		"such as 123456789,-1001234567890"
 	const duration = "LEASE_DURATION must be a duration of at least 500ms, such as 10s"
 	const renewal = "LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
 	const address = " must be a colon and a port, optionally after an address, such as "
-	notAddresses := []string{"hush", "8080", "127.0.0.1", "127.0.0.1:", ":hush", ":-1", ":65536", "http://127.0.0.1:8080", "::1:8080"}
+	notAddresses := []string{"hush", "8080", "127.0.0.1", "127.0.0.1:", ":hush", ":-1", ":65536",
+		"http://127.0.0.1:8080", "::1:8080"}
 	for _, tc := range []struct {
 		flag   string
 		values []string

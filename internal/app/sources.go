@@ -73,7 +73,8 @@ func ReadSources(path string, environ []string) *Sources {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		s.faults = append(s.faults, "the file "+path+" exists but cannot be opened: it must be a file, not a folder, and readable for this user")
+		s.faults = append(s.faults,
+			"the file "+path+" exists but cannot be opened: it must be a file, not a folder, and readable for this user")
 	default:
 		// Editors on Windows write a byte order mark.
 		s.read(strings.TrimPrefix(string(content), "\ufeff"))
@@ -99,7 +100,8 @@ func (s *Sources) read(content string) {
 	// Parse all lines together, because a value may refer to others.
 	s.values, err = godotenv.Unmarshal(strings.Join(readable, "\n"))
 	if err != nil || len(unreadable) > 0 {
-		s.faults = append(s.faults, fmt.Sprintf("%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
+		s.faults = append(s.faults, fmt.Sprintf(
+			"%s cannot be read as settings in line %s: each line must be NAME=value, or a comment that begins with #",
 			s.path, strings.Join(unreadable, " and line ")))
 	}
 }
@@ -143,11 +145,14 @@ func (s *Sources) Validate(program *kong.Application) error {
 		meant := meantBy(n.name, known)
 		switch {
 		case settings[n.name] && n.dollar:
-			s.hints = append(s.hints, fmt.Sprintf("%s in line %d of %s has a $, which Compose and systemd may read differently: "+
-				"write the value itself, as %[1]s='…' in single quotes, with %%24 for each $ of an address", n.name, n.line, s.path))
+			s.hints = append(s.hints,
+				fmt.Sprintf("%s in line %d of %s has a $, which Compose and systemd may read differently: "+
+					"write the value itself, as %[1]s='…' in single quotes, with %%24 for each $ of an address",
+					n.name, n.line, s.path))
 		case settings[n.name]:
 		case meant != "":
-			s.faults = append(s.faults, fmt.Sprintf("%s in %s is not a setting, but nearly %s: correct the name, or remove the line", n.name, s.path, meant))
+			s.faults = append(s.faults, fmt.Sprintf(
+				"%s in %s is not a setting, but nearly %s: correct the name, or remove the line", n.name, s.path, meant))
 		case usualName.MatchString(n.name):
 			if tokenName.MatchString(n.name) {
 				s.tokens = append(s.tokens, fmt.Sprintf(otherToken, n.name, s.path))
@@ -163,10 +168,12 @@ func (s *Sources) Validate(program *kong.Application) error {
 		switch {
 		case settings[name] || value == "" && meant == "":
 		case meant != "":
-			s.faults = append(s.faults, fmt.Sprintf("%s in the environment is not a setting, but nearly %s: correct the name, or unset it", name, meant))
+			s.faults = append(s.faults,
+				fmt.Sprintf("%s in the environment is not a setting, but nearly %s: correct the name, or unset it", name, meant))
 		// Part of a password might be looked up as a host.
 		case proxyName.MatchString(name) && !isProxy(value) && strings.Contains(value, "@"):
-			s.faults = append(s.faults, name+" is not the address of a proxy: write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40")
+			s.faults = append(s.faults, name+" is not the address of a proxy: "+
+				"write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40")
 		case proxyName.MatchString(name) && !isProxy(value):
 			s.hints = append(s.hints, name+" is not the address of a proxy, such as http://proxy.example.org:3128")
 		case strings.EqualFold(name, "ALL_PROXY") && !slices.ContainsFunc(s.environ, httpsProxy.MatchString):
@@ -210,6 +217,7 @@ func (s *Sources) warn(ctx context.Context, log *slog.Logger) {
 		log.WarnContext(ctx, "a setting may not have the effect that was meant", "hint", hint)
 	}
 	if len(s.unknown) > 0 {
-		log.WarnContext(ctx, "names that are no settings have no effect", "file", s.path, "names", strings.Join(s.unknown, ", "))
+		log.WarnContext(ctx, "names that are no settings have no effect",
+			"file", s.path, "names", strings.Join(s.unknown, ", "))
 	}
 }

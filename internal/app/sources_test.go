@@ -44,9 +44,11 @@ func parseWith(t *testing.T, s *Sources) *Config {
 // TestDotenv: the values of a file apply unless the environment or a flag overrides them.
 func TestDotenv(t *testing.T) {
 	t.Parallel()
-	c, s := parsed(t, "\ufeff# mine\r\n\r\nTELEGRAM_BOT_TOKEN=123:hush\r\nexport LOG_LEVEL = 'warn' # loud\nLOG_FORMAT=text\nSECRET=hush\n"+
-		`DATABASE_URL="postgres://elobot:${SECRET}@db/elobot"`)
-	if c.Token != "123:hush" || c.LogFormat != "json" || c.LogLevel != "warn" || c.DatabaseURL != "postgres://elobot:hush@db/elobot" || s.Check() != nil {
+	c, s := parsed(t,
+		"\ufeff# mine\r\n\r\nTELEGRAM_BOT_TOKEN=123:hush\r\nexport LOG_LEVEL = 'warn' # loud\nLOG_FORMAT=text\nSECRET=hush\n"+
+			`DATABASE_URL="postgres://elobot:${SECRET}@db/elobot"`)
+	if c.Token != "123:hush" || c.LogFormat != "json" || c.LogLevel != "warn" ||
+		c.DatabaseURL != "postgres://elobot:hush@db/elobot" || s.Check() != nil {
 		t.Errorf("read %q, %q, %q and %q, %v", c.Token, c.LogFormat, c.LogLevel, c.DatabaseURL, s.Check())
 	}
 	none := ReadSources(filepath.Join(t.TempDir(), ".env"), nil)
@@ -72,7 +74,8 @@ func TestUnreadableLines(t *testing.T) {
 		"\xff\xfeh\x00u\x00s\x00h\x00\nLOG_LEVEL=warn": "1",
 	} {
 		c, s := parsed(t, content)
-		want := []string{".env cannot be read as settings in line " + lines + ": each line must be NAME=value, or a comment that begins with #"}
+		want := []string{".env cannot be read as settings in line " + lines +
+			": each line must be NAME=value, or a comment that begins with #"}
 		if diff := cmp.Diff(want, s.faults); diff != "" || c.LogLevel != "warn" {
 			t.Errorf("%q: LOG_LEVEL is %q (-want +got):\n%s", content, c.LogLevel, diff)
 		}
@@ -99,7 +102,8 @@ func TestMisspeltSettings(t *testing.T) {
 		var inFile, inEnvironment []string
 		if meant != "" {
 			inFile = []string{name + " in .env is not a setting, but nearly " + meant + ": correct the name, or remove the line"}
-			inEnvironment = []string{name + " in the environment is not a setting, but nearly " + meant + ": correct the name, or unset it"}
+			inEnvironment = []string{name + " in the environment is not a setting, but nearly " + meant +
+				": correct the name, or unset it"}
 		}
 		_, s := parsed(t, name+"=hush")
 		if diff := cmp.Diff(inFile, s.faults); diff != "" {
@@ -151,7 +155,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 			for _, token := range []string{"", "123:abcdefghijklmnopqrstuvwxyz"} {
 				c.Token = token
 				err := c.Resolve()
-				if told := err != nil && strings.Contains(err.Error(), hint); told != (similar && token == "") || (err == nil) != (token != "") {
+				if told := err != nil && strings.Contains(err.Error(), hint); told != (similar && token == "") ||
+					(err == nil) != (token != "") {
 					t.Errorf("%s in %s, with the token %q: %v", name, place, token, err)
 				}
 			}
@@ -164,7 +169,8 @@ func TestOtherNamesOfTheToken(t *testing.T) {
 func TestProxies(t *testing.T) {
 	t.Parallel()
 	const noAddress = " is not the address of a proxy, such as http://proxy.example.org:3128"
-	const badPassword = "HTTPS_PROXY is not the address of a proxy: write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40"
+	const badPassword = "HTTPS_PROXY is not the address of a proxy: " +
+		"write :, /, ?, # and @ in its user and password as %3A, %2F, %3F, %23 and %40"
 	const noEffect = " has no effect: to reach Telegram through that proxy, set HTTPS_PROXY"
 	for environ, want := range map[string]string{
 		"HTTPS_PROXY=hush": "HTTPS_PROXY" + noAddress, "HTTP_PROXY=http://": "HTTP_PROXY" + noAddress, "http_proxy=hush hush:1": "http_proxy" + noAddress,

@@ -117,7 +117,8 @@ func (t timers) fireAll(ctx context.Context, due []ranking.Timer) error {
 			case errors.Is(err, ranking.ErrUnknownTimer):
 				t.log.DebugContext(ctx, "left a timer to a newer release", "key", timer.Key, "chat_id", timer.Chat)
 			case err != nil:
-				t.log.ErrorContext(ctx, "failed to fire a timer, retrying later", "key", timer.Key, "chat_id", timer.Chat, "error", err)
+				t.log.ErrorContext(ctx, "failed to fire a timer, retrying later",
+					"key", timer.Key, "chat_id", timer.Chat, "error", err)
 			}
 			return nil
 		})

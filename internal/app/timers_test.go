@@ -95,7 +95,8 @@ func TestTimersFireInTime(t *testing.T) {
 				t.Errorf("timer %d fired: %t, %s late", n, ok, late)
 			}
 		}
-		if looks := strings.Count(logged.String(), "key=t:bad:007 "); looks != 7 || strings.Count(logged.String(), "key=t:bad:000 ") != looks {
+		if looks := strings.Count(logged.String(), "key=t:bad:007 "); looks != 7 ||
+			strings.Count(logged.String(), "key=t:bad:000 ") != looks {
 			t.Errorf("a bad timer is logged %d times in 7 looks", looks)
 		}
 	})
@@ -125,7 +126,8 @@ func TestSeasonsEndAfterAnOutage(t *testing.T) {
 		synctest.Wait()
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute, ranking.SeasonTimer + "2:2": 240 * time.Second}
+		want := map[string]time.Duration{"t:other": 0, ranking.SeasonTimer + "1:1": time.Minute,
+			ranking.SeasonTimer + "2:2": 240 * time.Second}
 		if !maps.Equal(f.fired, want) {
 			t.Errorf("fired %v, want %v", f.fired, want)
 		}

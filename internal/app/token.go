@@ -28,7 +28,8 @@ type token struct {
 // gives up after any error that is neither transient nor, according to mayRetry, a refusal of the
 // token that may pass.
 func (t *token) retry(ctx context.Context, failed string, request func(context.Context) error) error {
-	backoff := retry.WithJitterPercent(30, retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
+	backoff := retry.WithJitterPercent(30,
+		retry.WithCappedDuration(20*time.Second, retry.NewExponential(500*time.Millisecond)))
 	return retry.Do(ctx, backoff, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()

@@ -23,14 +23,16 @@ var secretForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)
 func (c WebhookConfig) Faults(telegramURL string) (faults []string) {
 	switch u := readAddress(c.WebhookURL); {
 	case u == nil:
-		faults = append(faults, "WEBHOOK_URL must be a web address without a query, user or password, such as https://elo.example.org/telegram, or not be set: then the bot polls")
+		faults = append(faults, "WEBHOOK_URL must be a web address without a query, user or password, "+
+			"such as https://elo.example.org/telegram, or not be set: then the bot polls")
 	case u.Scheme == "http" && cmp.Or(telegramURL, telegram.DefaultURL) == telegram.DefaultURL:
 		faults = append(faults, "WEBHOOK_URL must begin with https://: Telegram delivers only there")
 	case u.Path == web.HealthPath || u.Path == web.ReadyPath || strings.HasPrefix(u.Path, web.BoardPath):
 		faults = append(faults, "WEBHOOK_URL must have another path: this one serves a health check or web boards")
 	}
 	if !secretForm.MatchString(c.WebhookSecret) {
-		faults = append(faults, "WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -, such as the output of `openssl rand -hex 32`: it keeps others from delivering updates")
+		faults = append(faults, "WEBHOOK_SECRET must be 1 to 256 letters, digits, _ and -, "+
+			"such as the output of `openssl rand -hex 32`: it keeps others from delivering updates")
 	}
 	return faults
 }

@@ -11,7 +11,8 @@ func TestWrongAddresses(t *testing.T) {
 	const database = "--database-url=postgres://elobot:hush@127.0.0.1:1/elobot"
 	const badToken = "TELEGRAM_BOT_TOKEN does not look like a token"
 	const badPlace, badService, badTLS = "DATABASE_URL is not the address", "the service in", "sslrootcert"
-	const badPassword = "DATABASE_URL has an @ where none can be: in user and password, write / as %2F, ? as %3F, # as %23, @ as %40"
+	const badPassword = "DATABASE_URL has an @ where none can be: " +
+		"in user and password, write / as %2F, ? as %3F, # as %23, @ as %40"
 	const noAddress = "TELEGRAM_API_URL must be a web address without a query"
 	const hook, secret = "--webhook-url=https://elo.example.org/telegram", "--webhook-secret=0123456789abcdef"
 	const badSecret = "WEBHOOK_SECRET must be"
@@ -20,7 +21,8 @@ func TestWrongAddresses(t *testing.T) {
 		"--token=7000000001:AA$imulated_bot_hush_opens_nothing": badToken, "--token=bot7000000001:AAsimulated_bot_hush_opens_nothing": badToken,
 		"--token=7000000001:AAsimulated_bot_hush_opens_nothing\n": badToken, "--token='7000000001:AAsimulated_bot_hush_opens_nothing'": badToken,
 		"--database-url= --data=off": "DATABASE_URL is not set", "--database-url=postgres://elobot:hush@host:port/x": badPlace,
-		database + "?sslrootcert=/hush.pem": badTLS, database + "?sslcert=/hush.pem&sslkey=/hush.key": badTLS, database + "?sslmode=hush": badTLS,
+		database + "?sslrootcert=/hush.pem": badTLS, database + "?sslcert=/hush.pem&sslkey=/hush.key": badTLS,
+		database + "?sslmode=hush": badTLS,
 		database + "?service=hush": badService, database + "?service=hush&servicefile=/hush": badService,
 		"--database-url=service=hush password='hush'":                             badService,
 		"--database-url=postgres://elobot:hush@h:failed to read service (hush)/x": badPlace,
