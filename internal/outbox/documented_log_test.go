@@ -120,23 +120,28 @@ func TestDocumentedLog(t *testing.T) {
 		values  map[string]string
 	}{
 		"sent": {
-			receipt: Receipt{MessageID: 77}, want: logLine{"notice sent", "sent"}, values: map[string]string{"message_id": "77", "covered": "1"},
+			receipt: Receipt{MessageID: 77}, want: logLine{"notice sent", "sent"},
+			values: map[string]string{"message_id": "77", "covered": "1"},
 		},
 		"sent again": {
-			unknown: 1, want: logLine{"notice sent", "sent"}, values: map[string]string{"attempt": "2", "possible_duplicates": "1"},
+			unknown: 1, want: logLine{"notice sent", "sent"},
+			values: map[string]string{"attempt": "2", "possible_duplicates": "1"},
 		},
 		"edit": {row: row{action: Edit, target: 5}, want: logLine{"notice sent", "sent"}, values: map[string]string{"action": "edit"}},
 		"page": {row: row{action: Page, target: 5}, want: logLine{"notice sent", "sent"}, values: map[string]string{"action": "page"}},
 		"press": {
-			row: row{action: CallbackAnswer}, want: logLine{"notice sent", "sent"}, values: map[string]string{"action": "callback_answer"},
+			row: row{action: CallbackAnswer}, want: logLine{"notice sent", "sent"},
+			values: map[string]string{"action": "callback_answer"},
 		},
 		"unnecessary edit": {
 			row: row{action: Edit, target: 5, known: same.fingerprint(1)}, silent: true,
-			want: logLine{"content already shown, nothing to send", "skipped"}, values: map[string]string{"fingerprint": same.fingerprint(1)},
+			want:   logLine{"content already shown, nothing to send", "skipped"},
+			values: map[string]string{"fingerprint": same.fingerprint(1)},
 		},
 		"unnecessary update of a board": {
 			row: row{action: Ensure, target: 5}, receipt: Receipt{MessageID: 5, Fingerprint: "f", Skipped: true},
-			want: logLine{"content already shown, nothing to send", "skipped"}, values: map[string]string{"action": "ensure", "fingerprint": "f"},
+			want:   logLine{"content already shown, nothing to send", "skipped"},
+			values: map[string]string{"action": "ensure", "fingerprint": "f"},
 		},
 		"obsolete":    {err: failure(Obsolete), want: logLine{"notice is obsolete", "obsolete"}},
 		"unsupported": {err: failure(Unsupported), want: logLine{"notice set aside", "unsupported"}},
@@ -150,7 +155,8 @@ func TestDocumentedLog(t *testing.T) {
 		"failed":      {err: errors.New("something else"), want: logLine{retrying, "failed"}, values: map[string]string{"error": "something else"}},
 		"failed for the last time": {
 			row: row{Item: Item{Failures: 7}}, err: errors.New("something else"),
-			want: logLine{"notice failed too often, moved to dead letters", "failed"}, values: map[string]string{"error": "something else"},
+			want:   logLine{"notice failed too often, moved to dead letters", "failed"},
+			values: map[string]string{"error": "something else"},
 		},
 		"rate limited": {
 			err: rateLimited(10 * time.Minute), want: logLine{"rate limited by the messenger", "rate_limited"},
@@ -159,7 +165,8 @@ func TestDocumentedLog(t *testing.T) {
 		"forbidden": {err: failure(Forbidden), want: logLine{"bot may not write to the chat, chat parked", "forbidden"}},
 		"rejected":  {err: failure(Rejected), want: logLine{"notice rejected, moved to dead letters", "rejected"}},
 		"uncertain": {
-			unknown: MaxPossibleDuplicates, silent: true, want: logLine{"too many possible duplicates, notice given up", "uncertain"},
+			unknown: MaxPossibleDuplicates, silent: true,
+			want:   logLine{"too many possible duplicates, notice given up", "uncertain"},
 			values: map[string]string{"possible_duplicates": "5"},
 		},
 		"unauthorized": {err: failure(Unauthorized), want: logLine{"bot token is invalid, nothing can be sent", "unauthorized"}},

@@ -113,7 +113,8 @@ func (t *term) dropExtra(l *lane) {
 // beginExtra begins waiting extra requests in order, as far as the limits and the lease allow.
 // While stopping, it refuses them.
 func (t *term) beginExtra(now time.Time) {
-	for len(t.extra) > 0 && (t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
+	for len(t.extra) > 0 &&
+		(t.stopping.Load() || t.mayBeginExtra(now) && t.mayBegin(t.extra[0].message.timeout(t.settings))) {
 		var err error
 		if t.stopping.Load() {
 			err = errStopped

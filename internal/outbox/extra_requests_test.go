@@ -78,7 +78,8 @@ func TestStopBeforeAnExtraRequest(t *testing.T) {
 			}
 			checkBetween(t, "stopping", p.stop(), stopping, stopping)
 			if r := store.row(1); len(sender.all()) != 1 || r.state != rowPlanned || r.PossibleDuplicates != 0 {
-				t.Errorf("%d requests, the item is %s with %d possible duplicates", len(sender.all()), r.state, r.PossibleDuplicates)
+				t.Errorf("%d requests, the item is %s with %d possible duplicates",
+					len(sender.all()), r.state, r.PossibleDuplicates)
 			}
 			next := dispatch(t, store, sender, Settings{})
 			advance(t, time.Minute)
@@ -162,7 +163,8 @@ func TestPreparationTakesNoTimeFromTheRequest(t *testing.T) {
 			}
 			advance(t, 7*s)
 			r := store.row(1)
-			if n, sent := len(sender.all()), r.state == rowSent; n != tc.requests || sent != (tc.requests > 0) || r.PossibleDuplicates != 0 {
+			if n, sent := len(sender.all()), r.state == rowSent; n != tc.requests ||
+				sent != (tc.requests > 0) || r.PossibleDuplicates != 0 {
 				t.Errorf("%d requests, the item is %s with %d possible duplicates", n, r.state, r.PossibleDuplicates)
 			}
 		})

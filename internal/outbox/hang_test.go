@@ -59,7 +59,8 @@ func TestHangingSender(t *testing.T) {
 				t.Errorf("the other chat is sent to after %v, want %v", got, c.want)
 			}
 			if r := store.row(1); r.state != rowSent || r.PossibleDuplicates != c.duplicates {
-				t.Errorf("the item is %s with %d possible duplicates, want sent with %d", r.state, r.PossibleDuplicates, c.duplicates)
+				t.Errorf("the item is %s with %d possible duplicates, want sent with %d",
+					r.state, r.PossibleDuplicates, c.duplicates)
 			}
 			tm.checkEmpty(t)
 			p.stop()

@@ -54,7 +54,8 @@ func TestMerging(t *testing.T) {
 			}
 			for id := int64(1); id <= int64(c.items); id++ {
 				if r := store.row(id); r.state != rowSent || r.Attempts != 1 || r.PossibleDuplicates != 0 {
-					t.Errorf("item %d is %s after %d attempts, with %d possible duplicates", id, r.state, r.Attempts, r.PossibleDuplicates)
+					t.Errorf("item %d is %s after %d attempts, with %d possible duplicates",
+						id, r.state, r.Attempts, r.PossibleDuplicates)
 				}
 			}
 		})

@@ -162,7 +162,8 @@ func drawAnswer(t *rapid.T) fate {
 func drawFates(t *rapid.T, callbackAnswer bool) []fate {
 	var fates []fate
 	if oneIn(3).Draw(t, "fails") {
-		fates = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) fate { return drawFailing(t, callbackAnswer) }), 0, 3).Draw(t, "failing")
+		fates = rapid.SliceOfN(
+			rapid.Custom(func(t *rapid.T) fate { return drawFailing(t, callbackAnswer) }), 0, 3).Draw(t, "failing")
 	}
 	switch rapid.IntRange(0, 159).Draw(t, "copies") {
 	case 156, 157, 158: // late answers
@@ -188,8 +189,10 @@ func drawFates(t *rapid.T, callbackAnswer bool) []fate {
 
 func drawAddition(t *rapid.T) addition {
 	a := addition{
-		chat:   ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
-		action: rapid.SampledFrom([]Action{Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure, Page}).Draw(t, "action"),
+		chat: ChatID(rapid.IntRange(1, 5).Draw(t, "chat")),
+		action: rapid.SampledFrom([]Action{
+			Send, Send, Send, Send, Send, CallbackAnswer, Edit, Ensure, Page,
+		}).Draw(t, "action"),
 		purpose: rapid.SampledFrom([]notice.Purpose{
 			notice.Outcome, notice.Outcome, notice.Outcome, notice.Answer, notice.Notification,
 		}).Draw(t, "purpose"),
@@ -230,7 +233,9 @@ func drawEvent(t *rapid.T, alone bool) event {
 		e.moment = rapid.SampledFrom([]moment{whenTaken, whenBegun, whenAnswered}).Draw(t, "moment")
 		e.nth = rapid.IntRange(1, 3).Draw(t, "nth")
 	case !oneIn(3).Draw(t, "is left alone"):
-		e.kind = rapid.SampledFrom([]eventKind{kill, kill, freeze, freeze, isolate, isolate, stop, outage, unparkAll}).Draw(t, "kind")
+		e.kind = rapid.SampledFrom([]eventKind{
+			kill, kill, freeze, freeze, isolate, isolate, stop, outage, unparkAll,
+		}).Draw(t, "kind")
 		moments := []moment{whenBegun, whenChecked, whenTaken, whenAnswered, atOnce, whenStarted}
 		if e.kind == freeze {
 			moments = append(moments[:4:4], whenChecked, whenChecked) // the most harmful moment

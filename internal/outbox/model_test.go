@@ -76,7 +76,8 @@ func TestNewestPage(t *testing.T) {
 		t.Run(string(class), func(t *testing.T) {
 			t.Parallel()
 			press := func(content string, after time.Duration, first fate) event {
-				a := addition{chat: 1, action: Page, purpose: notice.Answer, content: content, deadline: 10 * time.Minute, fates: []fate{first, {}}}
+				a := addition{chat: 1, action: Page, purpose: notice.Answer, content: content,
+					deadline: 10 * time.Minute, fates: []fate{first, {}}}
 				return event{after: after, wake: true, adds: []addition{a}}
 			}
 			s := pressed()

@@ -212,7 +212,8 @@ func (w *world) put(e event) {
 		w.wake(lanes...)
 	}
 	if e.strayWake {
-		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5}, Lane{Chat: 5, Kind: CallbackAnswers}, Lane{Chat: 5, Kind: Pages})
+		w.wake(Lane{Chat: 1}, Lane{Chat: 2}, Lane{Chat: 3}, Lane{Chat: 4}, Lane{Chat: 5},
+			Lane{Chat: 5, Kind: CallbackAnswers}, Lane{Chat: 5, Kind: Pages})
 	}
 }
 

@@ -186,7 +186,8 @@ func TestPagesAreNotUncertain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store, sender := newMemory(), newMessenger(t, func(context.Context, Message) error { return failure(Ambiguous) })
-		id := store.put(row{chat: 1, action: Page, target: 7, expires: time.Now().Add(10 * time.Minute), Item: Item{PossibleDuplicates: 6}})
+		id := store.put(row{chat: 1, action: Page, target: 7, expires: time.Now().Add(10 * time.Minute),
+			Item: Item{PossibleDuplicates: 6}})
 		dispatch(t, store, sender, Settings{})
 		advance(t, time.Hour)
 		if r := store.row(id); r.state != rowExpired || len(sender.all()) == 0 {

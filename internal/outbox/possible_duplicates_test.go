@@ -135,7 +135,8 @@ func TestPossibleDuplicatesAreLimited(t *testing.T) {
 			}
 			together := []int64{1, 2}[:min(merge, 2)]
 			for i, pause := range []time.Duration{time.Second, 10 * time.Second, 100 * time.Second, 15 * time.Minute} {
-				checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
+				checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun),
+					pause*7/10-rounding, min(pause*13/10, 15*time.Minute)+rounding)
 			}
 			for i, r := range to[:maxCopies] {
 				if diff := cmp.Diff(together, r.ids); diff != "" {
@@ -273,7 +274,8 @@ func TestEditsAreRepeatedUntilTheyArrive(t *testing.T) {
 			t.Fatalf("the edit is %s after %d requests", r.state, len(to))
 		}
 		for i := 4; i < outcomes; i++ {
-			checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun), 15*time.Minute*7/10-rounding, 15*time.Minute+rounding)
+			checkBetween(t, fmt.Sprint("pause ", i+1), to[i+1].begun.Sub(to[i].begun),
+				15*time.Minute*7/10-rounding, 15*time.Minute+rounding)
 		}
 		if n := stat(t, p, "possible_duplicates"); n != float64(outcomes) {
 			t.Errorf("%v possible duplicates, want %d", n, outcomes)

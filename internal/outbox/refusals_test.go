@@ -147,7 +147,8 @@ func TestRefusedEverywhere(t *testing.T) {
 			for c := range ChatID(chats) {
 				store.put(row{chat: c, action: []Action{Send, Page, Ensure}[c%3], target: 5})
 			}
-			p := run(t, NewDispatcher(store, sender, slog.New(book), Settings{Bounds: Bounds{Merge: 1}, Limits: messengerLimits()}), newLease(1))
+			p := run(t, NewDispatcher(store, sender, slog.New(book),
+				Settings{Bounds: Bounds{Merge: 1}, Limits: messengerLimits()}), newLease(1))
 			advance(t, min(minutes, 9)*time.Minute-1)
 			if n := store.count(rowDead); n > 0 || !p.Stats().CircuitOpen {
 				t.Errorf("%d items are dead; the circuit is open: %t", n, p.Stats().CircuitOpen)

@@ -113,7 +113,8 @@ func (t *term) logOutcome(r result, now time.Time) {
 	case r.Skipped:
 		t.log.Debug("content already shown, nothing to send", all, slog.String("result", "skipped"))
 	default:
-		t.log.Debug("notice sent", all, slog.Int64("message_id", r.MessageID), slog.Int("covered", r.coveredItems()), slog.String("result", "sent"))
+		t.log.Debug("notice sent",
+			all, slog.Int64("message_id", r.MessageID), slog.Int("covered", r.coveredItems()), slog.String("result", "sent"))
 	}
 }
 
@@ -216,7 +217,8 @@ func (t *term) onResult(r result, now time.Time) {
 		t.touch(l.Lane)
 	}
 	t.release(l, now)
-	l.repeats = r.Failure != nil && !r.Failure.LeavesLane() && (r.Failure.Kind == Ambiguous || m.Row.PossibleDuplicates > 0)
+	l.repeats = r.Failure != nil && !r.Failure.LeavesLane() &&
+		(r.Failure.Kind == Ambiguous || m.Row.PossibleDuplicates > 0)
 	switch f := r.Failure; {
 	case f == nil || f.LeavesLane() || f.Kind == Forbidden:
 		l.backoff = nil

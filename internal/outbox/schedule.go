@@ -183,7 +183,8 @@ func (t *term) promoteDue(now time.Time) {
 // startReady gives send slots to ready lanes, highest priority first, as far as the limits and the
 // lease allow.
 func (t *term) startReady(now time.Time) {
-	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() && t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {
+	for l := t.callbackAnswers.first(); l != nil && t.hasCallbackSlot() &&
+		t.mayBegin(t.settings.SendTimeout); l = t.callbackAnswers.first() {
 		t.dequeue(l)
 		t.answeringCallbacks++
 		t.takes = append(t.takes, l)

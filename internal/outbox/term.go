@@ -202,7 +202,8 @@ func (t *term) next(now time.Time) time.Time {
 		sooner(t.pace.next(now, t.sending))
 		sooner(t.breaker.until)
 	}
-	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) || len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
+	if t.mayBeginExtra(now) || t.ready.first() != nil && t.hasSlot(now) ||
+		len(t.callbackAnswers) > 0 && t.hasCallbackSlot() {
 		sooner(now.Add(leasePoll)) // only the lease prevents a request
 	}
 	if !t.writer.persisting {

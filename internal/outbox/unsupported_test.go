@@ -38,7 +38,8 @@ func TestUnsupportedItemsAreSetAside(t *testing.T) {
 			store.put(row{chat: 1, Item: Item{Kind: kind}})
 		}
 		var logged strings.Builder
-		d := NewDispatcher(store, sender, slog.New(slog.NewTextHandler(&logged, nil)), Settings{Limits: limits, Bounds: Bounds{Merge: 1}})
+		d := NewDispatcher(store, sender, slog.New(slog.NewTextHandler(&logged, nil)),
+			Settings{Limits: limits, Bounds: Bounds{Merge: 1}})
 		sent := func() (ids []int64) {
 			for _, r := range sender.all() {
 				if r.err == nil {
