@@ -73,7 +73,8 @@ func BenchmarkParseMatch(b *testing.B) {
 func BenchmarkNames(b *testing.B) {
 	people := make([]command.Person, 10_000)
 	for i := range people {
-		people[i] = command.Person{ID: ladder.UserID(i + 1), Username: fmt.Sprintf("user_%d", i), Name: fmt.Sprintf("Ädam Müller %d", i)}
+		people[i] = command.Person{ID: ladder.UserID(i + 1), Username: fmt.Sprintf("user_%d", i),
+			Name: fmt.Sprintf("Ädam Müller %d", i)}
 	}
 	people[0].Name = "Bob"
 	b.Run("dictionary", func(b *testing.B) {

@@ -16,7 +16,8 @@ import (
 // from its own canonical report.
 func TestReportsProperty(t *testing.T) {
 	t.Parallel()
-	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to drew to for by 3:1 1:3 2:2
+	const pieces = `@alice @bob @carol @dave @sam bob Bob "big_bob" win me I vs - : , and & / beat won lost lost_to
+		drew to for by 3:1 1:3 2:2
 		11:7 9:11 3 1 3-1 (2:1 11:7 9:11 5:11) gg zorro hat 3x1 x . 🏆 = > @alice:3 bobb ½-½ 1/2`
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom(strings.Fields(pieces)), 1, 10).Draw(t, "words")
@@ -40,7 +41,8 @@ func checkReports(t rapid.TB, c command.Command, from command.Person, reply *com
 	t.Helper()
 	plain, plainErr := command.ParseMatch(by(c, from, reply), nil)
 	checkReport(t, plain, plainErr)
-	report, err := command.ParseMatch(by(c, from, reply), group("Bob/bob/Big Bob/Alice @alice/Me/Win/A/007/Bob 2/Jean-Luc"))
+	report, err := command.ParseMatch(by(c, from, reply),
+		group("Bob/bob/Big Bob/Alice @alice/Me/Win/A/007/Bob 2/Jean-Luc"))
 	checkReport(t, report, err)
 	if !c.MayNamePlayers() && (!reflect.DeepEqual(plain, report) || fmt.Sprint(plainErr) != fmt.Sprint(err)) {
 		t.Fatalf("%q names nobody, but reads as %+v, %v with names, else as %+v, %v", c.Args, report, err, plain, plainErr)
@@ -56,11 +58,13 @@ func checkReport(t rapid.TB, r command.Report, err error) {
 		}
 		return
 	}
-	if len(r.Readings) == 0 || len(r.Readings) > command.MaxReadings || len(r.Readings) > 1 && r.Doubt == command.DoubtNone {
+	if len(r.Readings) == 0 || len(r.Readings) > command.MaxReadings ||
+		len(r.Readings) > 1 && r.Doubt == command.DoubtNone {
 		t.Fatalf("%+v", r)
 	}
 	for i, reading := range r.Readings {
-		if len(reading) == 0 || slices.ContainsFunc(r.Readings[:i], func(other command.Reading) bool { return reflect.DeepEqual(other, reading) }) {
+		if len(reading) == 0 ||
+			slices.ContainsFunc(r.Readings[:i], func(other command.Reading) bool { return reflect.DeepEqual(other, reading) }) {
 			t.Fatalf("reading %d of %+v", i, r)
 		}
 		for _, m := range reading {
@@ -87,7 +91,8 @@ func checkCanonical(t rapid.TB, want command.Match) {
 		t.Fatalf("%q: %+v", m.text, report)
 	}
 	IsSame := func(r command.Reading) bool {
-		return len(r) == 1 && samePeople(r[0].A, want.A) && samePeople(r[0].B, want.B) && slices.Equal(r[0].Scores, want.Scores)
+		return len(r) == 1 && samePeople(r[0].A, want.A) && samePeople(r[0].B, want.B) &&
+			slices.Equal(r[0].Scores, want.Scores)
 	}
 	if !slices.ContainsFunc(report.Readings, IsSame) {
 		t.Fatalf("%q: %+v; it says %+v", m.text, report, want)

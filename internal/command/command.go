@@ -74,7 +74,8 @@ func (c Command) Typed() string {
 
 // Unquoted splits the result of Typed into words, at white space and double quotes.
 func (c Command) Unquoted() []string {
-	return strings.FieldsFunc(c.Typed(), func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
+	return strings.FieldsFunc(c.Typed(),
+		func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"“”„«»`, r) })
 }
 
 // AboutSeason turns a command whose first argument is "season", such as /ranking season, into

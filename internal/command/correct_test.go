@@ -10,7 +10,8 @@ import (
 // fillers is dropped.
 func TestCorrect(t *testing.T) {
 	t.Parallel()
-	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1}, {ID: 8, Username: "kim", Name: "Kim", Player: 2}})
+	names := command.NewNames([]command.Person{{ID: 7, Name: "Béla Kovács", Player: 1},
+		{ID: 8, Username: "kim", Name: "Kim", Player: 2}})
 	for text, want := range map[string]string{
 		"/match @bob -3:1":                      "/match @bob 3:1",
 		"/match @ann @bob @cat @dan 10:8":       "/match @ann @bob vs @cat @dan 10:8",

@@ -39,11 +39,14 @@ var dateWords = meanings(map[string]string{
 	"x": `vorgestern anteayer antier anteontem позавчера позавчора`,
 	"y": `yesterday gestern ayer ontem`,
 	"b": `before antes`,
-	"u": `day days week weeks month months tag tage tagen woche wochen monat monaten día dia días dias semana semanas mes meses mês
-		день дня дней неделю недели недель неделе месяц месяца месяцев дні днів тиждень тижня тижні тижнів місяць місяці місяців`,
+	"u": `day days week weeks month months tag tage tagen woche wochen monat monaten día dia días dias
+		semana semanas mes meses mês
+		день дня дней неделю недели недель неделе месяц месяца месяцев дні днів тиждень тижня тижні
+		тижнів місяць місяці місяців`,
 	"a": `ago atrás atras назад тому`,
 	"v": `vor hace há`,
-	"l": `last past letzte letzten letzter letztes letztem vergangene vergangenen vergangener pasado pasada passado passada última último
+	"l": `last past letzte letzten letzter letztes letztem vergangene vergangenen vergangener pasado pasada
+		passado passada última último
 		прошлую прошлый прошлое прошлой прошлом минулий минулу минулої минулого минулому минулій`,
 	"n": `night`,
 	"t": `6h 7h 8h 9h 10h 11h 12h 13h 14h 15h 16h 17h 18h 19h 20h 21h 22h 23h
@@ -54,10 +57,12 @@ var dateWords = meanings(map[string]string{
 		lunes martes miércoles miercoles jueves viernes sábado sabado domingo
 		segunda-feira terça-feira terca-feira quarta-feira quinta-feira sexta-feira
 		понедельник вторник среда среду четверг пятница пятницу суббота субботу воскресенье
-		понеділок понеділка вівторок вівторка середа середу середи четвер четверга п'ятниця п'ятницю п'ятниці субота суботу суботи неділя неділю неділі`,
+		понеділок понеділка вівторок вівторка середа середу середи четвер четверга п'ятниця п'ятницю п'ятниці субота суботу
+		суботи неділя неділю неділі`,
 	"f": `mon tue tues wed thu thur thurs fri sat sun segunda terça terca quarta quinta sexta пн вт ср чт пт сб вс нд`,
 	"p": `on in the at of am im um den de del el la las em na no às в во на у о об`,
-	"o": `a an one two three four five six few couple ein eine einer einem zwei drei vier fünf sechs un una dos tres cuatro cinco uma dois duas três quatro
+	"o": `a an one two three four five six few couple ein eine einer einem zwei drei vier fünf sechs un una dos tres cuatro
+		cinco uma dois duas três quatro
 		один одну два две три четыре пять пару дві чотири п'ять кілька`,
 	"m1":  `jan january januar enero ene janeiro янв января январь січ січня січень`,
 	"m2":  `feb february februar febrero febr fevereiro fev фев февраля февраль лют лютого лютий`,
@@ -79,7 +84,8 @@ const dateLetters = "Dmwfluxyht"
 var (
 	// dateForms matches the letters of words that give another day, "last night" or a time of day.
 	// N is a number, and D a numeric date.
-	dateForms = regexp.MustCompilePOSIX(`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
+	dateForms = regexp.MustCompilePOSIX(
+		`p*(u?D|Np*m(p*N)?|mN(p*N)?|l?wl?|p+f|l+f|fl|lu|ul|vo*N?u|o*N?ua|x|u?bp*y|ln|Np*h|t)`)
 	dateToken = regexp.MustCompile(`[\n` + placeholder + `]|[^\s,;!?()` + placeholder + `]+`)
 	ordinal   = regexp.MustCompile(`^(?:(\d{1,3})(?:st|nd|rd|th|º|го)?|(20\d\d))$`)
 	isoDate   = regexp.MustCompile(`^(20\d\d)-(\d\d?)-(\d\d?)$`)

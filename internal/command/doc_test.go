@@ -20,7 +20,8 @@ func TestDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	examples := regexp.MustCompile(`(?m)^//\t(/(match|won|lost|draw|undo|restore|fix)\b.*)$`).FindAllStringSubmatch(string(doc), -1)
+	examples := regexp.MustCompile(`(?m)^//\t(/(match|won|lost|draw|undo|restore|fix)\b.*)$`).
+		FindAllStringSubmatch(string(doc), -1)
 	if len(examples) < 40 {
 		t.Fatalf("only %d examples", len(examples))
 	}

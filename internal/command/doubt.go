@@ -45,7 +45,8 @@ func Certain(r Report) (Match, error) {
 
 // doubtReasons maps doubts to reasons. All others have ReasonSeveralResults.
 var doubtReasons = map[Doubt]Reason{
-	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName, DoubtUnknownName: ReasonUnknownName,
+	DoubtTotal: ReasonUnclearTotal, DoubtWinner: ReasonUnclearWinner, DoubtName: ReasonUnclearName,
+	DoubtUnknownName: ReasonUnknownName,
 }
 
 // form returns the doubt as an error.

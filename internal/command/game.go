@@ -9,11 +9,14 @@ import (
 // games maps the names of games in all languages of the bot to one name for each game, with "_" for
 // a space.
 var games = meanings(map[string]string{
-	"chess":            `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів`,
-	"table_tennis":     `table_tennis ping_pong ping-pong pingpong tischtennis tenis_de_mesa tênis_de_mesa tenimesa pingue_pongue pingue-pongue pimpón pimpon настольный_теннис настільний_теніс пинг_понг пинг-понг пингпонг пінг_понг пінг-понг пінгпонг`,
-	"tennis":           `tennis tenis tênis теннис теніс`,
-	"padel":            `padel pádel падел`,
-	"table_football":   `table_football foosball fussball kicker tischfußball tischfussball tischkicker futbolín futbolin metegol pebolim totó кикер кікер настольный_футбол настільний_футбол`,
+	"chess": `chess schach ajedrez xadrez шахматы шахмат шахматах шахи шахах шахів`,
+	"table_tennis": `table_tennis ping_pong ping-pong pingpong tischtennis tenis_de_mesa tênis_de_mesa tenimesa
+		pingue_pongue pingue-pongue pimpón pimpon
+		настольный_теннис настільний_теніс пинг_понг пинг-понг пингпонг пінг_понг пінг-понг пінгпонг`,
+	"tennis": `tennis tenis tênis теннис теніс`,
+	"padel":  `padel pádel падел`,
+	"table_football": `table_football foosball fussball kicker tischfußball tischfussball tischkicker futbolín futbolin
+		metegol pebolim totó кикер кікер настольный_футбол настільний_футбол`,
 	"darts":            `darts dart dardos дартс`,
 	"billiards":        `billiards pool snooker billard billar bilhar sinuca бильярд пул снукер більярд`,
 	"badminton":        `badminton bádminton federball бадминтон бадмінтон`,

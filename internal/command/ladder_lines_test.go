@@ -12,9 +12,11 @@ import (
 func TestWordsOfLines(t *testing.T) {
 	t.Parallel()
 	c := command.Command{
-		Name: "match", Args: "padel \uFFFC 6:3\n  Padel tennis \uFFFC 6:4\npadel\n\uFFFC 6:1", Mentions: make([]command.Person, 3),
+		Name: "match", Args: "padel \uFFFC 6:3\n  Padel tennis \uFFFC 6:4\npadel\n\uFFFC 6:1",
+		Mentions: make([]command.Person, 3),
 	}
-	if diff := cmp.Diff([]string{"padel", "Padel tennis", "padel", ""}, append([]string{c.FirstWords(4)}, c.LaterWords(4)...)); diff != "" {
+	if diff := cmp.Diff([]string{"padel", "Padel tennis", "padel", ""},
+		append([]string{c.FirstWords(4)}, c.LaterWords(4)...)); diff != "" {
 		t.Error(diff)
 	}
 	c = c.WithoutWords(1, 2, 1, 0)
@@ -28,7 +30,8 @@ func TestWordsOfLines(t *testing.T) {
 func TestWordsBehindARepeatedCommand(t *testing.T) {
 	t.Parallel()
 	c := command.Command{
-		Name: "match", Args: "zork \uFFFC 3:1\n/match chess \uFFFC 2:0\n /Match@elobot  zork \uFFFC 1:0\n/match \uFFFC zork 1:0\n/match\n/3 zork\n" +
+		Name: "match", Args: "zork \uFFFC 3:1\n/match chess \uFFFC 2:0\n /Match@elobot  zork \uFFFC 1:0\n" +
+			"/match \uFFFC zork 1:0\n/match\n/3 zork\n" +
 			"/match zork bob 3:1",
 		Mentions: make([]command.Person, 4),
 	}
@@ -36,7 +39,8 @@ func TestWordsBehindARepeatedCommand(t *testing.T) {
 		t.Error(diff)
 	}
 	c = c.WithoutWords(1, 1, 1, 0, 0, 0, 1)
-	if diff := cmp.Diff("\uFFFC 3:1\n/match \uFFFC 2:0\n /Match@elobot \uFFFC 1:0\n/match \uFFFC zork 1:0\n/match\n/3 zork\n/match bob 3:1", c.Args); diff != "" {
+	if diff := cmp.Diff("\uFFFC 3:1\n/match \uFFFC 2:0\n /Match@elobot \uFFFC 1:0\n"+
+		"/match \uFFFC zork 1:0\n/match\n/3 zork\n/match bob 3:1", c.Args); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -137,10 +137,12 @@ func TestParsePlayers(t *testing.T) {
 			t.Errorf("%q: %q, want %q", args, got, want)
 		}
 	}
-	if people, err := command.ParsePlayers(by(read(t, "/teams "+many(20)), sender(), nil), nil); err != nil || len(people) != 20 {
+	if people, err := command.ParsePlayers(by(read(t, "/teams "+many(20)), sender(), nil), nil); err != nil ||
+		len(people) != 20 {
 		t.Errorf("twenty people: %v, %v", people, err)
 	}
-	if _, err := command.ParsePlayers(by(read(t, "/teams me @alice @bob @carol"), command.Person{}, nil), nil); fault(err) != "players" {
+	if _, err := command.ParsePlayers(
+		by(read(t, "/teams me @alice @bob @carol"), command.Person{}, nil), nil); fault(err) != "players" {
 		t.Errorf("an anonymous admin among them: %v", err)
 	}
 }
@@ -156,7 +158,8 @@ func TestParseScores(t *testing.T) {
 			t.Errorf("%q: %v, want %v", args, got, want)
 		}
 	}
-	for args, want := range map[string]string{"10": "incomplete_score 10", "": "no_score", "zorb": "unexpected_word zorb", "1 2 3": "third_number 3"} {
+	for args, want := range map[string]string{"10": "incomplete_score 10", "": "no_score",
+		"zorb": "unexpected_word zorb", "1 2 3": "third_number 3"} {
 		if got, err := command.ParseScores(command.Text("match", args, nil, botUsername)); fault(err) != want {
 			t.Errorf("%q: %v, %v, want %s", args, got, err, want)
 		}

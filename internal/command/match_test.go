@@ -153,7 +153,8 @@ func TestParseMatchScoreErrors(t *testing.T) {
 		{"@1 3", command.ReasonUnknownMention, "@1"},
 	} {
 		for _, n := range namings() {
-			for _, template := range []string{"/match {a} {b} " + tc.score, "/match {b} " + tc.score, "/match " + tc.score + " {b}"} {
+			for _, template := range []string{"/match {a} {b} " + tc.score, "/match {b} " + tc.score,
+				"/match " + tc.score + " {b}"} {
 				t.Run(n.name, func(t *testing.T) {
 					t.Parallel()
 					wantFormError(t, n.fill(template), sender(), nil, tc.reason, tc.detail)
@@ -237,7 +238,8 @@ func TestParseMatchSameByTwoNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := command.Command{Name: command.NameMatch, Args: strings.Repeat("\uFFFC", len(tc.mentions)) + "3:1", Mentions: tc.mentions}
+			c := command.Command{Name: command.NameMatch,
+				Args: strings.Repeat("\uFFFC", len(tc.mentions)) + "3:1", Mentions: tc.mentions}
 			got, err := parseOne(c, tc.sender, tc.reply)
 			var form *command.FormError
 			if !errors.As(err, &form) || form.Reason != tc.want {
@@ -306,7 +308,8 @@ func TestPlaceholder(t *testing.T) {
 	if got := describeReadings(c, nil, group("Alice")); got != "sam 3:1 bob" {
 		t.Errorf("a report: %s", got)
 	}
-	if c, _ := parseDoc("/match \uFFFC3:1"); c.Args != "3:1" || command.Text("match", "\uFFFC3:1", nil, botUsername).Args != "3:1" {
+	if c, _ := parseDoc("/match \uFFFC3:1"); c.Args != "3:1" ||
+		command.Text("match", "\uFFFC3:1", nil, botUsername).Args != "3:1" {
 		t.Errorf("the arguments are %q", c.Args)
 	}
 	if c, _ := parseDoc("/fix 1 3:\uFFFC1"); c.Args != "1 3: 1" {

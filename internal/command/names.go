@@ -93,7 +93,8 @@ func (n *Names) named(name string) []Person {
 
 // isUsername reports whether a player has a username.
 func (n *Names) isUsername(username string) bool {
-	return slices.ContainsFunc(n.byName[foldName(username)], func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
+	return slices.ContainsFunc(n.byName[foldName(username)],
+		func(i int) bool { return strings.EqualFold(n.people[i].Username, username) })
 }
 
 func (n *Names) pick(indexes []int) (people []Person) {
@@ -123,7 +124,8 @@ func (n *Names) near(name string) []Person {
 	for _, i := range n.former[name] {
 		ranks[i] = 0
 	}
-	best := slices.SortedFunc(maps.Keys(ranks), func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(a, b)) })
+	best := slices.SortedFunc(maps.Keys(ranks),
+		func(a, b int) int { return cmp.Or(cmp.Compare(ranks[a], ranks[b]), cmp.Compare(a, b)) })
 	return n.pick(best[:min(len(best), maxNear)])
 }
 

@@ -21,7 +21,8 @@ func group(names string) *command.Names {
 		name, left := strings.CutSuffix(name, " -")
 		n := len(people) + 1
 		people = append(people, command.Person{
-			ID: ladder.UserID(100 + n), Username: strings.TrimSpace(username), Name: strings.TrimSpace(name), Player: ladder.PlayerID(n), Former: former, Left: left,
+			ID: ladder.UserID(100 + n), Username: strings.TrimSpace(username), Name: strings.TrimSpace(name),
+			Player: ladder.PlayerID(n), Former: former, Left: left,
 		})
 	}
 	return command.NewNames(people)
@@ -172,7 +173,8 @@ func TestPlainNames(t *testing.T) {
 // is not the subject.
 func TestNamesInCases(t *testing.T) {
 	t.Parallel()
-	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов", "Оксана/Ольга/Вероніка/Сергій/Петро/Тарас/Ігор/Василь/Надія"
+	const russian, ukrainian = "Дима/Аня/Сергей/Игорь/Олег/Павел/Саша/Мария/Дмитрий Козлов",
+		"Оксана/Ольга/Вероніка/Сергій/Петро/Тарас/Ігор/Василь/Надія"
 	for _, tc := range []struct{ group, text, want string }{
 		{russian, "/match с Димой 3:1", "sam 3:1 Дима"},
 		{russian, "/match у Димы 3:1", "sam 3:1 Дима or sam 1:3 Дима ?winner"},

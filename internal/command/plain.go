@@ -22,9 +22,10 @@ func (c Command) MayNamePlayers() bool {
 // words that are common names as well, or whether a line begins with the name of a game.
 func (c Command) LikelyNamesPlayers() bool {
 	isGame := func(word string) bool { return meaningOf(word) == game }
-	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) || slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
-		return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
-	}) || len(c.text().quotes()) > 0
+	return slices.ContainsFunc(append(c.LaterWords(1), c.FirstWord()), isGame) ||
+		slices.ContainsFunc(atoms(c.Args), func(a atom) bool {
+			return !isScoreWord(a.text) && (meaningOf(a.text) == unknown || namesToo[strings.ToLower(a.text)])
+		}) || len(c.text().quotes()) > 0
 }
 
 // plainName is a place in the arguments that may name a player.
@@ -86,7 +87,8 @@ func (p parser) choose(t text, names *Names, found []plainName) (Report, error) 
 		return Report{}, formError(ReasonUnknownName, found[none].word)
 	}
 	// The word may be a declined name: "Аню обыграл Дима".
-	p.isOpen = slices.ContainsFunc(atoms(t.written), func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
+	p.isOpen = slices.ContainsFunc(atoms(t.written),
+		func(a atom) bool { return slices.ContainsFunc(verbs[strings.ToLower(a.text)], verb.isSlavic) })
 	report, err := p.tryAll(t, withNear)
 	if err != nil { // as when the only person with a similar name already plays
 		return Report{}, formError(ReasonUnknownName, found[at].word)
@@ -241,7 +243,8 @@ func (t text) continues(a, b atom) bool {
 	if strings.ContainsAny(gap, "\n"+placeholder) {
 		return false
 	}
-	spaces := strings.TrimFunc(strings.TrimPrefix(gap, "."), func(r rune) bool { return isSpace(r) || isDecoration(r) && unicode.IsSymbol(r) })
+	spaces := strings.TrimFunc(strings.TrimPrefix(gap, "."),
+		func(r rune) bool { return isSpace(r) || isDecoration(r) && unicode.IsSymbol(r) })
 	return spaces == "" || len(gap) == 1 && strings.Contains("-/&+|", gap)
 }
 

@@ -39,7 +39,8 @@ var spans = meanings(map[Span]string{
 })
 
 // besideSpans are words that mean nothing beside a word for a span, as in "this week".
-var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el en por essa esse desta deste
+var besideSpans = wordSet(`this the of for in diese dieser dieses diesen des der den das im für esta este de del la el
+	en por essa esse desta deste
 	nesta neste da do na no эта этот эту этой этого этом за на в цей ця цього цьому у`)
 
 // CutSpan returns the question without the words for a span, and the span, which is empty if none

@@ -67,7 +67,8 @@ func TestParseQuestion(t *testing.T) {
 func TestCutSpan(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		placeholder + " this YEAR " + placeholder: placeholder + " " + placeholder + " year", "alles": " all", "@bob, month": "@bob, month",
+		placeholder + " this YEAR " + placeholder: placeholder + " " + placeholder + " year",
+		"alles": " all", "@bob, month": "@bob, month",
 		"the  bob": "the  bob ", "": " ",
 		"last year": "last year year", placeholder + " прошлый месяц": placeholder + " прошлый месяц month",
 	} {
@@ -83,10 +84,12 @@ func TestSpansInLanguages(t *testing.T) {
 	t.Parallel()
 	for span, words := range map[Span]string{
 		Today: "today, heute, hoy, hoje, сегодня, сьогодні",
-		Week:  "week, this week, Woche, diese Woche, in dieser Woche, semana, esta semana, essa semana, nesta semana, неделя, эта неделя, на этой неделе, тиждень, цей тиждень, цього тижня",
-		Month: "month, Monat, diesen Monat, mes, este mes, mês, neste mês, месяц, за месяц, в этом месяце, місяць, цього місяця",
-		Year:  "year, Jahr, dieses Jahr, año, este año, ano, este ano, год, в этом году, рік, цього року",
-		All:   "all, everything, alle, alles, todo, todos, tudo, все, всё, усе, усі",
+		Week: "week, this week, Woche, diese Woche, in dieser Woche, semana, esta semana, essa semana, nesta semana, " +
+			"неделя, эта неделя, на этой неделе, тиждень, цей тиждень, цього тижня",
+		Month: "month, Monat, diesen Monat, mes, este mes, mês, neste mês, " +
+			"месяц, за месяц, в этом месяце, місяць, цього місяця",
+		Year: "year, Jahr, dieses Jahr, año, este año, ano, este ano, год, в этом году, рік, цього року",
+		All:  "all, everything, alle, alles, todo, todos, tudo, все, всё, усе, усі",
 	} {
 		for text := range strings.SplitSeq(words, ", ") {
 			if q := ParseQuestion(Command{Args: text}); q != (Question{Span: span}) {

@@ -65,7 +65,8 @@ func (p parser) parse(t text) (Report, error) {
 func table(lines []line) (m Match, ok bool) {
 	isRow := func(l line) bool {
 		all := l.scores.numbers
-		return len(l.people) == 1 && len(l.pieces) == 1 && len(all) == 2 && all[0].separator == "" && all[1].separator == "" && all[0].at == 1
+		return len(l.people) == 1 && len(l.pieces) == 1 && len(all) == 2 && all[0].separator == "" &&
+			all[1].separator == "" && all[0].at == 1
 	}
 	if len(lines) != 2 || !isRow(lines[0]) || !isRow(lines[1]) || lines[0].said != unknown {
 		return Match{}, false
@@ -232,7 +233,8 @@ func (l line) missesSender() bool {
 
 // all returns the pieces that are words with one of these meanings.
 func (l line) all(meanings ...meaning) []piece {
-	return slices.DeleteFunc(slices.Clone(l.pieces), func(p piece) bool { return p.isSide || !slices.Contains(meanings, p.meaning) })
+	return slices.DeleteFunc(slices.Clone(l.pieces),
+		func(p piece) bool { return p.isSide || !slices.Contains(meanings, p.meaning) })
 }
 
 // claims returns the words that say who won.
@@ -243,7 +245,8 @@ func (l line) hasClaim() bool { return l.said != unknown || len(l.claims()) > 0 
 
 // isQuestion reports whether a text asks about a score: "@bob beat @carol 3:1?"
 func isQuestion(text string) bool {
-	said := strings.TrimRightFunc(text, func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
+	said := strings.TrimRightFunc(text,
+		func(r rune) bool { return isSpace(r) || strings.ContainsRune("!?"+placeholder, r) })
 	last := said[strings.LastIndexFunc(said, isSpace)+1:]
 	isClaim := meaningOf(last) == won || meaningOf(last) == lost
 	return (endsWithDigit(said) || isClaim) && strings.Contains(text[len(said):], "?")

@@ -135,7 +135,8 @@ func (p parser) several(l line) (Report, error) {
 	}
 	parts, hasWordBetween := l.parts()
 	all, err := p.results(l, parts)
-	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all) && !slices.ContainsFunc(all.Readings, Reading.hasTotal)
+	isCertain := err == nil && l.scores.numbers[0].at > 0 && p.playsEach(all) &&
+		!slices.ContainsFunc(all.Readings, Reading.hasTotal)
 	if (!isCertain || hasWordBetween || maybeOne) && !l.isOfUnnamed() {
 		if of, err := p.one(l); err == nil {
 			isCertain = !all.or(of) && isCertain

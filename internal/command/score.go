@@ -56,7 +56,8 @@ func (t *scoreText) add(word string, at int) error {
 		case len(whole) > maxDigits:
 			return formError(ReasonScoreTooLarge, rest[:size])
 		}
-		t.numbers = append(t.numbers, number{text: rest[:size], word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
+		t.numbers = append(t.numbers,
+			number{text: rest[:size], word: word, separator: t.open, at: at, isEnclosed: t.isEnclosed})
 		t.afterNumber, t.open = true, ""
 	}
 	return nil
@@ -170,7 +171,8 @@ func value(digits string) int {
 
 // fractions matches a score with halves written as fractions or decimals: "1/2-1/2", "2.5:0.5".
 // Next to a separator they cannot be anything else.
-var fractions = regexp.MustCompile(`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
+var fractions = regexp.MustCompile(
+	`^(?:1/2|([0-9]{1,3})[.,]5)([` + dashes + ":：" + timesSigns + `])(?:1/2|([0-9]{1,3})[.,]5)$`)
 
 // anyDigits matches digits of any script and of keycaps. Digits behind a letter are part of a name
 // such as "Ali٣".

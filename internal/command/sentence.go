@@ -130,7 +130,8 @@ func variants(text string) form {
 // for sentences with a word for losing.
 var (
 	fieldMeanings = map[string][]meaning{
-		"prep": {versus, over, marker, personalA, from}, "against": {versus, over}, "a": {personalA}, "with": {with, withOrTo},
+		"prep": {versus, over, marker, personalA, from}, "against": {versus, over},
+		"a": {personalA}, "with": {with, withOrTo},
 		"has": {auxiliary, has}, "was": {passive}, "art": {article}, "se": {clitic},
 	}
 	toWinner = map[string][]meaning{"prep": {to, withOrTo}, "against": {to}}
@@ -210,7 +211,8 @@ func (l line) subject(first int, outcome meaning) (side int, ok bool) {
 		}
 		s, ok := match(all, pieces, "", outcome)
 		isOther := func(p piece) bool { return !p.isSide }
-		if ok && l.said == unknown && s.object != nil && s.object.isOblique && !s.object.isWhom && !slices.ContainsFunc(pieces, isOther) {
+		if ok && l.said == unknown && s.object != nil && s.object.isOblique && !s.object.isWhom &&
+			!slices.ContainsFunc(pieces, isOther) {
 			return 0, false // "Олегу 3:1" may be what he won or what he lost
 		}
 		// "/lost @bob vs me"
@@ -295,7 +297,8 @@ func (s *sentence) fits(name string, p *piece) bool {
 		return p.isObject()
 	}
 	_, isVerb := p.verb(s.language, name)
-	isWord := slices.Contains(fieldMeanings[name], p.meaning) || s.outcome == lost && slices.Contains(toWinner[name], p.meaning)
+	isWord := slices.Contains(fieldMeanings[name], p.meaning) ||
+		s.outcome == lost && slices.Contains(toWinner[name], p.meaning)
 	return isVerb || isWord || name == "a" && p.meaning == marker && s.subject != nil
 }
 
@@ -322,7 +325,8 @@ func (s sentence) agrees() bool {
 		return false // "@bob, lost 1:3" and "thanks @bob lost 1:3" address Bob
 	case subject.isWoman && v.who == anybody && v.isSlavic(), subject.isMan && v.who == she:
 		return false // "Аня обыграл Дима" is about Dima, and "Дима проиграла" addresses him
-	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil && v.language != "en" && v.language != "es" && v.language != "pt":
+	case subject.isTeam && !subject.isWith && v.who != several && s.aux == nil &&
+		v.language != "en" && v.language != "es" && v.language != "pt":
 		return false // "@bob und @carol schlug @dave"
 	case s.object == nil && s.claim.at > 0:
 		return s.claim.isNamed || s.aux != nil // not in "@bob 3:1 won"

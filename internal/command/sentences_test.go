@@ -80,7 +80,8 @@ func judgeSentence(t *testing.T, language string, s sentences.Sentence) (outcome
 	sender := command.Person{ID: 1, Username: "the_sender", Name: "The Sender"}
 	var people []command.Person
 	for i, p := range sentences.People(language) {
-		people = append(people, command.Person{ID: ladder.UserID(100 + i), Username: p.Username, Name: p.Name, Player: ladder.PlayerID(i + 1)})
+		people = append(people,
+			command.Person{ID: ladder.UserID(100 + i), Username: p.Username, Name: p.Name, Player: ladder.PlayerID(i + 1)})
 	}
 	names := command.NewNames(people)
 	report, err := command.ParseMatch(by(c, sender, nil), names)

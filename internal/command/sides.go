@@ -47,7 +47,8 @@ func (l line) isObjectFirst() bool {
 // winnersOnly reports whether a line names several people as one side and no opponents:
 // "@a y @b ganaron 10:8".
 func (l line) winnersOnly() bool {
-	return slices.ContainsFunc(l.claims(), func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
+	return slices.ContainsFunc(l.claims(),
+		func(p piece) bool { return p.at > 1 && p.at == len(l.people) && p.isOf(several) })
 }
 
 // hasThreeSides reports whether each of several words separates sides, as in "@a vs @b vs @c". It

@@ -151,7 +151,8 @@ func fields(s string) (all []string) {
 func wordEnd(s string) int {
 	end := indexOrLen(s, isBreak)
 	if bracket := strings.IndexAny(s[:end], "()[]"); bracket > 0 && // "2:1(11:7"
-		endsWithDigit(s[:bracket]) && strings.ContainsFunc(s[:bracket], isSeparator) && strings.ContainsFunc(s[bracket:end], isSeparator) {
+		endsWithDigit(s[:bracket]) && strings.ContainsFunc(s[:bracket], isSeparator) &&
+		strings.ContainsFunc(s[bracket:end], isSeparator) {
 		return bracket
 	}
 	rest := strings.TrimLeftFunc(s[end:], isComma)

@@ -38,7 +38,8 @@ func TestWinners(t *testing.T) {
 					t.Errorf("%s: %s, want %s: %s", sentence, outcome, want, is)
 				}
 			}
-			t.Logf("%d recorded, %d asked, %d refused, %d wrong, %d lossy offers", got["recorded"], got["asked"], got["refused"], got["wrong"], got["lossy offer"])
+			t.Logf("%d recorded, %d asked, %d refused, %d wrong, %d lossy offers",
+				got["recorded"], got["asked"], got["refused"], got["wrong"], got["lossy offer"])
 			if got["recorded"] < 8 || got["recorded"]+got["asked"]+got["refused"] < 25 {
 				t.Error("there are too few sentences, or too few are recorded")
 			}
@@ -76,7 +77,8 @@ func judge(t *testing.T, sentence, truth string) (outcome, is string) {
 	switch is = strings.Join(all, " or "); {
 	case report.Doubt == command.DoubtNone && is == truth:
 		return "recorded", is
-	case report.Doubt != command.DoubtNone && inOrder && slices.Contains(all, truth) && (len(all) == 2 || report.Doubt != command.DoubtWinner):
+	case report.Doubt != command.DoubtNone && inOrder && slices.Contains(all, truth) &&
+		(len(all) == 2 || report.Doubt != command.DoubtWinner):
 		return "asked", is
 	default:
 		return "wrong", is

@@ -86,13 +86,14 @@ func (m meaning) isBeforePerson() bool {
 // vocabulary has the words that people write in reports, in all languages of the bot at once,
 // because people mix them. Words for winning and losing are in verbs.
 var vocabulary = meanings(map[meaning]string{
-	versus:  `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
-	the:     `the`,
-	and:     `& + and und y e и та й і`,
-	me:      `i myself ich yo eu я`,
-	meOrI:   `me`,
-	toMe:    `mich mir mí mim мне мені мной мною меня мене`,
-	oneSet:  `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto сет третьей пятой третьем пятом партию партію гру`,
+	versus: `v vs v.s versus verses against 🆚 gegen contra ante frente против проти`,
+	the:    `the`,
+	and:    `& + and und y e и та й і`,
+	me:     `i myself ich yo eu я`,
+	meOrI:  `me`,
+	toMe:   `mich mir mí mim мне мені мной мною меня мене`,
+	oneSet: `set third fourth fifth 3rd 4th 5th satz dritten vierten fünften parcial tercero cuarto quinto
+		сет третьей пятой третьем пятом партию партію гру`,
 	past:    `yesterday gestern ayer anoche ontem вчера вчора учора`,
 	present: `today tonight heute hoy hoje сегодня сьогодні`,
 	joy:     `🏆 👑 🥇 🥈 ✅ 🎉 👏 💪`,
@@ -104,13 +105,16 @@ var vocabulary = meanings(map[meaning]string{
 	times:         `x х ×`,
 	clock:         `at um las às о об`,
 	clockOrMarker: `в`,
-	early: `w/o wo w.o w.o. walkover ret retd retired retires retirement abd aband abandoned abandonment default defaulted defaults
+	early: `w/o wo w.o w.o. walkover ret retd retired retires retirement abd aband abandoned abandonment
+		default defaulted defaults
 		forfeit forfeited forfeits forfait ff conceded concedes dnf quit quits
 		kampflos aufg aufgabe aufgegeben abgebr abgebrochen abbruch
 		incomparecencia rindió desistió abandono abandonó abandonado retiro retirada retirado retiró
 		desistência desistencia desistiu abandonou comparecimento
-		тп неявка неявку техническая отк отказ отказался отказалась сдался сдалась сдались снялся снялась снятие доиграли недоиграли прервали
-		технічна відм відмова відмовився відмовилась відмовилася здався здалась здалася здались знявся знялась знялася зняття дограли недограли перервали`,
+		тп неявка неявку техническая отк отказ отказался отказалась сдался сдалась сдались снялся снялась снятие
+		доиграли недоиграли прервали
+		технічна відм відмова відмовився відмовилась відмовилася здався здалась здалася здались знявся знялась знялася зняття
+		дограли недограли перервали`,
 	afterTime: `aet a.e.t a.e.t. ot overtime extra pens pen pks penalty penalties shootout shoot-out
 		n.v n.v. nv i.e i.e. n.e n.e. verl verlängerung elfmeterschießen penaltyschießen
 		prórroga prorroga penales penaltis penalti prorrogação prorrogacao pên pênaltis pênalti
@@ -122,31 +126,40 @@ var vocabulary = meanings(map[meaning]string{
 	to:        `para pra pro an от від`,
 	with:      `with mit com с со з із зі`,
 	withOrTo:  `con`,
-	of:        `of for für by von por pelo pela in on im am nach beim en as за на по after tras después depois após после після`,
+	of: `of for für by von por pelo pela in on im am nach beim en as за на по
+		after tras después depois após после після`,
 	article:   `der die el los o os`,
 	clitic:    `le les lo la se`,
 	auxiliary: `have habe hab`,
 	heOrHave:  `he`,
 	has:       `has hat haben konnte ha han`,
 	passive:   `foi was is got war wurde wurden worden`,
-	pronoun:   `my mine mein meine mía meu minha мой моя моей мій моєї conmigo comigo nos she him her er sie ihn ihm él ella ele ela он она его её ее ему ей він вона його її йому їй`,
-	we:        `мы ми`,
+	pronoun: `my mine mein meine mía meu minha мой моя моей мій моєї
+		conmigo comigo nos she him her er sie ihn ihm él ella ele ela он она его её ее ему ей він вона його її йому їй`,
+	we: `мы ми`,
 	not: `not no never didn't didnt don't dont almost nearly nicht nie kein keine fast nunca casi não nao quase
 		не ні почти чуть майже`,
-	greeting: `gg ggs wp ggwp hello hey hallo hola oi thanks thx ty hi danke moin suerte buenas спасибо привет привіт дякую гг played`,
+	greeting: `gg ggs wp ggwp hello hey hallo hola oi thanks thx ty hi danke moin suerte buenas
+		спасибо привет привіт дякую гг played`,
 	filler: `ez bg game games match matches rematch result results score scores final
-		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please pls record report log add
-		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
+		just it friendly guys everyone everybody absolutely finally lunch office decider sets point points please
+		pls record report log add
+		playing good close nice great well easy tough lol haha again finally then very narrowly comfortably convincingly
+		singles doubles 1v1 2v2 3v3 4v4 1vs1 2vs2 bo3 bo5 bo7
 		time tiempo tempo zeit время времени час часу
 		:) :-) :d :p xd ^^ <3 ;) -)
 		this morning afternoon evening früh abend nachmittag esta mañana tarde noche à manhã noite
-		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel spiel partie match ergebnis endstand stand sätze es eben gerade bitte
+		mal aber nur auch prost yeah super training halbfinale finale runde entscheidungssatz ende kurz freundschaftsspiel
+		spiel partie match ergebnis endstand stand sätze es eben gerade bitte
 		knapp klar endlich einzel doppel revanche gespielt überraschend anschließend danach glatt souverän endergebnis
-		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total parciales facilidad cerrado
+		goleada quedamos amistoso fin jaja jajaja partidazo partido partida juego resultado marcador sets un una total
+		parciales facilidad cerrado
 		jogão kkk kkkk finalmente amistoso jogo placar uma duplas parciais
-		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям боевая всухую ура всем ахах хаха наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
+		пожалуйста круто жёстко жестко красиво утром днём днем вечером ночью партиям боевая всухую ура всем ахах хаха
+		наконец-то легко игра игру игры матч партия счёт счет счётом счетом результат итог сыграл сыграла
 		сыграли изи сеты сетам итоге матче бот
-		финал финала фінал фіналу будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
+		финал финала фінал фіналу будь ласка круто ввечері вранці легко хаха нарешті дружній всім гра гри партія рахунок
+		рахунком підсумок зіграв зіграла зіграли матчі підсумку поєдинок`,
 })
 
 // who is the kind of subject that a form of a verb has.
@@ -281,11 +294,13 @@ func (v verb) isSlavic() bool {
 var gameWords = wordSet(strings.ReplaceAll(strings.Join(slices.Collect(maps.Keys(games)), " "), "_", " "))
 
 // namesToo are words of the vocabulary that are also names.
-var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria vitória vitoria win wo zeit пен`)
+var namesToo = wordSet(`abd al an beach catan d dart del den em extra ff golf ha oi ot pen ret tempo time ty victoria
+	vitória vitoria win wo zeit пен`)
 
 // countWords are words for how often, which are no names. Their meaning in a report is not clear:
 // "beat @bob 3:1 twice".
-var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes дважды трижды раз раза двічі тричі рази разів`)
+var countWords = wordSet(`twice times zweimal dreimal mal veces vez vezes
+	дважды трижды раз раза двічі тричі рази разів`)
 
 func wordSet(words string) map[string]bool {
 	set := make(map[string]bool)
