@@ -114,12 +114,18 @@ func TestOffers(t *testing.T) {
 // commandsOfOthers lists the documented commands of a moderation bot and of a bot for games and
 // polls.
 const commandsOfOthers = `
-	ban mute unban unmute kick dban sban tban tmute smute banme kickme warn dwarn swarn warns resetwarn rmwarn warnings warnlimit warnmode
-	rules setrules resetrules privaterules setrulesbutton report reports notes save get clear clearall privatenotes filter filters stop stopall
-	welcome setwelcome resetwelcome goodbye setgoodbye cleanwelcome flood setflood setfloodmode antiflood blocklist addblocklist rmblocklist
-	lock unlock locks locktypes pin unpin unpinall pinned promote demote adminlist admincache anonadmin purge spurge del delete export import reset
-	privacy id info connect disconnect captcha captchamode language setlang federation newfed joinfed leavefed fedinfo fban unfban
-	game newgame play leave score scores startgame endgame quiz poll vote list close open cancel skip trivia dice roll slots bet daily balance
+	ban mute unban unmute kick dban sban tban tmute smute banme kickme warn dwarn swarn warns resetwarn rmwarn
+	warnings warnlimit warnmode
+	rules setrules resetrules privaterules setrulesbutton report reports notes save get clear clearall privatenotes
+	filter filters stop stopall
+	welcome setwelcome resetwelcome goodbye setgoodbye cleanwelcome flood setflood setfloodmode antiflood
+	blocklist addblocklist rmblocklist
+	lock unlock locks locktypes pin unpin unpinall pinned promote demote adminlist admincache anonadmin purge spurge del
+	delete export import reset
+	privacy id info connect disconnect captcha captchamode language setlang federation newfed joinfed
+	leavefed fedinfo fban unfban
+	game newgame play leave score scores startgame endgame quiz poll vote list close open cancel skip trivia dice
+	roll slots bet daily balance
 	give rank level top leaderboard stats profile help start settings about donate ping uptime support invite
 	players last commands rename hilfe ayuda rangliste`
 
@@ -135,7 +141,8 @@ func TestOtherBots(t *testing.T) {
 			answered = append(answered, name)
 		}
 	}
-	want := strings.Fields("language game close rank top leaderboard stats profile help start settings about players last commands rename hilfe ayuda rangliste")
+	want := strings.Fields("language game close rank top leaderboard stats profile help start settings " +
+		"about players last commands rename hilfe ayuda rangliste")
 	if !slices.Equal(answered, want) {
 		t.Errorf("answered %q, want %q", answered, want)
 	}

@@ -103,7 +103,8 @@ func (s *Sender) endBoard(ctx context.Context, m outbox.Message, b stats.Board) 
 // unpin unpins a message, and reports whether it did. It is not an error if Telegram refuses: the
 // message is already unpinned or gone, or the bot has lost the right to unpin.
 func (s *Sender) unpin(ctx context.Context, m outbox.Message, id int64) (done bool, err error) {
-	err = s.client.Call(ctx, "unpinChatMessage", &botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
+	err = s.client.Call(ctx, "unpinChatMessage",
+		&botapi.UnpinChatMessageParams{ChatID: m.ExternalChat, MessageID: int(id)}, nil)
 	if err == nil {
 		return true, nil
 	}

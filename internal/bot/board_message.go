@@ -135,7 +135,8 @@ const objectParam = "object"
 // be tapped. A bot can attach nothing else to a message that Telegram keeps through every edit and
 // returns with the pinned message.
 func (s *Sender) mark(object string) string {
-	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username, RawQuery: url.Values{objectParam: {object}}.Encode()}
+	link := url.URL{Scheme: "https", Host: "t.me", Path: s.self.Username,
+		RawQuery: url.Values{objectParam: {object}}.Encode()}
 	return `<a href="` + html.EscapeString(link.String()) + `">` + joiner + "</a>"
 }
 
@@ -159,7 +160,8 @@ func (s *Sender) pinned(ctx context.Context, m outbox.Message) (int64, error) {
 	}
 	switch err := s.client.Call(ctx, "getChat", &botapi.GetChatParams{ChatID: m.ExternalChat}, &chat); {
 	case errors.Is(err, telegram.ErrOddResult):
-		s.log.WarnContext(ctx, "failed to read the pinned message of a chat", "kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to read the pinned message of a chat",
+			"kind", m.Row.Kind, "operation_id", m.Row.ID, "error", err)
 		return 0, nil
 	case err != nil:
 		return 0, harmless(err)

@@ -28,7 +28,8 @@ func TestBoardOfAParkedChat(t *testing.T) {
 	p, m := newBoard(t)
 	p.sender.looked.Now = func() time.Time { return time.Now().Add(time.Hour) }
 	p.sim.Fault(botsim.Fault{
-		Method: "editMessageText", Kind: botsim.Reject, Description: "Bad Request: not enough rights to send text messages to the chat",
+		Method: "editMessageText", Kind: botsim.Reject,
+		Description: "Bad Request: not enough rights to send text messages to the chat",
 	})
 	board, since := p.board(t, 1516, m.ID), len(p.sim.Calls())
 	board.Parked = true
@@ -82,7 +83,8 @@ func TestBoardsThatShowTheirContentAreSkipped(t *testing.T) {
 // TestBoardsThatCannotBeRead: if the content of a board cannot be read in time, no request is made.
 func TestBoardsThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")}, "too slow": {wait: true}} {
+	for name, views := range map[string]fakeViews{"a failure": {err: errors.New("no database")},
+		"too slow": {wait: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)
@@ -232,7 +234,8 @@ func TestEndsOfBoards(t *testing.T) {
 		p.views.board.On, p.views.board.AsOf = false, time.Date(2026, 3, 4, 15, 6, 7, 0, time.UTC)
 		r := p.update(t, board)
 		after, _ := p.group.Message(m.ID)
-		if !r.Ended || !strings.Contains(after.Text, "4 March 2026, 15:06 UTC") || strings.Contains(after.HTML, "object=board") || after.Rich != c.tables {
+		if !r.Ended || !strings.Contains(after.Text, "4 March 2026, 15:06 UTC") ||
+			strings.Contains(after.HTML, "object=board") || after.Rich != c.tables {
 			t.Errorf("%+v, %+v", r, after)
 		}
 		if len(m.Buttons) != 1 || len(after.Buttons) != 0 {

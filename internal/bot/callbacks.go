@@ -139,7 +139,8 @@ func tableOfCallbacks() []Callback {
 			return stats.PlayerChartQuestion{Player: p}
 		})),
 		// the board must not be replaced, so the remaining players are shown in a new message
-		asking(restCode, "board", true, func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
+		asking(restCode, "board", true,
+			func(args string) (stats.RestQuestion, bool) { return stats.RestQuestion{}, args == "" }),
 	}
 }
 
@@ -225,7 +226,9 @@ func (q *callbackQuery) origin(sent time.Time) (o ranking.Origin, ok bool) {
 // press counts only if its message has a button with this code, because forged data must not
 // replace a match's card. parse reads the arguments of a button; ok is false for arguments that the
 // bot never writes.
-func pageButton[A any](code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation) Callback {
+func pageButton[A any](
+	code, command string, parse func(args string) (A, bool), turn func(*Router, *press, A) ranking.Operation,
+) Callback {
 	isTurn := func(data string) bool {
 		args, ok := argsOf(code, data)
 		if ok {

@@ -48,14 +48,16 @@ func newCharts(t *testing.T, elos ...int) (p *post, drawn *atomic.Int32) {
 func (p *post) rate(elos ...int) {
 	p.views.given = nil
 	for i, elo := range elos {
-		p.views.given = append(p.views.given, stats.Rating{At: time.Unix(1_800_000_000+int64(i)*86_400, 0).UTC(), Match: i, Elo: elo})
+		p.views.given = append(p.views.given,
+			stats.Rating{At: time.Unix(1_800_000_000+int64(i)*86_400, 0).UTC(), Match: i, Elo: elo})
 	}
 }
 
 // chart returns a chart of Alice.
 func (p *post) chart(t *testing.T) outbox.Message {
 	t.Helper()
-	return messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Alice"}}, Period: stats.Month})
+	return messageOf(t, p.group.ID(),
+		stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Alice"}}, Period: stats.Month})
 }
 
 func (p *post) mustSendChart(t *testing.T, m outbox.Message) botsim.Message {
@@ -78,23 +80,27 @@ func TestSendChart(t *testing.T) {
 	p.sender.draw = chart.Draw
 	asked := p.group.Say(p.alice, "/chart")
 	sent := p.mustSendChart(t, answering(p.chart(t), asked.ID))
-	if sent.Photo == nil || sent.Photo.Width != chart.Width || sent.Photo.Height != chart.Height || !sent.Silent || sent.ReplyTo != asked.ID {
+	if sent.Photo == nil || sent.Photo.Width != chart.Width || sent.Photo.Height != chart.Height ||
+		!sent.Silent || sent.ReplyTo != asked.ID {
 		t.Errorf("sent %+v", sent)
 	}
 	if want := "Ratings · " + isolate + "Table tennis" + endIsolate + "\nThe last month"; sent.Text != want {
 		t.Errorf("the caption is %q, want %q", sent.Text, want)
 	}
 	p.sender.draw = dot
-	turn := messageOf(t, p.group.ID(), stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Анна 🎾"}}, Period: stats.AllTime, ByMatch: true})
+	turn := messageOf(t, p.group.ID(),
+		stats.Chart{Players: []ranking.Name{{Player: 1, Name: "Анна 🎾"}}, Period: stats.AllTime, ByMatch: true})
 	turn.Action, turn.Target = outbox.Page, int64(sent.ID)
 	turned := p.mustSendChart(t, turn)
-	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 || !strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
+	if turned.ID != sent.ID || turned.Edits != 1 || turned.Photo.Width != 1 ||
+		!strings.HasSuffix(turned.Text, "\nA: "+isolate+"Анна 🎾"+endIsolate) {
 		t.Errorf("turned to %+v", turned)
 	}
 	if turned.Buttons[1][1].Text != "✓ All" || turned.Buttons[2][1].Text != "✓ By match" {
 		t.Errorf("buttons %+v", turned.Buttons)
 	}
-	p.sim.Fault(botsim.Fault{Method: "editMessageMedia", Kind: botsim.Reject, Description: "Bad Request: message is not modified", Times: 1})
+	p.sim.Fault(botsim.Fault{Method: "editMessageMedia", Kind: botsim.Reject,
+		Description: "Bad Request: message is not modified", Times: 1})
 	if same := p.mustSendChart(t, turn); same.Edits != 1 { // not modified, which is a success
 		t.Errorf("turned to the same: %+v", same)
 	}
@@ -209,7 +215,8 @@ func TestTheLongestCaptionFits(t *testing.T) {
 	longest := strings.Repeat("@", 64)
 	n := stats.Chart{Title: longest, Period: stats.ThreeMonths}
 	for i := range stats.MaxCharted {
-		n.Players = append(n.Players, ranking.Name{Player: ladder.PlayerID(i + 1), Name: longest + "🎾", Mark: strings.Repeat("#", 64)})
+		n.Players = append(n.Players,
+			ranking.Name{Player: ladder.PlayerID(i + 1), Name: longest + "🎾", Mark: strings.Repeat("#", 64)})
 		if i%2 == 0 {
 			n.Players[i].Name = "é" + strings.Repeat("\u0301", 100)
 		}
@@ -278,7 +285,8 @@ func TestChartCommand(t *testing.T) {
 	data := chartData(stats.Chart{Players: []ranking.Name{{Player: 36}}, Period: stats.Month})
 	sent := w.below(w.group, data, "1o:36")
 	w.sim.Press(w.alice, sent, data)
-	w.expect("a chart", fmt.Sprintf("chart %+v in %d", stats.Chart{Players: []ranking.Name{{Player: 36}}, Period: stats.Month}, sent.ID))
+	w.expect("a chart", fmt.Sprintf("chart %+v in %d",
+		stats.Chart{Players: []ranking.Name{{Player: 36}}, Period: stats.Month}, sent.ID))
 	w.sim.Press(w.alice, sent, "1o:36")
 	w.expect("a page", "post the chart of 36")
 	card := w.card(w.group, 0)

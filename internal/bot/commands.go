@@ -70,7 +70,8 @@ func tableOfCommands() []Command {
 		{Name: "start", Private: true, Handle: start},
 		{Name: command.NameMatch, Handle: does(ranking.ReadReport{}), Topic: aboutResults, Short: true, OfLadder: true,
 			Aliases: []string{command.NameWon, "win", command.NameLost, "lose", command.NameDraw, "result", "game"}},
-		{Name: "ranking", Handle: does(ranking.TypedSeason{Question: stats.Typed{Form: stats.RankingCommand{Season: seasonForm}}}),
+		{Name: "ranking",
+			Handle:  does(ranking.TypedSeason{Question: stats.Typed{Form: stats.RankingCommand{Season: seasonForm}}}),
 			Aliases: []string{stats.NameTop, "top10", "leaderboard", "lb", "table", "rank", "elo"},
 			Topic:   aboutStatistics, Short: true, OfLadder: true},
 		{Name: "stats", Aliases: []string{stats.NameMe, "rating", "profile"}, Private: true, Handle: player,
@@ -176,7 +177,8 @@ func (r *Router) do(ctx context.Context, o ranking.Origin, op ranking.Operation)
 // typed.
 var (
 	memberMenu = []string{
-		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records", command.NameOdds, command.NameTeams, command.NameUndo,
+		command.NameMatch, "ranking", "stats", "h2h", "history", "chart", "records",
+		command.NameOdds, command.NameTeams, command.NameUndo,
 		command.NameFix, nameHelp,
 	}
 	adminMenu = []string{"settings", "board", nameLadder, command.NameSeason}

@@ -16,7 +16,8 @@ import (
 // commandsPage returns the page about the commands in the documentation.
 func commandsPage() string {
 	var b strings.Builder
-	b.WriteString("# Commands\n\nThe bot’s own help texts, generated from the table of commands: `go test ./internal/bot -run TestCommandsPage -update`.\n")
+	b.WriteString("# Commands\n\nThe bot’s own help texts, generated from the table of commands: " +
+		"`go test ./internal/bot -run TestCommandsPage -update`.\n")
 	markdown := strings.NewReplacer("<b>", "**", "</b>", "**", "<code>", "`", "</code>", "`", "\n\n", "\n\n", "\n", "  \n")
 	for _, c := range commands() {
 		b.WriteString("\n## /" + c.Name + "\n\n")
@@ -52,7 +53,8 @@ func commandsPage() string {
 		for j, c := range m.Commands {
 			names[j] = "`/" + c.Command + "`"
 		}
-		b.WriteString([]string{"In groups", "To admins in groups", "In private chats"}[i] + ", Telegram’s menu offers " + strings.Join(names, ", ") + ".  \n")
+		b.WriteString([]string{"In groups", "To admins in groups", "In private chats"}[i] +
+			", Telegram’s menu offers " + strings.Join(names, ", ") + ".  \n")
 	}
 	return b.String()
 }
@@ -84,7 +86,8 @@ func TestExamplesMention(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	mention := regexp.MustCompile(`(?:^|[^\w@/.])@\w{1,4}\b`)
-	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/using.md", "../../docs/commands.md", "../../docs/configuration.md") {
+	for _, file := range append(files, "wrong_form.go", "../../README.md", "../../docs/using.md",
+		"../../docs/commands.md", "../../docs/configuration.md") {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

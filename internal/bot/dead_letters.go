@@ -55,7 +55,8 @@ func (h *DeadLetterHandler) Save(ctx context.Context, letter intake.DeadLetter) 
 	}
 	err := h.letters.SaveAndNotify(ctx, letter, o, notice)
 	if err != nil && ctx.Err() == nil && !h.retryLater(err) {
-		h.log.ErrorContext(ctx, "failed to store a dead letter with its notice, storing it alone", "update_id", letter.Update.ID, "error", err)
+		h.log.ErrorContext(ctx, "failed to store a dead letter with its notice, storing it alone",
+			"update_id", letter.Update.ID, "error", err)
 		err = h.letters.Save(ctx, letter)
 	}
 	if err == nil {
@@ -73,7 +74,8 @@ func (h *DeadLetterHandler) recipient(
 ) (o ranking.Origin, n CommandFailed, ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			h.log.ErrorContext(ctx, "failed to find the sender of a dead letter", "update_id", letter.Update.ID, "stack", string(debug.Stack()))
+			h.log.ErrorContext(ctx, "failed to find the sender of a dead letter",
+				"update_id", letter.Update.ID, "stack", string(debug.Stack()))
 			ok = false
 		}
 	}()

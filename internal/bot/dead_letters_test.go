@@ -47,21 +47,25 @@ func storeLetter(t *testing.T, f *fakeLetters, raw string) error {
 	t.Helper()
 	h := NewDeadLetterHandler(f, telegram.Self{ID: 7000000001, Username: "elo_bot"},
 		func(err error) bool { return errors.Is(err, errAway) }, slog.New(slog.DiscardHandler))
-	letter := intake.DeadLetter{Update: decoded(intake.Update{ID: 5, Raw: []byte(raw), SentAt: worldTime}), LastError: "why", Attempts: 3, FirstSeen: worldTime}
+	letter := intake.DeadLetter{Update: decoded(intake.Update{ID: 5, Raw: []byte(raw), SentAt: worldTime}),
+		LastError: "why", Attempts: 3, FirstSeen: worldTime}
 	return h.Save(testContext(t), letter)
 }
 
 // deadMessage returns an update with a message of Alice in a group. more adds or replaces fields of
 // the message.
 func deadMessage(more string) string {
-	return `{"update_id":5,"message":{"message_id":7,"date":1700000000,"chat":{"id":-100,"type":"supergroup","title":"Club"},` +
+	return `{"update_id":5,"message":{"message_id":7,"date":1700000000,` +
+		`"chat":{"id":-100,"type":"supergroup","title":"Club"},` +
 		`"from":{"id":1001,"first_name":"Alice","username":"alice"}` + more + `}}`
 }
 
 // deadEdit returns an update with an edit made the given number of seconds after the message.
 func deadEdit(after int) string {
-	return fmt.Sprintf(`{"update_id":5,"edited_message":{"message_id":7,"date":1700000000,"edit_date":%d,"text":"/top","entities":5,`+
-		`"chat":{"id":-100,"type":"supergroup","title":"Club"},"from":{"id":1001,"first_name":"Alice","username":"alice"}}}`, 1_700_000_000+after)
+	return fmt.Sprintf(
+		`{"update_id":5,"edited_message":{"message_id":7,"date":1700000000,"edit_date":%d,"text":"/top","entities":5,`+
+			`"chat":{"id":-100,"type":"supergroup","title":"Club"},`+
+			`"from":{"id":1001,"first_name":"Alice","username":"alice"}}}`, 1_700_000_000+after)
 }
 
 func TestWhoIsNotifiedOfADeadLetter(t *testing.T) {
@@ -132,18 +136,21 @@ func TestWhereADeadLetterIsAnnounced(t *testing.T) {
 	}{
 		"in reply": {deadMessage(text), ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7}, Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent}},
 		"in a topic": {deadMessage(text + `,"is_topic_message":true,"message_thread_id":9`),
-			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7, Thread: 9}, Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent}},
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7, Thread: 9},
+				Key: "m:-100:7", Chat: club, Sender: alice, SentAt: sent}},
 		"in reply to an edited message": {deadEdit(60), ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7},
 			Key: "e:-100:7:1700000060:bb3d4f36", Trigger: ranking.ByEdit, Message: "m:-100:7",
 			Chat: club, Sender: alice, SentAt: sent.Add(time.Minute),
 		}},
 		"to somebody who cannot be read": {
 			`{"message":{"message_id":7,"date":"x","chat":{"id":-100,"type":"supergroup","title":5},"from":[]` + text + `}}`,
-			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7}, Key: "m:-100:7", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime}},
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "ranking"}, Place: ranking.Place{ReplyTo: 7},
+				Key: "m:-100:7", Chat: ranking.Chat{ID: -100, Kind: ranking.Supergroup}, SentAt: worldTime}},
 		"to the person who pressed": {
 			`{"callback_query":{"id":"9","from":{"id":1001,"first_name":"Alice","username":"alice"},"data":5,
 				"message":{"message_id":7,"chat":{"id":-100,"type":"supergroup","title":"Club"}}}}`,
-			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "unknown"}, Place: ranking.Place{ReplyTo: 7}, Press: ranking.Press{Button: "9", Pressed: 7}, Key: "c:9", Chat: club, Sender: alice, SentAt: worldTime}},
+			ranking.Origin{Logged: ranking.Logged{Update: 5, Command: "unknown"}, Place: ranking.Place{ReplyTo: 7},
+				Press: ranking.Press{Button: "9", Pressed: 7}, Key: "c:9", Chat: club, Sender: alice, SentAt: worldTime}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -233,7 +233,8 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	card := p.sendCard(t)
-	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: once", Times: 1})
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText",
+		Description: "Bad Request: can't parse entities: once", Times: 1})
 	fixed := cardOf42()
 	fixed.Was = &ranking.OldScore{Score: [2]int{3, 2}}
 	m := p.mustSend(t, p.editOf(t, card.ID, fixed))
@@ -246,7 +247,8 @@ func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	if !strings.Contains(p.logged.String(), "level=ERROR") {
 		t.Errorf("logged: %s", p.logged.String())
 	}
-	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: can't parse entities: again"})
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText",
+		Description: "Bad Request: can't parse entities: again"})
 	_, err := p.sender.Send(testContext(t), p.editOf(t, card.ID, undoneCard()), atOnce)
 	if failure := failureOf(t, err); failure.Kind != outbox.Rejected {
 		t.Errorf("kind %s: %v", failure.Kind, err)
@@ -274,7 +276,8 @@ func TestWhatWasAcceptedIsDone(t *testing.T) {
 			if m := p.mustSend(t, p.editOf(t, card.ID, undoneCard())); m.ID != card.ID || m.Edits != 1 {
 				t.Errorf("message %+v", m)
 			}
-			if _, err := p.sender.Send(testContext(t), p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard()), atOnce); err != nil {
+			if _, err := p.sender.Send(testContext(t),
+				p.callbackAnswer(t, p.sim.Press(p.alice, card, "1u:42:0:Aa0_-zZ9"), undoneCard()), atOnce); err != nil {
 				t.Errorf("toast: %v", err)
 			}
 			if logged := p.logged.String(); logged != "" {
@@ -339,7 +342,8 @@ func TestALateCallbackAnswerIsObsolete(t *testing.T) {
 		t.Fatalf("toast: %v", err)
 	}
 	now = now.Add(151 * time.Second)
-	for what, press := range map[string]string{"late": late, "a second one": twice, "of no press": "123", "of nothing": ""} {
+	for what, press := range map[string]string{"late": late, "a second one": twice,
+		"of no press": "123", "of nothing": ""} {
 		_, err := p.sender.Send(testContext(t), p.callbackAnswer(t, press, refusal), atOnce)
 		if failure := failureOf(t, err); failure.Kind != outbox.Obsolete {
 			t.Errorf("%s: kind %s: %v", what, failure.Kind, err)

@@ -35,9 +35,12 @@ func TestEditedMatch(t *testing.T) {
 	w.group.Edit(m, "/match @bob 11:7 9:11 11:5")
 	edited := w.expect("an edit", "match Alice@alice#1001 @bob 11:7 9:11 11:5")[0]
 	message := fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID)
-	want := ranking.Origin{Logged: ranking.Logged{Update: edited.origin.Update, Command: "match"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
-		Key: fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()), Trigger: ranking.ByEdit, Message: message,
-		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
+	want := ranking.Origin{
+		Logged: ranking.Logged{Update: edited.origin.Update, Command: "match"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
+		Key:     fmt.Sprintf("e:%d:%d:%d:87ba7f82", w.group.ID(), m.ID, worldTime.Unix()),
+		Trigger: ranking.ByEdit, Message: message,
+		Chat: ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup,
+			Title: "Table tennis", Language: "en"},
 		Sender: &command.Person{ID: 1001, Username: "alice", Name: "Alice"}, SentAt: worldTime,
 	}
 	if diff := cmp.Diff(want, edited.origin, unsaid); diff != "" {
@@ -89,7 +92,8 @@ func TestEditedCommands(t *testing.T) {
 	private := w.sim.Private(w.alice)
 	m := private.Say(w.alice, "/matc")
 	w.handle()
-	for text, want := range map[string]string{"/match @bob 3:2": `answer group_only {"command":"match"}`, "/help": `answer help {"private":true}`} {
+	for text, want := range map[string]string{"/match @bob 3:2": `answer group_only {"command":"match"}`,
+		"/help": `answer help {"private":true}`} {
 		private.Edit(m, text)
 		w.expect("in a private chat", want)
 	}

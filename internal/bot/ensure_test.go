@@ -18,7 +18,8 @@ import (
 
 // page returns a ranking with one player.
 func page(elo int) stats.RankingPage {
-	return stats.RankingPage{Title: "Table tennis", Total: 1, Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
+	return stats.RankingPage{Title: "Table tennis", Total: 1,
+		Rows: []stats.Row{{Position: 1, Name: called("Alice"), Elo: elo, Won: 1}}}
 }
 
 // fakeViews returns an enabled board, unless a test changes it.
@@ -94,7 +95,8 @@ func TestEnsureMakesAndPins(t *testing.T) {
 	if pinned, ok := p.group.Pinned(); !ok || pinned.ID != m.ID {
 		t.Errorf("pinned is %+v", pinned)
 	}
-	if !m.Silent || !m.NoPreview || len(m.Buttons) > 0 || m.ReplyTo != 0 || m.Text != plain(mustRender(t, page(1500)).html)+joiner {
+	if !m.Silent || !m.NoPreview || len(m.Buttons) > 0 || m.ReplyTo != 0 ||
+		m.Text != plain(mustRender(t, page(1500)).html)+joiner {
 		t.Errorf("message %+v", m)
 	}
 	if silent := p.sim.CallsOf("pinChatMessage")[0].Params["disable_notification"]; silent != "true" {
@@ -168,7 +170,8 @@ func TestEnsureAdoptsThePinnedMessage(t *testing.T) {
 func TestThePinnedMessageIsGoneMeanwhile(t *testing.T) {
 	t.Parallel()
 	p, m := newBoard(t)
-	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText", Description: "Bad Request: message to edit not found"})
+	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "editMessageText",
+		Description: "Bad Request: message to edit not found"})
 	if next := p.mustSend(t, p.board(t, 1516, 0)); next.ID == m.ID {
 		t.Errorf("message %+v", next)
 	}
@@ -179,7 +182,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "sendMessage", Body: `{"ok":true}`})
-	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0), atOnce); err != nil || receipt != (outbox.Receipt{Fingerprint: receipt.Fingerprint}) {
+	if receipt, err := p.sender.Send(testContext(t), p.board(t, 1500, 0), atOnce); err != nil ||
+		receipt != (outbox.Receipt{Fingerprint: receipt.Fingerprint}) {
 		t.Errorf("%+v, %v", receipt, err)
 	}
 	p.checkRequests(t, 0, "getChat", "sendMessage")
@@ -190,7 +194,8 @@ func TestAMessageWithoutAnIDIsNotPinned(t *testing.T) {
 func TestEnsureLeavesOtherPinnedMessages(t *testing.T) {
 	t.Parallel()
 	link := func(address string) botsim.Post {
-		return botsim.Post{Text: "Ranking" + joiner, Entities: []botsim.Entity{{Type: "text_link", Offset: 7, Length: 1, URL: address}}}
+		return botsim.Post{Text: "Ranking" + joiner,
+			Entities: []botsim.Entity{{Type: "text_link", Offset: 7, Length: 1, URL: address}}}
 	}
 	for what, pinned := range map[string]func(*testing.T, *post) botsim.Message{
 		"a person's": func(_ *testing.T, p *post) botsim.Message {
@@ -278,7 +283,8 @@ func TestEnsureWithoutTheRightToPin(t *testing.T) {
 			if err != nil || r.Pin != want {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") || !strings.Contains(logged, "kind=board operation_id=1") ||
+			if logged := p.logged.String(); !strings.Contains(logged, "level=INFO") ||
+				!strings.Contains(logged, "kind=board operation_id=1") ||
 				strings.Contains(logged, "Alice") || strings.Contains(logged, secretHalf) {
 				t.Errorf("logged: %s", logged)
 			}
@@ -305,7 +311,8 @@ func TestWhatIsPinnedCannotBeRead(t *testing.T) {
 		`{"ok":true,"result":{"pinned_message":{"message_id":[],"x":[]}}}`: false,
 	} {
 		p, m := newBoard(t)
-		p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "getChat", Body: strings.ReplaceAll(body, "MESSAGE", fmt.Sprint(m.ID))})
+		p.sim.Fault(botsim.Fault{Kind: botsim.WrongAnswer, Method: "getChat",
+			Body: strings.ReplaceAll(body, "MESSAGE", fmt.Sprint(m.ID))})
 		if next := p.mustSend(t, p.board(t, 1516, 0)); (next.ID == m.ID) != adopted {
 			t.Errorf("%s: message %d, the board is %d", body, next.ID, m.ID)
 		}
@@ -428,7 +435,8 @@ func TestEnsureFillsTheMessage(t *testing.T) {
 	t.Parallel()
 	for _, worst := range longestNames {
 		row := stats.Row{
-			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 99999, Drawn: 99999, Lost: 99999,
+			Position: 1_000_000, Name: ranking.Name{Name: worst, Mark: strings.Repeat("W", 32)}, Elo: 10000,
+			Won: 99999, Drawn: 99999, Lost: 99999,
 		}
 		p := newPost(t)
 		m := p.board(t, 1500, 0)

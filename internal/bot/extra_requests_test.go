@@ -23,7 +23,8 @@ func (p *post) refuse(method, description string) {
 // that follow a refusal by Telegram, and makes none without permission.
 func TestEveryRequestIsAskedFor(t *testing.T) {
 	t.Parallel()
-	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found", "Bad Request: can't parse entities", "Bad Request: of tomorrow"
+	const noReply, noMarkup, unknown = "Bad Request: message to be replied not found",
+		"Bad Request: can't parse entities", "Bad Request: of tomorrow"
 	reply := func(t *testing.T, p *post) outbox.Message {
 		t.Helper()
 		return answering(wantsTables(t, p.group.ID()), p.group.Say(p.alice, "/ranking").ID)
@@ -146,7 +147,9 @@ func (w *waiting) Waiting(context.Context, outbox.Bounds) (all []outbox.Backlog,
 	return all, nil
 }
 
-func (w *waiting) Advance(_ context.Context, _ int64, results []outbox.Result, lanes []outbox.Lane, _ outbox.Bounds) (turns []outbox.Turn, err error) {
+func (w *waiting) Advance(
+	_ context.Context, _ int64, results []outbox.Result, lanes []outbox.Lane, _ outbox.Bounds,
+) (turns []outbox.Turn, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, r := range results {
@@ -198,7 +201,8 @@ func TestTextInPlaceOfATableIsPaced(t *testing.T) {
 	}
 	stop()
 	if got := p.methods(); len(got) != 2 || len(p.group.BotMessages()) != 0 || len(other.BotMessages()) != 1 {
-		t.Errorf("requests: %q, %d messages in the chat, %d in the other", got, len(p.group.BotMessages()), len(other.BotMessages()))
+		t.Errorf("requests: %q, %d messages in the chat, %d in the other",
+			got, len(p.group.BotMessages()), len(other.BotMessages()))
 	}
 	stop = dispatch()
 	for r := range store.results {

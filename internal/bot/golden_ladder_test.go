@@ -41,7 +41,8 @@ func goldenLadders() map[string]notice.Notice {
 
 func goldenMoved() map[string]notice.Notice {
 	alice := called("Alice")
-	move := ranking.MatchMoved{Number: 42, Sides: aliceAndBob(3, 1, 16), From: "chess", To: "padel", Moved: moved(0), Into: moved(2)}
+	move := ranking.MatchMoved{Number: 42, Sides: aliceAndBob(3, 1, 16), From: "chess", To: "padel",
+		Moved: moved(0), Into: moved(2)}
 	byAlice := move
 	byAlice.By = ranking.Reporter{Name: &alice}
 	return map[string]notice.Notice{"by_admin": move, "by_alice": byAlice}
@@ -60,9 +61,12 @@ func TestNoticesOfALadder(t *testing.T) {
 	winner, _ := goldenReportPrompts()["winner"].(ranking.ReportPrompt)
 	winner.Tag = "Aa0_-zZ9"
 	for _, n := range []notice.Notice{
-		ranking.MatchRecorded{Number: 42, Tag: "abc", Sides: aliceAndBob(3, 1, 16)}, goldenUndone()["win"], goldenRestored()["win"],
-		goldenFixed()["no_score"], stats.RankingPage{Title: "Club", Rows: []stats.Row{{Name: called("Alice"), Elo: 1516, Won: 1}}, Total: 30, Page: 2},
-		goldenOdds()["singles"], stats.HeadToHead{A: called("Alice"), B: called("Bob")}, stats.Chart{Title: "Club", Period: stats.Month}, ranking.SettingsPage{}, ranking.BoardState{On: true},
+		ranking.MatchRecorded{Number: 42, Tag: "abc", Sides: aliceAndBob(3, 1, 16)},
+		goldenUndone()["win"], goldenRestored()["win"],
+		goldenFixed()["no_score"],
+		stats.RankingPage{Title: "Club", Rows: []stats.Row{{Name: called("Alice"), Elo: 1516, Won: 1}}, Total: 30, Page: 2},
+		goldenOdds()["singles"], stats.HeadToHead{A: called("Alice"), B: called("Bob")},
+		stats.Chart{Title: "Club", Period: stats.Month}, ranking.SettingsPage{}, ranking.BoardState{On: true},
 		goldenUndoPrompts()["prompt"], goldenUndoPrompts()["fix"], goldenWhich()["two"], winner,
 		goldenWizards()["opponent"], goldenWizards()["score"],
 		stats.RankingPage{}, stats.MatchPage{}, ranking.SettingChanged{Name: "k", Before: "32", After: "24"},
@@ -76,7 +80,8 @@ func TestNoticesOfALadder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(out.html, "padel &lt;1&gt;") || out.line != "" && !strings.Contains(out.line, "padel &lt;1&gt;") {
+		if !strings.Contains(out.html, "padel &lt;1&gt;") ||
+			out.line != "" && !strings.Contains(out.line, "padel &lt;1&gt;") {
 			t.Errorf("%T does not name its ladder: %q, %q", n, out.html, out.line)
 		}
 		for _, b := range slices.Concat(out.buttons...) {

@@ -37,7 +37,8 @@ func goldenMatchLists() map[string]notice.Notice {
 	for i, change := range []*int{new(12), new(0), nil, new(-8), new(130)} {
 		own[i].Change = change
 	}
-	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played, Sides: [2][]ranking.Name{{called(hostile)}, {{Name: "Bob", Mark: "bob_2"}}}, Score: [2]int{1, 0}}}
+	odd := []stats.MatchRow{{Number: 1, Played: rows[0].Played,
+		Sides: [2][]ranking.Name{{called(hostile)}, {{Name: "Bob", Mark: "bob_2"}}}, Score: [2]int{1, 0}}}
 	alice := called("Alice")
 	noScore := slices.Clone(rows[:3])
 	noScore[0].Score, noScore[1].Score, noScore[2].Was = [2]int{0, -1}, [2]int{-1, -1}, &[2]int{0, -1}
@@ -73,7 +74,8 @@ func goldenOdds() map[string]notice.Notice {
 	many := doubles
 	for len(many[0]) < 5 {
 		many[0] = append(slices.Clone(many[0]), newcomer(player("Eve", 1500, 16, -16, 0)))
-		many[1] = append(slices.Clone(many[1]), newcomer(player("Kim", 1500, 16, -16, 0)), newcomer(player("Zoë", 1500, 16, -16, 0)))
+		many[1] = append(slices.Clone(many[1]), newcomer(player("Kim", 1500, 16, -16, 0)),
+			newcomer(player("Zoë", 1500, 16, -16, 0)))
 	}
 	return map[string]notice.Notice{
 		"singles":        stats.Odds{Sides: single(alice, bob), Expected: 64, Draws: true},

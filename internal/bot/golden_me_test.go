@@ -35,15 +35,19 @@ func everything() stats.PlayerStanding {
 			against(51, 14, 1, 3, -11, "Erik"), against(48, 11, 10, 9, 5, "Carol", "Dave", "Erik"),
 		},
 		BestIn: &stats.MatchRef{Number: 41, At: onDay(3)},
-		Upset:  &stats.Upset{MatchRef: stats.MatchRef{Number: 33, At: onDay(1)}, By: 212, Beaten: []ranking.Name{called("Erik")}},
-		Most:   &stats.Pairing{With: called("Bob"), Played: 9, Won: 6, Drawn: 1, Lost: 2}, Favourite: &stats.Pairing{With: called("Carol"), Played: 5, Won: 5},
-		Hardest: &stats.Pairing{With: called("Erik"), Played: 6, Won: 1, Lost: 5}, Partner: &stats.Pairing{With: called("Fay"), Played: 7, Won: 6, Lost: 1},
+		Upset: &stats.Upset{MatchRef: stats.MatchRef{Number: 33, At: onDay(1)}, By: 212,
+			Beaten: []ranking.Name{called("Erik")}},
+		Most:      &stats.Pairing{With: called("Bob"), Played: 9, Won: 6, Drawn: 1, Lost: 2},
+		Favourite: &stats.Pairing{With: called("Carol"), Played: 5, Won: 5},
+		Hardest:   &stats.Pairing{With: called("Erik"), Played: 6, Won: 1, Lost: 5},
+		Partner:   &stats.Pairing{With: called("Fay"), Played: 7, Won: 6, Lost: 1},
 	}
 }
 
 func goldenMe() map[string]notice.Notice {
 	me := stats.PlayerStanding{
-		Name: called("Alice"), Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560, Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
+		Name: called("Alice"), Position: 3, Total: 12, PlaceMatches: 3, Elo: 1532, Best: 1560,
+		Won: 12, Drawn: 1, Lost: 5, Streak: 3, Form: "ldwwlwlwww",
 	}
 	with := func(of stats.PlayerStanding, change func(*stats.PlayerStanding)) stats.PlayerStanding {
 		change(&of)
@@ -58,7 +62,8 @@ func goldenMe() map[string]notice.Notice {
 		var all []stats.GroupStanding
 		for i := range n {
 			all = append(all, stats.GroupStanding{
-				Title: fmt.Sprintf("Club %d", i+1), Position: i + 1, Total: 30, Elo: 1700 - 10*i, Won: 30 - i, Drawn: i % 3, Lost: i,
+				Title: fmt.Sprintf("Club %d", i+1), Position: i + 1, Total: 30, Elo: 1700 - 10*i,
+				Won: 30 - i, Drawn: i % 3, Lost: i,
 			})
 		}
 		return all

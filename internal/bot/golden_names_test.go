@@ -174,7 +174,8 @@ func TestGoldenNames(t *testing.T) {
 	for name, n := range notices {
 		_, count := renamed(t, n, 0)
 		if _, ok := goldenWithNames[notice.KindOf(n).Name]; count > 0 && !ok {
-			t.Errorf("%s has names, and no notice of its kind, %s, is shown with those of several scripts", name, notice.KindOf(n).Name)
+			t.Errorf("%s has names, and no notice of its kind, %s, is shown with those of several scripts",
+				name, notice.KindOf(n).Name)
 		}
 	}
 	for _, language := range catalog.All() {

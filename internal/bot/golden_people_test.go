@@ -14,9 +14,11 @@ import (
 func goldenHeadToHeads() map[string]notice.Notice {
 	alice, bob := called("Alice"), called("Bob")
 	met := stats.HeadToHead{
-		A: alice, B: bob, Won: 7, Drawn: 1, Lost: 4, For: 31, Against: 24, Gained: 38, Ratings: [2]int{1600, 1500}, Expected: 6401,
+		A: alice, B: bob, Won: 7, Drawn: 1, Lost: 4, For: 31, Against: 24, Gained: 38,
+		Ratings: [2]int{1600, 1500}, Expected: 6401,
 		Last: []stats.PlayedMatch{
-			against(57, 21, 3, 1, 12), against(54, 20, 3, 0, 9), against(41, 3, 1, 3, -16), against(33, 1, 2, 2, 0), against(30, 1, 3, 2, 15),
+			against(57, 21, 3, 1, 12), against(54, 20, 3, 0, 9), against(41, 3, 1, 3, -16),
+			against(33, 1, 2, 2, 0), against(30, 1, 3, 2, 15),
 		},
 	}
 	with := func(change func(*stats.HeadToHead)) stats.HeadToHead {
@@ -49,12 +51,14 @@ func goldenHeadToHeads() map[string]notice.Notice {
 func goldenRecords() map[string]notice.Notice {
 	in := func(number, day int) *stats.MatchRef { return &stats.MatchRef{Number: number, At: onDay(day)} }
 	all := stats.Records{
-		Title:   "Table tennis",
-		Streak:  &stats.Record{Name: called("Alice"), Value: 9, In: in(57, 21)},
-		Rating:  &stats.Record{Name: called("Bob"), Value: 1702, In: in(41, 3)},
-		Upset:   &stats.UpsetBy{Name: called("Carol"), Upset: stats.Upset{MatchRef: *in(33, 1), By: 212, Beaten: []ranking.Name{called("Dave")}}},
-		Played:  &stats.Record{Name: called("Erik"), Value: 1312},
-		Rivalry: &stats.RivalryOf{Name: called("Alice"), Pairing: stats.Pairing{With: called("Bob"), Played: 40, Won: 19, Drawn: 2, Lost: 19}},
+		Title:  "Table tennis",
+		Streak: &stats.Record{Name: called("Alice"), Value: 9, In: in(57, 21)},
+		Rating: &stats.Record{Name: called("Bob"), Value: 1702, In: in(41, 3)},
+		Upset: &stats.UpsetBy{Name: called("Carol"),
+			Upset: stats.Upset{MatchRef: *in(33, 1), By: 212, Beaten: []ranking.Name{called("Dave")}}},
+		Played: &stats.Record{Name: called("Erik"), Value: 1312},
+		Rivalry: &stats.RivalryOf{Name: called("Alice"),
+			Pairing: stats.Pairing{With: called("Bob"), Played: 40, Won: 19, Drawn: 2, Lost: 19}},
 	}
 	with := func(change func(*stats.Records)) stats.Records {
 		n := all

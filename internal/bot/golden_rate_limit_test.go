@@ -9,7 +9,8 @@ import (
 
 func goldenNotRecorded() map[string]notice.Notice {
 	match := func(score [2]int, a, b []ranking.Name) ranking.RejectedResult {
-		return ranking.RejectedResult{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{a, b}, Score: score}}
+		return ranking.RejectedResult{Command: "match",
+			NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{a, b}, Score: score}}
 	}
 	alice, bob := []ranking.Name{called("Alice")}, []ranking.Name{called("@bob")}
 	tens := slices.Repeat(alice, 10)

@@ -25,11 +25,15 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		n.Earlier = &earlier
 		return n
 	}
-	results := asks(command.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)), option(result(bob, carol, 2, 0)))
+	results := asks(command.DoubtResults, "", option(result(alice, bob, 3, 1), result(alice, carol, 3, 2)),
+		option(result(bob, carol, 2, 0)))
 	results.Tag = "Aa0_-zZ9"
-	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, zoe, 0, 3)), option(result(alice, bob, 3, 1)), option(result(alice, zoe, 0, 3)))
-	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}, Result: new(result(alice, bob, 3, 1))}
-	several.MoreEarlier = []ranking.EarlierReport{{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
+	several := asks(ranking.DoubtDuplicate, "", option(result(alice, bob, 3, 1), result(alice, zoe, 0, 3)),
+		option(result(alice, bob, 3, 1)), option(result(alice, zoe, 0, 3)))
+	several.Earlier = &ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob},
+		Result: new(result(alice, bob, 3, 1))}
+	several.MoreEarlier = []ranking.EarlierReport{
+		{Number: 40, By: ranking.Reporter{Name: &alice}, Same: true, Result: new(result(alice, zoe, 0, 3))}}
 	completes := repeats(ranking.EarlierReport{Number: 42, By: ranking.Reporter{Name: &bob}})
 	completes.Completes = true
 	sets := []ranking.SetScore{{11, 5}, {9, 11}, {11, 7}, {11, 9}}
@@ -101,7 +105,8 @@ func goldenWizards() map[string]ranking.Notice {
 		"score":         ranking.ScorePrompt{Tag: "Aa0_-zZ9", Opponent: names[0], Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {7, 5}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}},
 		"score_none":    ranking.ScorePrompt{Opponent: names[0], Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}, {-1, -1}}},
 		"score_teams": ranking.ScorePrompt{
-			Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}}, Teams: [2][]ranking.Name{{called("Alice")}, {called("Bob"), called("Maximilian Mustermann")}},
+			Scores: [][2]int{{3, 1}, {0, -1}, {-1, 0}},
+			Teams:  [2][]ranking.Name{{called("Alice")}, {called("Bob"), called("Maximilian Mustermann")}},
 		},
 		"score_hostile": ranking.ScorePrompt{Prompt: 9, At: 3, Opponent: called(hostile), Scores: [][2]int{{1, 0}, {0, 1}}},
 	}

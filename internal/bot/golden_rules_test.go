@@ -63,9 +63,10 @@ func goldenBoards() map[string]notice.Notice {
 }
 
 func goldenSettings() map[string]notice.Notice {
-	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, SeasonMonths: 3, RatingRules: ladder.RatingRules{
-		K: 40, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true,
-	}}
+	changed := ranking.Rules{Start: 1000, PlaceMatches: 1, UnevenTeamsAllowed: true, SeasonMonths: 3,
+		RatingRules: ladder.RatingRules{
+			K: 40, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true,
+		}}
 	alice, hostileName := called("Alice"), called(hostile)
 	page := func(rules ranking.Rules, display ranking.Display, by *ranking.Reporter) ranking.SettingsPage {
 		return ranking.SettingsPage{GroupSettings: ranking.GroupSettings{Rules: rules, Display: display}, ChangedBy: by}
@@ -79,7 +80,8 @@ func goldenSettings() map[string]notice.Notice {
 	asksZone.Rules.SeasonMonths, asksZone.Open = 1, ranking.SettingZone
 	all["asks_zone"] = asksZone
 	typed := asksZone
-	typed.ChangedBy, typed.Changed = nil, &ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
+	typed.ChangedBy, typed.Changed = nil,
+		&ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
 	all["typed_asks_zone"] = typed
 	for _, open := range settingPages()[1:] {
 		n := page(ranking.DefaultRules(), ranking.DefaultDisplay(), nil)

@@ -18,7 +18,8 @@ func goldenSeasons() map[string]notice.Notice {
 	over := stats.SeasonTable{
 		Title: "Chess Club", Number: 2, Name: "Spring", Since: since, Until: until, Over: true, Rows: rows, More: 7,
 		Played: &stats.Record{Name: alice, Value: 15}, Streak: &stats.Record{Name: bob, Value: 5},
-		Upset: &stats.UpsetBy{Name: carol, Upset: stats.Upset{MatchRef: stats.MatchRef{Number: 42, At: since}, By: 180, Beaten: []ranking.Name{alice}}},
+		Upset: &stats.UpsetBy{Name: carol,
+			Upset: stats.Upset{MatchRef: stats.MatchRef{Number: 42, At: since}, By: 180, Beaten: []ranking.Name{alice}}},
 	}
 	two := stats.SeasonTable{Title: "Chess Club", Number: 1, Until: since, Over: true, Rows: rows[:2], NoDraws: true}
 	return map[string]notice.Notice{

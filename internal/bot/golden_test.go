@@ -17,7 +17,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-var updateGolden = flag.Bool("update", false, "write the golden texts of the tests that run instead of comparing with them")
+var updateGolden = flag.Bool("update", false,
+	"write the golden texts of the tests that run instead of comparing with them")
 
 // visible makes the invisible characters that the bot adds to texts visible.
 var visible = strings.NewReplacer(isolate, `\u2068`, endIsolate, `\u2069`, joiner, `\u2060`)
@@ -222,25 +223,32 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		"hostile":         ranking.Joined{Name: called(hostile), Elo: 1500},
 	})
 	for _, c := range constants(t, "../ranking", ofType("RefusalCode")) {
-		all["refusal/"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42, Minutes: 24 * 60, Matches: 41_000}
+		all["refusal/"+c] = ranking.Refusal{Code: ranking.RefusalCode(c), Name: "scorebot", Number: 42,
+			Minutes: 24 * 60, Matches: 41_000}
 	}
-	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate, ranking.UndoneLongAgo, ranking.NothingToRestore} {
+	for _, code := range []ranking.RefusalCode{ranking.NothingOfYours, ranking.TooLate,
+		ranking.UndoneLongAgo, ranking.NothingToRestore} {
 		all["refusal/"+string(code)+"_by_minutes"] = ranking.Refusal{Code: code, Number: 42, Minutes: 90}
 	}
 	for code, instead := range map[ranking.RefusalCode]string{
-		ranking.TooLate: "/undo 1234567", ranking.NotYours: "/fix 1234567 30:28 28:30 30:28 28:30 30:28", ranking.NotUndoneByYou: "/restore 1234567",
-		ranking.SeasonClosed: "/undo 1234567", ranking.AdminsOnly: "/settings zone America/Argentina/ComodRivadavia", ranking.AdminsOnlyPrompt: "/undo 42",
+		ranking.TooLate: "/undo 1234567", ranking.NotYours: "/fix 1234567 30:28 28:30 30:28 28:30 30:28",
+		ranking.NotUndoneByYou: "/restore 1234567",
+		ranking.SeasonClosed:   "/undo 1234567", ranking.AdminsOnly: "/settings zone America/Argentina/ComodRivadavia",
+		ranking.AdminsOnlyPrompt: "/undo 42",
 	} {
-		all["refusal/"+string(code)+"_of_a_press"] = ranking.Refusal{Code: code, Number: 1234567, Minutes: 1440, Instead: instead}
+		all["refusal/"+string(code)+"_of_a_press"] = ranking.Refusal{Code: code, Number: 1234567,
+			Minutes: 1440, Instead: instead}
 	}
 	all["refusal/too_late_by_one_minute"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 1}
 	all["refusal/too_late_by_one_hour"] = ranking.Refusal{Code: ranking.TooLate, Number: 42, Minutes: 60}
-	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@dve", Near: new(called("Dave"))}
+	all["refusal/no_such_player_near"] = ranking.Refusal{Code: ranking.NoSuchPlayer,
+		Name: "@dve", Near: new(called("Dave"))}
 	all["refusal/no_such_game"] = ranking.Refusal{Code: ranking.NoSuchLadder, Name: "chess", Ladders: "tennis, padel"}
 	all["refusal/no_season_over"] = ranking.Refusal{Code: ranking.NoSuchSeason}
 	all["refusal/unknown"] = ranking.Refusal{Code: "of tomorrow"}
 	for _, r := range constants(t, "../command", ofType("Reason")) {
-		all["wrong_form/"+r] = ranking.WrongForm{Command: command.NameMatch, Reason: command.Reason(r), Detail: details[command.Reason(r)]}
+		all["wrong_form/"+r] = ranking.WrongForm{Command: command.NameMatch, Reason: command.Reason(r),
+			Detail: details[command.Reason(r)]}
 	}
 	for name, reasons := range wrongForms {
 		for _, r := range reasons {
@@ -253,10 +261,12 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		}
 	}
 	for _, r := range teamReasons(t) {
-		all["wrong_form/teams_"+string(r)] = ranking.WrongForm{Command: command.NameMatch, Reason: r, Detail: details[r], Teams: true}
+		all["wrong_form/teams_"+string(r)] = ranking.WrongForm{Command: command.NameMatch, Reason: r,
+			Detail: details[r], Teams: true}
 	}
 	for _, name := range []string{command.NameUndo, command.NameRestore, command.NameFix} {
-		all["wrong_form/"+name+"_mention"] = ranking.WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
+		all["wrong_form/"+name+"_mention"] = ranking.WrongForm{Command: name,
+			Reason: command.ReasonUnexpectedWord, Detail: "@bob"}
 	}
 	all["wrong_form/corrected"] = ranking.WrongForm{
 		Command: command.NameMatch, Reason: command.ReasonNegativeNumber, Detail: "-1", Corrected: "/match @bob 3:1",
@@ -265,7 +275,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 		all["wrong_form/of_"+name] = ranking.WrongForm{Command: name, Reason: command.ReasonUnexpectedWord, Detail: "5"}
 	}
 	all["wrong_form/unknown"] = ranking.WrongForm{Command: command.NameMatch, Reason: "of tomorrow", Detail: "x"}
-	all["wrong_form/hostile"] = ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: hostile}
+	all["wrong_form/hostile"] = ranking.WrongForm{Command: command.NameMatch,
+		Reason: command.ReasonUnexpectedWord, Detail: hostile}
 	for where, private := range map[string]bool{"group": false, "private": true} {
 		all["greeting/"+where] = Greeting{Private: private}
 		all["help/all_"+where] = Help{Private: private}
@@ -274,7 +285,8 @@ func goldenNotices(t *testing.T) map[string]notice.Notice {
 				all["help/about_"+string(topic)] = Help{List: topic}
 			}
 		}
-		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web", nameLadder, command.NameSeason, "alltime") {
+		for _, topic := range append(slices.Clone(groupCommands), "stats", "settings", "board", "web",
+			nameLadder, command.NameSeason, "alltime") {
 			all["help/"+topic+"_"+where] = Help{Topic: topic, Private: private}
 		}
 	}
@@ -297,7 +309,8 @@ func teamReasons(t *testing.T) []command.Reason {
 	var reasons []command.Reason
 	for _, r := range constants(t, "../command", ofType("Reason")) {
 		switch r := command.Reason(r); r {
-		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers, command.ReasonNoSuchNumber, command.ReasonPlayers:
+		case command.ReasonEmpty, command.ReasonNoOpponent, command.ReasonNameBothPlayers,
+			command.ReasonNoSuchNumber, command.ReasonPlayers:
 		default:
 			reasons = append(reasons, r)
 		}

@@ -44,7 +44,8 @@ func TestEveryTextIsGolden(t *testing.T) {
 	}
 	isShown := func(text any) bool { // at least its longest part without a placeholder
 		parts := placeholder.Split(text.(string), -1)
-		return strings.Contains(golden.String(), slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
+		return strings.Contains(golden.String(),
+			slices.MaxFunc(parts, func(a, b string) int { return cmp.Compare(len(a), len(b)) }))
 	}
 	var check func(id string, value any)
 	check = func(id string, value any) {

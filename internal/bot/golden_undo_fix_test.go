@@ -124,14 +124,16 @@ func goldenAmendedCards() map[string]notice.Notice {
 	return map[string]notice.Notice{
 		"fixed": ranking.MatchRecorded{Number: 42, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{3, 1}}},
 		"fixed_other_winner": ranking.MatchRecorded{
-			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}, ReportedBy: &ranking.Reporter{},
+			Number: 42, Sides: aliceAndBob(3, 1, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}},
+			ReportedBy: &ranking.Reporter{},
 		},
 		"fixed_other_team": ranking.MatchRecorded{
 			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice", "Bob"), members(1, -16, "Carol", "Dave")},
 			Was: &ranking.OldScore{Score: [2]int{1, 3}},
 		},
 		"fixed_by_older_release": ranking.MatchRecorded{ // which did not put the winner first
-			Number: 42, Sides: aliceAndBob(1, 3, -16), Was: &ranking.OldScore{Score: [2]int{3, 1}}, ReportedBy: &ranking.Reporter{},
+			Number: 42, Sides: aliceAndBob(1, 3, -16), Was: &ranking.OldScore{Score: [2]int{3, 1}},
+			ReportedBy: &ranking.Reporter{},
 		},
 		"fixed_sets": ranking.MatchRecorded{
 			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
@@ -184,13 +186,16 @@ func goldenUndone() map[string]notice.Notice {
 			Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: ranking.Moved{Ratings: unmoved.Ratings, Others: 2},
 		},
 		"teams": ranking.MatchUndone{
-			Number: 42, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")}, By: byAlice, Moved: moved(2),
+			Number: 42, Sides: [2]ranking.Side{members(10, 16, pair...), members(8, -16, "Carol", "Dave")},
+			By: byAlice, Moved: moved(2),
 		},
 		"tens": ranking.MatchUndone{
-			Number: 42, Sides: [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen...)}, By: byAlice, Moved: moved(18),
+			Number: 42, Sides: [2]ranking.Side{members(21, 16, ten...), members(19, -16, otherTen...)},
+			By: byAlice, Moved: moved(18),
 		},
 		"hostile": ranking.MatchUndone{
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, By: ranking.Reporter{Name: &hostileName},
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")},
+			By:    ranking.Reporter{Name: &hostileName},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1516, After: 1500}}},
 		},
 	}
@@ -207,7 +212,8 @@ func goldenRestored() map[string]notice.Notice {
 		"by_admin":   ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Moved: back},
 		"none_moved": ranking.MatchRestored{Number: 42, Sides: aliceAndBob(2, 2, 0), By: byAlice, Moved: unmoved},
 		"hostile": ranking.MatchRestored{
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, By: ranking.Reporter{Name: &hostileName},
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")},
+			By:    ranking.Reporter{Name: &hostileName},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1500, After: 1516}}},
 		},
 	}
@@ -233,13 +239,15 @@ func goldenFixed() map[string]notice.Notice {
 			Before: &ranking.NamedResult{Sides: [2][]ranking.Name{{called("Alice")}, {called("Carol")}}, Score: [2]int{3, 1}},
 		},
 		"sets": ranking.MatchFixed{
-			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
-			By: byAlice, Moved: unmoved,
+			Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three,
+			Was: was(2, 1, ranking.SetScore{11, 7}, ranking.SetScore{9, 11}, ranking.SetScore{11, 6}),
+			By:  byAlice, Moved: unmoved,
 		},
 		"sets_added": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Sets: three, Was: was(2, 1), By: byAlice, Moved: unmoved},
 		"sets_taken": ranking.MatchFixed{Number: 42, Sides: aliceAndBob(2, 1, 16), Was: was(2, 1, three...), By: byAlice, Moved: unmoved},
 		"hostile": ranking.MatchFixed{
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, Was: was(1, 3), By: ranking.Reporter{Name: &hostileName},
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, hostile), members(1, -16, "محمد")}, Was: was(1, 3),
+			By:    ranking.Reporter{Name: &hostileName},
 			Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: hostileName, Before: 1484, After: 1516}}},
 		},
 	}
@@ -273,14 +281,17 @@ func goldenUndoPrompts() map[string]notice.Notice {
 		"prompt_as_group": ranking.UndoPrompt{Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}},
 		"prompt": ranking.UndoPrompt{
 			Tag:    "Aa0_-zZ9",
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")},
+			Asked: ranking.Reporter{Name: &zoe},
 		},
 		"prompt_of_old_match": ranking.UndoPrompt{
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe},
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")},
+			Asked:  ranking.Reporter{Name: &zoe},
 			Played: time.Date(2026, time.March, 31, 12, 0, 0, 0, time.UTC),
 		},
 		"prompt_before_undone": ranking.UndoPrompt{
-			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")}, Asked: ranking.Reporter{Name: &zoe}, Undone: 45,
+			Number: 42, Sides: [2]ranking.Side{members(3, 16, "Alice"), members(1, -16, "Bob")},
+			Asked: ranking.Reporter{Name: &zoe}, Undone: 45,
 		},
 		"prompt_hostile": ranking.UndoPrompt{
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},

@@ -64,7 +64,8 @@ func (r *Router) member(ctx context.Context, u *memberUpdate) error {
 // the person, the time and the change.
 func (u *memberUpdate) origin(what string) ranking.Origin {
 	who := value(u.New.User).ID
-	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t", what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember)
+	text := fmt.Appendf(nil, "%s %d %d %d %s %t %s %t",
+		what, u.Chat.ID, who, u.Date, u.Old.Status, u.Old.IsMember, u.New.Status, u.New.IsMember)
 	if u.Old.Status == u.New.Status { // only rights have changed, perhaps twice in one second
 		text = fmt.Appendf(text, " %t %t", u.Old.MayPin, u.New.MayPin)
 	}

@@ -19,8 +19,9 @@ import (
 
 // memberJSON returns an update about the membership of user 1002 in a chat.
 func memberJSON(kind, chat, old, now string) string {
-	return fmt.Sprintf(`{"update_id":1,%q:{"chat":%s,"date":100,"from":{"id":1001,"first_name":"Alice","language_code":"de"},`+
-		`"old_chat_member":%s,"new_chat_member":%s}}`, kind, chat, memberOf(old), memberOf(now))
+	return fmt.Sprintf(
+		`{"update_id":1,%q:{"chat":%s,"date":100,"from":{"id":1001,"first_name":"Alice","language_code":"de"},`+
+			`"old_chat_member":%s,"new_chat_member":%s}}`, kind, chat, memberOf(old), memberOf(now))
 }
 
 func memberOf(status string) string {
@@ -146,8 +147,10 @@ func TestMembersWhoAreNone(t *testing.T) {
 // except the sender.
 func TestPeopleWhoAreShown(t *testing.T) {
 	t.Parallel()
-	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`, `{"id":3,"first_name":"Carol"}`
-	const mention = `"entities":[{"type":"bot_command","offset":0,"length":3},{"type":"text_mention","offset":4,"length":5,"user":` + carol + `}]`
+	const from, bob, carol = `"from":{"id":1,"first_name":"Alice"}`, `{"id":2,"first_name":"Bob","username":"bob"}`,
+		`{"id":3,"first_name":"Carol"}`
+	const mention = `"entities":[{"type":"bot_command","offset":0,"length":3},` +
+		`{"type":"text_mention","offset":4,"length":5,"user":` + carol + `}]`
 	for name, tc := range map[string]struct{ raw, want string }{
 		"reply":        {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` + from + `,"text":"/me","entities":[{"type":"bot_command","offset":0,"length":3}],"reply_to_message":{"message_id":4,"chat":` + someGroup + `,"from":` + bob + `}}}`, "Bob@bob#2"},
 		"text mention": {`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,` + from + `,"text":"/me Carol",` + mention + `}}`, "Carol#3"},
@@ -266,7 +269,8 @@ func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		memberJSON("my_chat_member", someGroup, "left", "member"), memberJSON("my_chat_member", someGroup, "member", "left"),
-		memberJSON("my_chat_member", someGroup, "member", "administrator"), memberJSON("chat_member", someGroup, "member", "left"),
+		memberJSON("my_chat_member", someGroup, "member", "administrator"),
+		memberJSON("chat_member", someGroup, "member", "left"),
 		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
 	} {
 		rankings := &fakeRankings{err: errors.New("the database is away")}

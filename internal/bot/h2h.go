@@ -14,7 +14,8 @@ func headToHeadButtons(n stats.HeadToHead, _ outbox.Item, w words) [][]button {
 	return [][]button{{{text: w.Text("button.back", nil), data: playerData(playerCode, n.Back)}}}
 }
 
-var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable, buttons: headToHeadButtons, ofLadder: true})
+var _ = shows(view[stats.HeadToHead]{text: words.headToHead, table: words.headToHeadTable,
+	buttons: headToHeadButtons, ofLadder: true})
 
 // headToHead shows the results of two players against each other.
 func (w words) headToHead(n stats.HeadToHead) string {

@@ -109,7 +109,8 @@ func helpButtons(n Help, _ outbox.Item, w words) [][]button {
 				all = append(all, show("/"+c.Name, Help{Topic: c.Name}))
 			}
 		}
-		return append(slices.Collect(slices.Chunk(all, commandsPerRow)), []button{show("‹ "+w.Text("button.topics", nil), Help{})})
+		return append(slices.Collect(slices.Chunk(all, commandsPerRow)),
+			[]button{show("‹ "+w.Text("button.topics", nil), Help{})})
 	default:
 		for _, t := range helpTopics() {
 			all = append(all, show(w.topic(t), Help{List: t}))

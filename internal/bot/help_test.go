@@ -84,7 +84,8 @@ func TestTurnHelp(t *testing.T) {
 			t.Errorf("%s edits message %d, want %d", data, c.offer, help.ID)
 		}
 	}
-	for _, data := range []string{"1i", "1i:", "1i:ALL", "1i:RESULTS", "1i:results:1", "1i:match", "1i:/", "1i:/won", "1i:/MATCH", "1i:/start", "1i://match"} {
+	for _, data := range []string{"1i", "1i:", "1i:ALL", "1i:RESULTS", "1i:results:1", "1i:match", "1i:/",
+		"1i:/won", "1i:/MATCH", "1i:/start", "1i://match"} {
 		w.sim.Press(w.bob, help, data)
 		w.expect("forged data "+data, unknownButton)
 	}

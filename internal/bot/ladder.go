@@ -95,7 +95,8 @@ func (w words) ladderList(n ranking.LadderList) string {
 var _ = shows(view[ranking.LadderChanged]{text: words.ladderChanged, line: words.ladderChanged})
 
 func (w words) ladderChanged(n ranking.LadderChanged) string {
-	id, with := "ladder."+string(n.Change), args{"Name": showText(n.Name), "Code": codeText(n.Name), "Other": showText(n.Was + n.First)}
+	id, with := "ladder."+string(n.Change),
+		args{"Name": showText(n.Name), "Code": codeText(n.Name), "Other": showText(n.Was + n.First)}
 	switch {
 	case n.Change == ranking.AddLadder && n.First != "":
 		id = "ladder.new_and_first"
@@ -126,12 +127,14 @@ func (w words) matchMoved(n ranking.MatchMoved) string {
 }
 
 func (w words) movedLine(n ranking.MatchMoved) string {
-	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide), "From": showText(n.From), "To": showText(n.To)}
+	with := args{"Number": n.Number, "Result": w.resultOf(n.Sides, w.plainSide),
+		"From": showText(n.From), "To": showText(n.To)}
 	return w.textBy("move.card_by", n.By, with)
 }
 
 var _ = shows(view[ranking.MoveHint]{text: words.moveHint, line: words.moveHint, personal: true})
 
 func (w words) moveHint(n ranking.MoveHint) string {
-	return w.Text("move.hint", args{"Number": n.Number, "In": showText(n.In), "To": showText(n.To), "Code": codeText(n.To)})
+	return w.Text("move.hint",
+		args{"Number": n.Number, "In": showText(n.In), "To": showText(n.To), "Code": codeText(n.To)})
 }

@@ -109,10 +109,12 @@ func TestTheLongestSummaryFits(t *testing.T) {
 	inEachLanguage(t, func(t *testing.T, w words, send func(notice.Notice) botsim.Message) {
 		for _, raw := range longestNames {
 			card := longestMatches(4, 4, raw)["card"].(ranking.MatchRecorded)
-			n := ranking.ResultsSummary{Count: 1_000_000, Results: slices.Repeat([]ranking.MatchRecorded{card}, 5), Answers: 1_000_000}
+			n := ranking.ResultsSummary{Count: 1_000_000,
+				Results: slices.Repeat([]ranking.MatchRecorded{card}, 5), Answers: 1_000_000}
 			m := send(n)
 			named := strings.Count(m.Text, "#999")
-			if more := w.Number(1_000_000 - named); named < 1 || !strings.Contains(m.Text, more) || !strings.Contains(m.Text, w.Number(1_000_000)) {
+			if more := w.Number(1_000_000 - named); named < 1 || !strings.Contains(m.Text, more) ||
+				!strings.Contains(m.Text, w.Number(1_000_000)) {
 				t.Errorf("%d are named in %+q", named, m.Text)
 			}
 		}
@@ -134,10 +136,12 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 			item := ranking.RejectedResult{
 				Command: "match",
 				NamedResult: ranking.NamedResult{
-					Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
+					Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+					Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25),
 				},
 			}
-			n := ranking.NotRecorded{Limit: 1_000_000, Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
+			n := ranking.NotRecorded{Limit: 1_000_000,
+				Items: slices.Repeat([]ranking.RejectedResult{item}, ranking.MaxRejected), More: 1_000_000}
 			m := send(n)
 			named := strings.Count(m.Text, "\n• ")
 			if more := w.Number(1_000_000 + ranking.MaxRejected - named); named < 2 || !strings.Contains(m.Text, more) {
@@ -154,7 +158,8 @@ func testTheLongestNotRecordedFits(t *testing.T, w words, send func(notice.Notic
 		Number: 999_999_999, Sets: offer.Sets,
 		Sides: [2]ranking.Side{members(25, 16, ten...), members(24, -16, otherTen...)},
 	})
-	send(ranking.WinnerOffer{Number: 999_999_999, Sides: [2]ranking.Side{members(4, 16, ten...), members(3, -16, otherTen...)}, Sets: offer.Sets[:7]})
+	send(ranking.WinnerOffer{Number: 999_999_999,
+		Sides: [2]ranking.Side{members(4, 16, ten...), members(3, -16, otherTen...)}, Sets: offer.Sets[:7]})
 	for _, raw := range longestNames {
 		send(CommandFailed{Command: strings.Repeat(raw, 9)})
 	}
@@ -168,11 +173,13 @@ func TestTheLongestQuestionFits(t *testing.T) {
 		for _, raw := range longestNames {
 			name := ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}
 			side := slices.Repeat([]ranking.Name{name}, 10)
-			r := ranking.NamedResult{Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24}, Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)}
+			r := ranking.NamedResult{Sides: [2][]ranking.Name{side, side}, Score: [2]int{25, 24},
+				Sets: slices.Repeat([]ranking.SetScore{{999, 999}}, 25)}
 			option := ranking.ReportOption{Results: slices.Repeat([]ranking.NamedResult{r}, ranking.MaxReports)}
 			earlier := ranking.EarlierReport{Number: 999_999_999, By: ranking.Reporter{Name: &name}, Result: &r}
 			for _, n := range []notice.Notice{
-				ranking.ReportPrompt{Doubt: command.DoubtResults, Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
+				ranking.ReportPrompt{Doubt: command.DoubtResults,
+					Options: slices.Repeat([]ranking.ReportOption{option}, command.MaxReadings)},
 				ranking.ReportPrompt{
 					Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{option}, Earlier: &earlier,
 					MoreEarlier: slices.Repeat([]ranking.EarlierReport{earlier}, ranking.MaxReports-1),
@@ -216,7 +223,8 @@ func TestTheLongestTopFits(t *testing.T) {
 	sender := NewSender(client, selfOf(sim), slog.New(slog.DiscardHandler))
 	for _, raw := range longestNames {
 		row := stats.Row{
-			Position: 999_999, Name: ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}, Elo: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999,
+			Position: 999_999, Name: ranking.Name{Name: raw, Mark: strings.Repeat("W", 32)}, Elo: 10000,
+			Won: 999_999, Drawn: 999_999, Lost: 999_999,
 		}
 		sent := messageOf(t, group.ID(), stats.RankingPage{
 			Title: strings.Repeat("W", 255), Rows: slices.Repeat([]stats.Row{row}, stats.MaxPlaces), Total: 999_999, Own: &row,

@@ -27,7 +27,8 @@ const (
 	maxNumbers = 10
 )
 
-var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine, buttons: cardButtons, ofLadder: true})
+var _ = shows(view[ranking.MatchRecorded]{text: words.matchRecorded, line: words.matchLine,
+	buttons: cardButtons, ofLadder: true})
 
 // cardButtons returns the button below a match's card, if there is one.
 func cardButtons(n ranking.MatchRecorded, _ outbox.Item, w words) [][]button {
@@ -46,7 +47,8 @@ func (w words) matchRecorded(n ranking.MatchRecorded) string {
 	if n.Undone {
 		return "<s>" + w.outcome(n.Sides, n.Sets, games) + "</s>\n" + notes(match, w.undoneBy(n))
 	}
-	lines := slices.Concat([]string{w.outcome(n.Sides, n.Sets, games)}, movesOf(n.Sides[0].Players), movesOf(n.Sides[1].Players))
+	lines := slices.Concat([]string{w.outcome(n.Sides, n.Sets, games)},
+		movesOf(n.Sides[0].Players), movesOf(n.Sides[1].Players))
 	if celebration := w.celebration(n.Celebration); celebration != "" {
 		lines = append(lines, celebration)
 	}
@@ -59,7 +61,8 @@ func (w words) remarks(n ranking.MatchRecorded) (all []string) {
 	switch count := len(n.NewPlayers); {
 	case count == 0:
 	case count <= maxNewNames:
-		all = append(all, w.Plural("note.new_named", count, args{"Names": strings.Join(namesAs(n.NewPlayers, showName), ", ")}))
+		all = append(all,
+			w.Plural("note.new_named", count, args{"Names": strings.Join(namesAs(n.NewPlayers, showName), ", ")}))
 	default:
 		all = append(all, w.Plural("note.new_counted", count, nil))
 	}
@@ -260,7 +263,8 @@ const maxLineRatings = 4
 func (w words) matchLine(n ranking.MatchRecorded) string {
 	number, games := w.matchNumber(n.Number), brackets(html.EscapeString(n.Games))
 	if n.Undone {
-		return strings.Join([]string{number, "<s>" + w.outcomeText(n.Sides, "_line", w.plainSide, games) + "</s>", w.Text("note.undone", nil)}, " · ")
+		return strings.Join([]string{number, "<s>" + w.outcomeText(n.Sides, "_line", w.plainSide, games) + "</s>",
+			w.Text("note.undone", nil)}, " · ")
 	}
 	line := []string{number, w.outcomeText(n.Sides, "_line", w.ratedSide, games)}
 	return strings.Join(append(line, w.remarks(n)...), " · ")

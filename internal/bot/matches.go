@@ -98,7 +98,8 @@ func (w words) matchPage(n stats.MatchPage) string {
 	return w.titleOf("matches.title", n.Title) + "\n" + w.matchRows(n.Rows)
 }
 
-var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable, buttons: historyButtons, ofLadder: true})
+var _ = shows(view[stats.HistoryPage]{text: words.historyPage, table: words.historyTable,
+	buttons: historyButtons, ofLadder: true})
 
 func (w words) historyPage(n stats.HistoryPage) string {
 	switch {
@@ -138,7 +139,8 @@ func (w words) isNewDay(rows []stats.MatchRow, i int) bool {
 // matchRow returns a match with its rating change, which may be empty, and with how it was
 // corrected.
 func (w words) matchRow(r stats.MatchRow, change string) string {
-	text := w.Text("outcome.result", args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
+	text := w.Text("outcome.result",
+		args{"A": w.shortSide(r.Sides[0]), "B": w.shortSide(r.Sides[1]), "Score": showScore(r.Score)})
 	switch {
 	case r.Undone:
 		return "<s>" + text + "</s>" + change + " · " + w.Text("note.undone", nil)
@@ -197,7 +199,8 @@ func (w words) matchRowsTable(title string, rows []stats.MatchRow, changes bool)
 		}
 		t.row(cells...)
 	}
-	row(header(numberCell(w.Text("table.position", nil))), header(textCell(w.Text("table.match", nil))), header(numberCell("±")))
+	row(header(numberCell(w.Text("table.position", nil))),
+		header(textCell(w.Text("table.match", nil))), header(numberCell("±")))
 	for i, r := range rows {
 		if w.isNewDay(rows, i) {
 			row(textCell(""), textCell("<i>"+w.Date(r.Played)+"</i>"), textCell(""))

@@ -12,7 +12,8 @@ import (
 func TestHistoryCommands(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
+	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3},
+		{Username: "eve", Name: "Eve", Player: 4}}
 	for text, want := range map[string]string{
 		"/matches":          "matches",
 		"/games":            "matches",
@@ -96,13 +97,15 @@ func FuzzHistoryTurn(f *testing.F) {
 		f.Add(args)
 	}
 	f.Fuzz(func(t *testing.T, args string) {
-		if turn, ok := parseMatches(historyCode)(args); ok && len(args) < maxData/2 && matchesData(historyCode, turn) != callbackData(historyCode, args) {
+		if turn, ok := parseMatches(historyCode)(args); ok && len(args) < maxData/2 &&
+			matchesData(historyCode, turn) != callbackData(historyCode, args) {
 			t.Errorf("%q is read as %+v", args, turn)
 		}
 		if q, ok := parseMatches(matchesCode)(args); ok && matchesData(matchesCode, q) != callbackData(matchesCode, args) {
 			t.Errorf("%q is read as %+v", args, q)
 		}
-		if teams, ok := parseTeams(args); ok && teamsData(teamsCode, teams.number, teams.picked) != callbackData(teamsCode, args) {
+		if teams, ok := parseTeams(args); ok &&
+			teamsData(teamsCode, teams.number, teams.picked) != callbackData(teamsCode, args) {
 			t.Errorf("%q is read as %+v", args, teams)
 		}
 	})

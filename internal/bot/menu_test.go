@@ -25,7 +25,8 @@ func TestTheMenus(t *testing.T) {
 			Type string `json:"type"`
 		}
 		var commands []models.BotCommand
-		if err := errors.Join(json.Unmarshal([]byte(c.Params["scope"]), &scope), json.Unmarshal([]byte(c.Params["commands"]), &commands)); err != nil {
+		if err := errors.Join(json.Unmarshal([]byte(c.Params["scope"]), &scope),
+			json.Unmarshal([]byte(c.Params["commands"]), &commands)); err != nil {
 			t.Fatalf("read %v: %v", c.Params, err)
 		}
 		got[scope.Type+c.Params["language_code"]] = commands

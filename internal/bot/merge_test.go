@@ -48,7 +48,8 @@ func goldenSummaries() map[string]notice.Notice {
 	}
 	five := results(12, 5, "Alice", "Bob", "Carol", "Dave")
 	alice := called("Alice")
-	undone := ranking.MatchRecorded{Number: 13, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}}
+	undone := ranking.MatchRecorded{Number: 13, Sides: aliceAndBob(3, 1, 16), Undone: true,
+		UndoneBy: &ranking.Reporter{Name: &alice}}
 	return map[string]notice.Notice{
 		"one":           summary(1, 0, five[0]),
 		"five":          summary(5, 1, five...),
@@ -68,8 +69,10 @@ func goldenSeveral(t *testing.T) map[string]outbox.Message {
 	private := to(several(UnknownCommand{}, UnknownCommand{}), "Alice", "Alice")
 	private.Private = true
 	alice := called("Alice")
-	corrected := ranking.MatchRecorded{Number: 8, Sides: aliceAndBob(3, 2, 16), Was: &ranking.OldScore{Score: [2]int{1, 3}}}
-	undone := ranking.MatchRecorded{Number: 9, Sides: aliceAndBob(3, 1, 16), Undone: true, UndoneBy: &ranking.Reporter{Name: &alice}}
+	corrected := ranking.MatchRecorded{Number: 8, Sides: aliceAndBob(3, 2, 16),
+		Was: &ranking.OldScore{Score: [2]int{1, 3}}}
+	undone := ranking.MatchRecorded{Number: 9, Sides: aliceAndBob(3, 1, 16), Undone: true,
+		UndoneBy: &ranking.Reporter{Name: &alice}}
 	return map[string]outbox.Message{
 		"two_results":   several(results(12, 2, "Alice", "Bob", "Carol")...),
 		"sixty_results": several(results(101, 60, "Alice", "Bob", "Carol", "Dave", "Maximilian", "Zoë")...),
@@ -159,7 +162,9 @@ func TestLines(t *testing.T) {
 			notices[fmt.Sprintf("longest %s %d", what, i)] = n
 		}
 		notices[fmt.Sprintf("longest refusal %d", i)] = ranking.Refusal{Code: ranking.NotAPerson, Name: raw}
-		notices[fmt.Sprintf("longest wrong form %d", i)] = ranking.WrongForm{Command: "match", Reason: "several_scores", Detail: raw, Teams: true}
+		notices[fmt.Sprintf("longest wrong form %d", i)] = ranking.WrongForm{
+			Command: "match", Reason: "several_scores", Detail: raw, Teams: true,
+		}
 	}
 	for _, language := range catalog.All() {
 		w := words{Language: language}
@@ -191,7 +196,9 @@ func TestLines(t *testing.T) {
 // drawNotice draws a notice whose text contains ids that no other notice has.
 func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	n := called(name(t))
-	switch rapid.SampledFrom([]string{"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed"}).Draw(t, "kind") {
+	switch rapid.SampledFrom([]string{
+		"match", "match", "match", "teams", "refusal", "joined", "form", "undone", "page", "fixed",
+	}).Draw(t, "kind") {
 	case "refusal":
 		return ranking.Refusal{Code: ranking.NoSuchMatch, Number: id}
 	case "joined":
@@ -199,9 +206,11 @@ func drawNotice(t *rapid.T, id int, name func(*rapid.T) string) notice.Notice {
 	case "form":
 		return ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonUnexpectedWord, Detail: fmt.Sprint(id)}
 	case "undone":
-		return ranking.MatchUndone{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
+		return ranking.MatchUndone{Number: id,
+			Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
 	case "fixed":
-		return ranking.MatchFixed{Number: id, Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
+		return ranking.MatchFixed{Number: id,
+			Sides: [2]ranking.Side{members(3, 16, n.Name), members(1, -16, n.Name)}, Moved: moved(2)}
 	case "page":
 		return stats.RankingPage{Rows: []stats.Row{{Position: 1, Name: n}}, Total: id}
 	case "teams":

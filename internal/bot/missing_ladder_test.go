@@ -28,7 +28,8 @@ func TestMissingLadder(t *testing.T) {
 		}
 		return out, n
 	}
-	for _, text := range []string{"/match tennis @bobby", "/match tennis @carol beat 3:1 @bobby", "/match zorbb @carol 3:1 last friday"} {
+	for _, text := range []string{"/match tennis @bobby", "/match tennis @carol beat 3:1 @bobby",
+		"/match zorbb @carol 3:1 last friday"} {
 		s := c.say(0, nil, text)
 		to, presses := s.to, 0
 		var asked []command.Doubt

@@ -106,7 +106,8 @@ type UnknownCommand struct {
 
 var _ = notice.Register[UnknownCommand](notice.Kind{Name: "unknown_command", Purpose: notice.Answer, Refuses: true})
 
-var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand, buttons: unknownCommandButtons, personal: true})
+var _ = shows(view[UnknownCommand]{text: words.unknownCommand, line: words.unknownCommand,
+	buttons: unknownCommandButtons, personal: true})
 
 func unknownCommandButtons(n UnknownCommand, _ outbox.Item, w words) [][]button {
 	if !strings.Contains(n.Meant, " ") { // a command's name alone is quickly typed

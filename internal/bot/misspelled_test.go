@@ -8,7 +8,8 @@ import (
 func TestIsSlip(t *testing.T) {
 	t.Parallel()
 	const name = "match"
-	for _, word := range []string{"mach", "atch", "matc", "mattch", "smatch", "matchs", "mitch", "hatch", "matck", "amtch", "macth", "mathc"} {
+	for _, word := range []string{"mach", "atch", "matc", "mattch", "smatch", "matchs", "mitch", "hatch",
+		"matck", "amtch", "macth", "mathc"} {
 		if !isSlip(word, name) || !isSlip(name, word) {
 			t.Errorf("%s is no slip of %s", word, name)
 		}
@@ -18,7 +19,8 @@ func TestIsSlip(t *testing.T) {
 			t.Errorf("%s is a slip of %s", short, name)
 		}
 	}
-	for _, word := range []string{"", "match", "mat", "matches", "catcm", "tamch", "mtcah", "mcath2", "chat", "mtahc", "m", "rematch"} {
+	for _, word := range []string{"", "match", "mat", "matches", "catcm", "tamch", "mtcah", "mcath2",
+		"chat", "mtahc", "m", "rematch"} {
 		if isSlip(word, name) || isSlip(name, word) {
 			t.Errorf("%s is a slip of %s", word, name)
 		}

@@ -164,7 +164,8 @@ func TestDisplayName(t *testing.T) {
 func TestNamelessPeople(t *testing.T) {
 	t.Parallel()
 	german := words{Language: catalog.For("de"), tables: true}
-	item := itemOf(t, stats.RankingPage{Title: "Club", Total: 1, Rows: []stats.Row{{Name: ranking.Name{Player: 7}, Elo: 1516, Won: 1}}})
+	item := itemOf(t,
+		stats.RankingPage{Title: "Club", Total: 1, Rows: []stats.Row{{Name: ranking.Name{Player: 7}, Elo: 1516, Won: 1}}})
 	item.Names = map[int64]outbox.Name{7: {Name: ranking.Nameless, Mark: "2"}}
 	out, err := render(item, german)
 	if err != nil {
@@ -214,7 +215,8 @@ func checkName(t fatalizer, raw string) {
 			t.Errorf("%+q has %+q in it", cleaned, r)
 		}
 	}
-	seen := strings.ContainsFunc(cleaned, func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) })
+	seen := strings.ContainsFunc(cleaned,
+		func(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) })
 	if cleaned != "" && !seen {
 		t.Errorf("nothing of %+q can be seen", cleaned)
 	}
@@ -261,7 +263,8 @@ func TestNastyNames(t *testing.T) {
 func drawName(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.OneOf(
 		rapid.SampledFrom(nastyNames),
-		rapid.SampledFrom([]string{"@", "/", "#", "$", ".", ":", "com", "bob", " ", accent, "\u200d", "\u2068", "\u2069", "\u202e", "\u0d4e"}),
+		rapid.SampledFrom([]string{"@", "/", "#", "$", ".", ":", "com", "bob", " ", accent, "\u200d",
+			"\u2068", "\u2069", "\u202e", "\u0d4e"}),
 		rapid.String(),
 	), 0, 6).Draw(t, "parts")
 	return strings.Join(parts, "")
@@ -327,7 +330,8 @@ func withName(raw string) []notice.Notice {
 			Username: raw, Name: n, Moved: ranking.Moved{Ratings: []ranking.RatingChange{{Name: n, Before: 1516, After: 1500}}},
 		},
 		stats.RankingPage{Title: raw, Rows: []stats.Row{{Position: 1, Name: n, Elo: 1500, Won: 1}}, Total: 1},
-		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{n}, {n, n}}}}}},
+		ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{
+			{Command: "match", NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{n}, {n, n}}}}}},
 		CommandFailed{Command: raw},
 		ranking.Refusal{Code: ranking.NotAPerson, Name: raw},
 		ranking.WrongForm{Command: "match", Reason: "unexpected_word", Detail: raw},
@@ -337,7 +341,8 @@ func withName(raw string) []notice.Notice {
 // longestNames has the longest possible names, by characters, by UTF-16 units or in HTML. What is
 // longer is cut to the same text.
 var longestNames = []string{
-	strings.Repeat("a", maxName+1), strings.Repeat(family, 7), strings.Repeat(england, 6), "Z" + strings.Repeat(accent, maxNameUnits),
+	strings.Repeat("a", maxName+1), strings.Repeat(family, 7), strings.Repeat(england, 6),
+	"Z" + strings.Repeat(accent, maxNameUnits),
 	strings.Repeat("@", maxName+1),
 	strings.Repeat("𝕏\U0001D165", maxName+1), // two runes of two units per character
 	strings.Repeat("@\U0001D165", maxName+1), // three units and a joiner
@@ -428,7 +433,8 @@ func TestNamesAreFilledIn(t *testing.T) {
 	for _, n := range []notice.Notice{
 		ranking.MatchRecorded{Sides: [2]ranking.Side{side(1), side(3)}, ReportedBy: &ranking.Reporter{Name: &two}},
 		ranking.MatchUndone{Sides: [2]ranking.Side{side(1), side(3)}, By: ranking.Reporter{Name: &two}},
-		ranking.NotRecorded{Items: []ranking.RejectedResult{{NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}}},
+		ranking.NotRecorded{Items: []ranking.RejectedResult{
+			{NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{id(1)}, {two, id(3)}}}}}},
 		stats.RankingPage{Rows: []stats.Row{{Name: id(1)}, {Name: two}}, Own: &stats.Row{Name: id(3)}, Total: 9},
 	} {
 		item := itemOf(t, n)
@@ -437,7 +443,8 @@ func TestNamesAreFilledIn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{showText("Alice"), showText("Bob") + " (" + showText("bobby") + ")", showText("<Carol>")} {
+		for _, want := range []string{showText("Alice"),
+			showText("Bob") + " (" + showText("bobby") + ")", showText("<Carol>")} {
 			if !strings.Contains(out.html, want) {
 				t.Errorf("%s lacks %q: %q", notice.KindOf(n).Name, want, out.html)
 			}

@@ -99,7 +99,8 @@ func (w words) odds(n stats.Odds) string {
 		}
 	}
 	if count := len(newcomers); count > 0 {
-		id, with := "odds.new", args{"Names": strings.Join(namesAs(newcomers, shortName), ", "), "Season": w.seasonName(n.Season, "")}
+		id, with := "odds.new",
+			args{"Names": strings.Join(namesAs(newcomers, shortName), ", "), "Season": w.seasonName(n.Season, "")}
 		if count > maxNewNames {
 			with["Names"] = w.Plural("ranking.players", count, nil)
 		}

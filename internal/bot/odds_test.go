@@ -14,7 +14,8 @@ func TestOddsCommands(t *testing.T) {
 	t.Parallel()
 	const me = "Alice@alice#1001"
 	w := newWorld(t)
-	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3}, {Username: "eve", Name: "Eve", Player: 4}}
+	w.rankings.people = []command.Person{{ID: 1003, Username: "carol", Name: "Carol", Player: 3},
+		{Username: "eve", Name: "Eve", Player: 4}}
 	for text, want := range map[string]string{
 		"/odds @bob":                         "odds " + me + " @bob",
 		"/odds carol":                        "odds " + me + " Carol@carol#1003",
@@ -77,7 +78,8 @@ func TestTeamTurns(t *testing.T) {
 		if o.Key != "c:"+id || o.Sender.ID != 1003 || o.ReplyTo != int64(answer.ID) {
 			t.Errorf("%s: origin %+v", data, o)
 		}
-		if got := team(append(o.Said.Mentions, o.Said.Sender)); o.Said.MayNamePlayers() && got != "@bob+Dan_2#1004+@eve+Alice@alice#1001" {
+		if got := team(append(o.Said.Mentions, o.Said.Sender)); o.Said.MayNamePlayers() &&
+			got != "@bob+Dan_2#1004+@eve+Alice@alice#1001" {
 			t.Errorf("%s: the /teams mentions %s", data, got)
 		}
 	}
@@ -107,7 +109,9 @@ func TestTeamWizardReplies(t *testing.T) {
 		w.rankings.wizard = &ranking.WizardRequest{Teams: [2][]command.Person{
 			{{Username: "bob"}, {Username: "eve"}}, {{ID: 1003, Name: "Carol"}, {Username: "dave"}},
 		}}
-		w.group.Reply(w.alice, w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})), text)
+		w.group.Reply(w.alice, w.below(w.group,
+			promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}),
+			promptData(promptNine, ranking.Cancel{})), text)
 		w.expect(text, want)
 	}
 }

@@ -104,7 +104,8 @@ func TestButtonsOfPlayers(t *testing.T) {
 			t.Errorf("%s: origin %+v", tc.data, o)
 		}
 		code := tc.data[:3]
-		for _, forged := range []string{code, code + "0", code + "-1", code + "012", code + "x", code + "12:1", code + "9223372036854775808", code + "months"} {
+		for _, forged := range []string{code, code + "0", code + "-1", code + "012", code + "x", code + "12:1",
+			code + "9223372036854775808", code + "months"} {
 			w.sim.Press(w.bob, page, forged)
 			w.expect(forged, unknownButton)
 		}
@@ -125,7 +126,8 @@ func TestPagesOfAPlayer(t *testing.T) {
 	}
 	met := goldenHeadToHeads()["opened"]
 	edited := p.mustSend(t, p.pageOf(t, shown, met))
-	if edited.ID != shown.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "7–1–4") || edited.Buttons[0][0].CallbackData != "1s:2" {
+	if edited.ID != shown.ID || edited.Edits != 1 || !strings.Contains(edited.Text, "7–1–4") ||
+		edited.Buttons[0][0].CallbackData != "1s:2" {
 		t.Errorf("edited to %+v", edited)
 	}
 	back := p.mustSend(t, p.pageOf(t, shown, page))
@@ -155,17 +157,21 @@ func TestTheLongestPageFits(t *testing.T) {
 		in := stats.MatchRef{Number: 999_999_999, At: onDay(21)}
 		pair := stats.Pairing{With: name, Played: 999_999, Won: 999_999, Drawn: 999_999, Lost: 999_999}
 		upset := stats.Upset{MatchRef: in, By: 9999, Beaten: side[:2]}
-		last := slices.Repeat([]stats.PlayedMatch{{MatchRef: in, Against: side[:2], Score: [2]int{999, 999}, Change: -999}}, stats.LastMatches)
+		last := slices.Repeat([]stats.PlayedMatch{{MatchRef: in, Against: side[:2], Score: [2]int{999, 999}, Change: -999}},
+			stats.LastMatches)
 		record := stats.Record{Name: name, Value: 999_999, In: &in}
 		for _, n := range []notice.Notice{
 			stats.PlayerStanding{
-				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000, Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
+				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000,
+				Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
 				Form: strings.Repeat("w", stats.FormMatches), Last: last, BestIn: &in, Upset: &upset,
 				Most: &pair, Favourite: &pair, Hardest: &pair, Partner: &pair,
 			},
-			stats.HeadToHead{A: name, B: name, Won: 999_999, Drawn: 999_999, Lost: 999_999, Last: last, Expected: 10_000, Back: math.MaxInt64},
+			stats.HeadToHead{A: name, B: name, Won: 999_999, Drawn: 999_999, Lost: 999_999, Last: last,
+				Expected: 10_000, Back: math.MaxInt64},
 			stats.Records{
-				Title: strings.Repeat("W", 255), Streak: &record, Rating: &record, Upset: &stats.UpsetBy{Name: name, Upset: upset}, Played: &record,
+				Title: strings.Repeat("W", 255), Streak: &record, Rating: &record,
+				Upset: &stats.UpsetBy{Name: name, Upset: upset}, Played: &record,
 				Rivalry: &stats.RivalryOf{Name: name, Pairing: pair},
 			},
 			stats.WhoMeant{Doubt: command.DoubtName, Word: raw, People: side[:8]},

@@ -31,9 +31,12 @@ func TestPress(t *testing.T) {
 	card := w.card(w.group, 0)
 	id := w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9")
 	c := w.expect("a press", "undo #42 Aa0_-zZ9")[0]
-	want := ranking.Origin{Logged: ranking.Logged{Update: c.origin.Update, Command: "undo"}, Place: ranking.Place{ReplyTo: int64(card.ID)}, Press: ranking.Press{Button: id, Instead: "/undo 42", Pressed: int64(card.ID)},
-		Key:    "c:" + id,
-		Chat:   ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup, Title: "Table tennis", Language: "en"},
+	want := ranking.Origin{
+		Logged: ranking.Logged{Update: c.origin.Update, Command: "undo"}, Place: ranking.Place{ReplyTo: int64(card.ID)},
+		Press: ranking.Press{Button: id, Instead: "/undo 42", Pressed: int64(card.ID)},
+		Key:   "c:" + id,
+		Chat: ranking.Chat{ID: ranking.ExternalChatID(w.group.ID()), Kind: ranking.Supergroup,
+			Title: "Table tennis", Language: "en"},
 		Sender: &command.Person{ID: 1002, Username: "bob", Name: "Bob"},
 		SentAt: worldTime.Add(time.Minute),
 	}
@@ -55,7 +58,8 @@ func TestPress(t *testing.T) {
 	}
 	w.group.Delete(card)
 	w.sim.Press(w.bob, card, "1u:42:0:Aa0_-zZ9")
-	if o := w.expect("a press below what is gone", "undo #42 Aa0_-zZ9")[0].origin; o.ReplyTo != int64(card.ID) || o.Chat.ID != want.Chat.ID {
+	if o := w.expect("a press below what is gone", "undo #42 Aa0_-zZ9")[0].origin; o.ReplyTo != int64(card.ID) ||
+		o.Chat.ID != want.Chat.ID {
 		t.Errorf("origin %+v", o)
 	}
 }
@@ -82,7 +86,8 @@ func TestPressInATopic(t *testing.T) {
 	w.fetch()
 	card := w.card(forum, topic.ID)
 	w.sim.Press(w.alice, card, "1u:7:0:Aa0_-zZ9")
-	if o := w.expect("in a topic", "undo #7 Aa0_-zZ9")[0].origin; o.Thread != int64(topic.ID) || o.ReplyTo != int64(card.ID) {
+	if o := w.expect("in a topic", "undo #7 Aa0_-zZ9")[0].origin; o.Thread != int64(topic.ID) ||
+		o.ReplyTo != int64(card.ID) {
 		t.Errorf("in topic %d: thread %d, reply to %d", topic.ID, o.Thread, o.ReplyTo)
 	}
 	w.sim.Press(w.alice, w.card(forum, 0), "1u:7:0:Aa0_-zZ9")
@@ -174,7 +179,8 @@ func TestPressIsNotBeforeItsMessage(t *testing.T) {
 	raw := fmt.Sprintf(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice"},"data":"1u:42:0:Aa0_-zZ9",`+
 		`"message":{"message_id":5,"date":%d,"chat":{"id":-100,"type":"supergroup"}}}}`, shown)
 	for sent, want := range map[int64]int64{shown - 3600: shown, shown: shown, shown + 5: shown + 5} {
-		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw), SentAt: time.Unix(sent, 0)}))
+		err := newRouter(rankings).Handle(t.Context(),
+			decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw), SentAt: time.Unix(sent, 0)}))
 		if last := rankings.calls[len(rankings.calls)-1]; err != nil || last.origin.SentAt.Unix() != want {
 			t.Errorf("a press dated %d is taken as of %v, want %d: %v", sent, last.origin.SentAt, want, err)
 		}
@@ -184,8 +190,10 @@ func TestPressIsNotBeforeItsMessage(t *testing.T) {
 func TestUnknownThingsInAPress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice","of_the_future":[1]},"chat_instance":5,` +
-		`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},"reply_markup":7,"dice":"x"},"data":"1u:42:0:Aa0_-zZ9"}}`))
+	w.sim.Update(json.RawMessage(
+		`{"callback_query":{"id":"1","from":{"id":1001,"first_name":"Alice","of_the_future":[1]},"chat_instance":5,` +
+			`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},` +
+			`"reply_markup":7,"dice":"x"},"data":"1u:42:0:Aa0_-zZ9"}}`))
 	w.expect("a press", "undo #42 Aa0_-zZ9")
 }
 

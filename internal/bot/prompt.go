@@ -116,7 +116,8 @@ func reportPromptButtons(n ranking.ReportPrompt, item outbox.Item, w words) [][]
 		case n.Doubt == ranking.DoubtDate:
 			numbers = append(numbers, button{text: w.Text("button.record_now", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate && i > 0:
-			rows = append(rows, []button{{text: cut(plain(w.namedResults(o.Results, "; ", maxListed)), maxLabel, maxNameUnits), data: data}})
+			rows = append(rows,
+				[]button{{text: cut(plain(w.namedResults(o.Results, "; ", maxListed)), maxLabel, maxNameUnits), data: data}})
 		case n.Doubt == ranking.DoubtDuplicate && len(n.Options) > 1:
 			numbers = append(numbers, button{text: w.Text("button.other_games", nil), data: data})
 		case n.Doubt == ranking.DoubtDuplicate:
@@ -162,7 +163,8 @@ var _ = shows(view[ranking.ReportPrompt]{text: words.reportPrompt, buttons: repo
 // buttons show only their numbers.
 func (w words) reportPrompt(n ranking.ReportPrompt) string {
 	question := w.question(n)
-	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate, command.DoubtLine, ranking.DoubtPlayers}
+	one := []command.Doubt{ranking.DoubtGame, ranking.DoubtDate, ranking.DoubtDuplicate,
+		command.DoubtLine, ranking.DoubtPlayers}
 	asksOne := slices.Contains(one, n.Doubt)
 	if asksOne || differByPerson(n) || w.resultLabels(n) != nil {
 		return question
@@ -202,7 +204,8 @@ func (w words) question(n ranking.ReportPrompt) string {
 		}
 		return joinUpTo(maxListed, lines, "\n")
 	case ranking.DoubtPlayers:
-		return w.Text(id, args{"Number": n.Earlier.Number, "Old": w.namedResult(*n.Earlier.Result), "New": w.namedResult(n.Options[0].Results[0])})
+		return w.Text(id, args{"Number": n.Earlier.Number, "Old": w.namedResult(*n.Earlier.Result),
+			"New": w.namedResult(n.Options[0].Results[0])})
 	case command.DoubtName, command.DoubtUnknownName, command.DoubtLine:
 		return w.Text(id, args{"Word": showWord(n.Word)})
 	case ranking.DoubtGame:
@@ -238,7 +241,8 @@ func (w words) namedResults(all []ranking.NamedResult, separator string, room in
 }
 
 func (w words) namedResult(r ranking.NamedResult) string {
-	return w.reportedSide(r.Sides[0]) + " " + showScore(r.Score) + " " + w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
+	return w.reportedSide(r.Sides[0]) + " " + showScore(r.Score) + " " +
+		w.reportedSide(r.Sides[1]) + brackets(showSets(r.Sets))
 }
 
 // joinUpTo joins as many texts as fit into room UTF-16 units, and replaces the others by an

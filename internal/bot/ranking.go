@@ -58,7 +58,8 @@ var _ = shows(view[stats.RankingPage]{text: words.rankingPage, table: words.rank
 func (w words) rankingPage(n stats.RankingPage) string {
 	switch {
 	case len(n.Rows) == 0 && n.Hidden == 0 && n.Season > 0:
-		return w.inLadder(w.Text("ranking.empty_season", args{"Season": w.seasonName(n.Season, ""), "Ladder": w.ladderWords()}))
+		return w.inLadder(w.Text("ranking.empty_season",
+			args{"Season": w.seasonName(n.Season, ""), "Ladder": w.ladderWords()}))
 	case len(n.Rows) == 0 && n.Hidden == 0:
 		return w.inLadder(w.Text("ranking.empty", args{"Ladder": w.ladderWords()}))
 	}
@@ -94,7 +95,8 @@ func (w words) gains(n stats.Gains) string {
 	}
 	var lines []string
 	for _, r := range n.Rows {
-		lines = append(lines, fmt.Sprintf("%s · <b>%s</b> · %s", boldName(r.Name), signed(r.Gained), winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
+		lines = append(lines, fmt.Sprintf("%s · <b>%s</b> · %s",
+			boldName(r.Name), signed(r.Gained), winsDrawsLosses(r.Won, r.Drawn, r.Lost)))
 	}
 	return paragraphs([]string{title}, lines, []string{notes(w.Text("ranking.won_drawn_lost", nil))})
 }

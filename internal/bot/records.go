@@ -17,8 +17,10 @@ func parsePeriod(args string) (q stats.RecordsQuestion, ok bool) {
 
 func recordsButtons(n stats.Records, _ outbox.Item, w words) [][]button {
 	return [][]button{{
-		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()), data: callbackData(recordsCode, string(command.Month))},
-		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()), data: callbackData(recordsCode, string(command.All))},
+		{text: choice(w.Text("button.this_month", nil), !n.Month.IsZero()),
+			data: callbackData(recordsCode, string(command.Month))},
+		{text: choice(w.Text("button.all_time", nil), n.Month.IsZero()),
+			data: callbackData(recordsCode, string(command.All))},
 	}}
 }
 

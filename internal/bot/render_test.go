@@ -77,7 +77,9 @@ func sendTo(t testing.TB, sim *botsim.Server, s *Sender, group *botsim.Chat, n n
 	return deliver(testContext(t), t, sim, s, group, messageOf(t, group.ID(), n))
 }
 
-func deliver(ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message) botsim.Message {
+func deliver(
+	ctx context.Context, t fatalizer, sim *botsim.Server, s outbox.Sender, group *botsim.Chat, of outbox.Message,
+) botsim.Message {
 	t.Helper()
 	receipt, err := s.Send(ctx, of, atOnce)
 	if err != nil {
@@ -196,7 +198,8 @@ func TestWhatCannotBeRenderedIsRejectedWithoutARequest(t *testing.T) {
 			t.Errorf("%s %s: %+v, %v", c.action, c.item.Kind, receipt, err)
 		}
 	}
-	if _, err := s.Send(testContext(t), outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}, atOnce); failureOf(t, err).Kind != outbox.Failed {
+	if _, err := s.Send(testContext(t),
+		outbox.Message{ExternalChat: group.ID(), Action: outbox.Send}, atOnce); failureOf(t, err).Kind != outbox.Failed {
 		t.Errorf("no items: %v", err)
 	}
 	if n := len(sim.Calls()); n != 0 {
@@ -261,7 +264,8 @@ func checkOwnWords(t *testing.T, unknown notice.Notice, all []notice.Notice) {
 func TestFreeForAllsAreRefusedInOneSentence(t *testing.T) {
 	t.Parallel()
 	for _, l := range catalog.All() {
-		text := words{Language: l}.wrongForm(ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonFreeForAll, Teams: true})
+		text := words{Language: l}.wrongForm(
+			ranking.WrongForm{Command: command.NameMatch, Reason: command.ReasonFreeForAll, Teams: true})
 		if strings.IndexAny(text, ".!?\n<") != len(text)-1 {
 			t.Errorf("%s: %q", l.Tag(), text)
 		}
@@ -286,7 +290,8 @@ func TestWrongInputNamesTheRightForm(t *testing.T) {
 			continue
 		}
 		text := mustRender(t, ranking.WrongForm{Command: command.NameMatch, Reason: r, Detail: "bobby", Teams: true}).html
-		if n := strings.Count(text, "<code>/match "); n != 1 || !strings.Contains(text, "<code>/match @alice @bobby vs @carol @david ") {
+		if n := strings.Count(text, "<code>/match "); n != 1 ||
+			!strings.Contains(text, "<code>/match @alice @bobby vs @carol @david ") {
 			t.Errorf("%s: no form for teams, or another, in %q", r, text)
 		}
 	}

@@ -21,7 +21,8 @@ func (r *Router) reply(ctx context.Context, req request) error {
 		switch c.Code {
 		case ladderCode: // a FirstLadderPrompt: what is the group's only ladder called?
 			first := strings.Join(command.Command{Args: m.Text}.Unquoted(), " ")
-			return r.do(ctx, standsFor(nameLadder).origin, ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first})
+			return r.do(ctx, standsFor(nameLadder).origin,
+				ranking.ChangeLadder{Change: ranking.AddLadder, Name: args, First: first})
 		case askedCode: // a FixPrompt: what is the right score?
 			return r.dispatch(ctx, standsFor(command.NameFix))
 		case promptCode: // a wizard: who is the opponent, and what is the score?

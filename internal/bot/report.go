@@ -33,7 +33,8 @@ func (w words) rejectedResult(d ranking.RejectedResult) string {
 	}
 	if len(d.Sides[0]) > 0 {
 		return w.Text("not_recorded.result", args{
-			"A": w.reportedSide(d.Sides[0]), "B": w.reportedSide(d.Sides[1]), "Score": showScore(d.Score) + brackets(showSets(d.Sets)),
+			"A": w.reportedSide(d.Sides[0]), "B": w.reportedSide(d.Sides[1]),
+			"Score": showScore(d.Score) + brackets(showSets(d.Sets)),
 		})
 	}
 	parts := []string{"/" + d.Command}

@@ -95,7 +95,8 @@ func TestWizardReplies(t *testing.T) {
 	const me = "Alice@alice#1001"
 	opponents := []command.Person{{ID: 1002, Username: "bob", Name: "Bob", Player: 2}}
 	opponent := []string{promptData(promptNine, ranking.Choice(0)), promptData(promptNine, ranking.Cancel{})}
-	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{})}
+	score := []string{promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}),
+		promptData(promptNine, ranking.Cancel{})}
 	for name, tc := range map[string]struct {
 		below  []string // of the message
 		wizard bool     // whether it is open and asks Alice
@@ -125,7 +126,8 @@ func TestWizardReplies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.rankings.people = append(opponents, command.Person{ID: 1005, Name: "Kim", Player: 5}, command.Person{ID: 1006, Name: "Kim", Player: 6})
+			w.rankings.people = append(opponents, command.Person{ID: 1005, Name: "Kim", Player: 5},
+				command.Person{ID: 1006, Name: "Kim", Player: 6})
 			if tc.wizard {
 				w.rankings.wizard = &ranking.WizardRequest{Opponents: opponents}
 			}
@@ -145,7 +147,8 @@ func TestOpponentWhoIsNotInTheLadder(t *testing.T) {
 	w := newWorld(t)
 	w.rankings.people = []command.Person{{Username: "Kim", Name: "Kim", Player: 4}, {ID: 1006, Name: "Kim", Player: 6}}
 	w.rankings.wizard = &ranking.WizardRequest{Opponents: []command.Person{{ID: 1005, Username: "kim", Name: "Kimberly"}}}
-	asks := w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}), promptData(promptNine, ranking.Cancel{}))
+	asks := w.below(w.group, promptData(promptNine, ranking.ScoreAgainst{Opponent: 0, Score: ladder.Score{A: 1}}),
+		promptData(promptNine, ranking.Cancel{}))
 	w.group.Reply(w.alice, asks, "kim 3:1")
 	w.expect("a name of several", "typed name kim: Kimberly@kim#1005 Kim#1006 3:1")
 }

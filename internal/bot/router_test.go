@@ -167,7 +167,8 @@ func (f *fakeRankings) asked(o ranking.Origin) ranking.Asked {
 	a := ranking.Asked{Origin: o}
 	for _, p := range f.everybody(o) {
 		a.Everybody = append(a.Everybody, ranking.Known{
-			Player: &ranking.Player{ID: p.Player, UserID: p.ID, Username: p.Username, Name: p.Name}, Former: p.Former, Left: p.Left,
+			Player: &ranking.Player{ID: p.Player, UserID: p.ID, Username: p.Username, Name: p.Name},
+			Former: p.Former, Left: p.Left,
 		})
 	}
 	return a
@@ -728,18 +729,21 @@ func TestOrigin(t *testing.T) {
 		}
 	}
 	chat := func(c *botsim.Chat, title string) ranking.Chat {
-		return ranking.Chat{ID: ranking.ExternalChatID(c.ID()), Kind: ranking.ChatKind(c.Kind()), Title: title, Language: "en"}
+		return ranking.Chat{ID: ranking.ExternalChatID(c.ID()),
+			Kind: ranking.ChatKind(c.Kind()), Title: title, Language: "en"}
 	}
 
 	m := w.group.Say(w.alice, "/ranking")
-	check("supergroup", ranking.Origin{Logged: ranking.Logged{Command: "ranking"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
+	check("supergroup", ranking.Origin{
+		Logged: ranking.Logged{Command: "ranking"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 
 		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"), Sender: &alice,
 		SentAt: worldTime,
 	})
 	basic := w.sim.BasicGroup("\u202eOld \n <group>", w.alice)
 	m = basic.Say(w.alice, "/match @bob 3:1")
-	check("basic group with a title to be cleaned", ranking.Origin{Logged: ranking.Logged{Command: "match"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
+	check("basic group with a title to be cleaned", ranking.Origin{
+		Logged: ranking.Logged{Command: "match"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 
 		Key: fmt.Sprintf("m:%d:%d", basic.ID(), m.ID), Chat: chat(basic, "Old <group>"), Sender: &alice,
 		SentAt: worldTime,
@@ -751,7 +755,8 @@ func TestOrigin(t *testing.T) {
 		Key: fmt.Sprintf("m:1001:%d", m.ID), Chat: chat(private, ""), Sender: &alice, SentAt: worldTime,
 	})
 	m = w.group.Post(botsim.Post{From: w.nameless, Text: "/join", Date: worldTime.Add(-time.Hour)})
-	check("somebody without a username, an hour ago", ranking.Origin{Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
+	check("somebody without a username, an hour ago", ranking.Origin{
+		Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 
 		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: chat(w.group, "Table tennis"),
 		Sender: &command.Person{ID: 1004, Name: "Dan 2"}, SentAt: worldTime.Add(-time.Hour),
@@ -760,7 +765,8 @@ func TestOrigin(t *testing.T) {
 	m = w.group.Say(robot, "/join")
 	shown := chat(w.group, "Table tennis")
 	shown.Language = "" // the language differs between people
-	check("a person whose username looks like a bot's", ranking.Origin{Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
+	check("a person whose username looks like a bot's", ranking.Origin{
+		Logged: ranking.Logged{Command: "join"}, Place: ranking.Place{ReplyTo: int64(m.ID)},
 
 		Key: fmt.Sprintf("m:%d:%d", w.group.ID(), m.ID), Chat: shown,
 		Sender: &command.Person{ID: ladder.UserID(robot.ID), Username: "Talbot", Name: "<i>"}, SentAt: worldTime,
@@ -1167,7 +1173,8 @@ func checkCall(t *testing.T, c call) {
 	if c.method == "offer" {
 		checkScores(t, c.report.Scores)
 	}
-	if !pressed && !byContent && !ephemeral && !happened && (err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
+	if !pressed && !byContent && !ephemeral && !happened &&
+		(err != nil || message == 0 || chat != int64(c.origin.Chat.ID)) {
 		t.Errorf("key %q for chat %d", c.origin.Key, c.origin.Chat.ID)
 	}
 	checkName(t, c.origin.Chat.Title)

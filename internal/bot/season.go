@@ -84,7 +84,8 @@ func (w words) seasonEnd(n stats.SeasonEnd) string {
 	}
 	podium := n.SeasonTable
 	podium.More, podium.Played, podium.Upset, podium.Streak = 0, nil, nil, nil
-	podium.Rows = slices.DeleteFunc(slices.Clone(n.Rows), func(r stats.SeasonRow) bool { return r.Place == 0 || r.Place > ladder.MinPlaces })
+	podium.Rows = slices.DeleteFunc(slices.Clone(n.Rows),
+		func(r stats.SeasonRow) bool { return r.Place == 0 || r.Place > ladder.MinPlaces })
 	return w.Text("season.corrected", nil) + "\n" + w.seasonTable(podium)
 }
 
@@ -169,7 +170,8 @@ func (w words) allTime(n stats.AllSeasons) string {
 		}
 		best := w.Text("season.best", args{"Rating": r.Best, "Season": w.seasonName(r.BestIn, "")})
 		matches := w.Plural("facts.matches", r.Won+r.Drawn+r.Lost, nil)
-		lines = append(lines, fmt.Sprintf("%s %s · %s, %s · %s · %s", mark, boldName(r.Name), matches, winsDrawsLosses(r.Won, r.Drawn, r.Lost),
+		lines = append(lines, fmt.Sprintf("%s %s · %s, %s · %s · %s",
+			mark, boldName(r.Name), matches, winsDrawsLosses(r.Won, r.Drawn, r.Lost),
 			w.Plural("season.count", r.Seasons, nil), best))
 	}
 	if n.More > 0 {

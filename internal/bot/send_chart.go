@@ -78,7 +78,8 @@ func (w words) chartOf(n stats.Chart, r stats.Ratings) chart.Chart {
 		c.Others = append(c.Others, w.pointsOf(points))
 	}
 	for _, s := range r.Seasons {
-		c.Seasons = append(c.Seasons, chart.Season{Starts: s.At, Match: s.Match, Label: capitalized(w.seasonName(s.Number, ""))})
+		c.Seasons = append(c.Seasons,
+			chart.Season{Starts: s.At, Match: s.Match, Label: capitalized(w.seasonName(s.Number, ""))})
 	}
 	return c
 }

@@ -39,7 +39,8 @@ var _ outbox.Sender = (*Sender)(nil)
 // NewSender returns a sender for the bot account self.
 func NewSender(client *telegram.Client, self telegram.Self, log *slog.Logger) *Sender {
 	return &Sender{
-		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats), looked: recent.NewSet[int64](maxChats),
+		client: client, self: self, log: log, refusals: recent.NewSet[int64](maxChats),
+		looked:   recent.NewSet[int64](maxChats),
 		drawings: semaphore.NewWeighted(maxDrawings), draw: chart.Draw,
 	}
 }

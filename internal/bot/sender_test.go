@@ -85,7 +85,8 @@ func (p *post) params(t *testing.T) []map[string]any {
 	return all
 }
 
-const helloText = "<b>\u2068Alice\u2069</b>, welcome! Your rating is 1500. You’ll appear in the ranking after your first match."
+const helloText = "<b>\u2068Alice\u2069</b>, welcome! Your rating is 1500. " +
+	"You’ll appear in the ranking after your first match."
 
 func TestSendToAGroup(t *testing.T) {
 	t.Parallel()
@@ -459,7 +460,8 @@ func TestSimplified(t *testing.T) {
 				delete(params[0], name)
 			}
 			if removed[0] == "parse_mode" {
-				params[0]["text"] = "\u2068Alice\u2069, welcome! Your rating is 1500. You’ll appear in the ranking after your first match."
+				params[0]["text"] = "\u2068Alice\u2069, welcome! Your rating is 1500. " +
+					"You’ll appear in the ranking after your first match."
 			}
 			if diff := cmp.Diff(params[0], params[1]); diff != "" {
 				t.Errorf("the second request (-want +got):\n%s", diff)

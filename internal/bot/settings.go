@@ -150,7 +150,8 @@ func (w words) choiceButtons(n ranking.SettingsPage, s ranking.Setting, offered 
 	for _, values := range offered {
 		var row []button
 		for _, value := range values {
-			row = append(row, button{text: choice(w.settingButton(s, value), value == current), data: settingData(s.Name, value)})
+			row = append(row,
+				button{text: choice(w.settingButton(s, value), value == current), data: settingData(s.Name, value)})
 		}
 		rows = append(rows, row)
 	}
@@ -248,7 +249,8 @@ func (w words) settingsPage(n ranking.SettingsPage) string {
 		all = append(all, lines)
 	}
 	remarks := []string{w.Text("note.rules_from_next_match", nil)}
-	if _, isRegion := findZoneRegion(n.Open); isRegion || n.Open == string(ranking.AboutTime) || n.Open == ranking.SettingZone {
+	if _, isRegion := findZoneRegion(n.Open); isRegion || n.Open == string(ranking.AboutTime) ||
+		n.Open == ranking.SettingZone {
 		remarks = []string{w.Text("note.other_zones", nil)}
 		if n.Rules.SeasonMonths > 0 {
 			remarks = append([]string{w.Text("note.seasons_end", nil)}, remarks...)
@@ -287,6 +289,7 @@ func (w words) changed(n ranking.SettingChanged) string {
 		return w.Text("changed.unknown", nil)
 	}
 	return w.Text("setting.changed", args{
-		"Setting": w.settingName(n.Name), "Before": w.settingValue(n.Name, n.Before), "After": w.settingValue(n.Name, n.After),
+		"Setting": w.settingName(n.Name), "Before": w.settingValue(n.Name, n.Before),
+		"After": w.settingValue(n.Name, n.After),
 	})
 }

@@ -62,7 +62,8 @@ func TestPressSetting(t *testing.T) {
 		w.sim.Press(w.alice, w.below(w.group, data), data)
 		w.expect(fmt.Sprintf("%q", data), unknownButton)
 	}
-	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42:0"), "without buttons": w.card(w.group, 0)} {
+	for what, m := range map[string]botsim.Message{"below a card": w.below(w.group, "1u:42:0"),
+		"without buttons": w.card(w.group, 0)} {
 		for _, data := range []string{"1c:k:24", "1c:k", "1c:all"} {
 			w.sim.Press(w.alice, m, data)
 			w.expect(what, unknownButton)
@@ -84,7 +85,8 @@ func TestSettingButtons(t *testing.T) {
 		for _, data := range below {
 			found[data] = true
 		}
-		if back := strings.TrimPrefix(below[len(below)-1], "1c:"); page != "" && back != "all" && !slices.Contains(settingPages()[:i], back) {
+		if back := strings.TrimPrefix(below[len(below)-1], "1c:"); page != "" && back != "all" &&
+			!slices.Contains(settingPages()[:i], back) {
 			t.Errorf("the last button below %q leads to %q", page, back)
 		}
 	}

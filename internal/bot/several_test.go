@@ -25,7 +25,8 @@ import (
 // four returns a message with three results and a refusal.
 func (p *post) four(t *testing.T) outbox.Message {
 	t.Helper()
-	m := messageOf(t, p.group.ID(), append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
+	m := messageOf(t, p.group.ID(),
+		append(results(12, 3, "Alice", "Bob"), ranking.Refusal{Code: ranking.NotYours, Number: 11})...)
 	request := p.group.Say(p.alice, "/match @bob 3:1")
 	for i := range m.Items {
 		m.Items[i].ReplyTo = int64(request.ID)
@@ -187,7 +188,8 @@ func TestSeveralThatCannotBeParsedAreSentAsPlainText(t *testing.T) {
 	p := newPost(t)
 	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: can't parse entities: once", Times: 1})
 	receipt, m, err := p.send(t, p.four(t))
-	if err != nil || receipt.Covered != 4 || m.ParseMode != "" || strings.Contains(m.Text, "<") || !strings.Contains(m.Text, "#14 · ") {
+	if err != nil || receipt.Covered != 4 || m.ParseMode != "" || strings.Contains(m.Text, "<") ||
+		!strings.Contains(m.Text, "#14 · ") {
 		t.Errorf("%+v, %+v, %v", receipt, m, err)
 	}
 }
@@ -236,7 +238,8 @@ func TestAnEditNamesAllThatWereNamed(t *testing.T) {
 	for i, size := range slices.Repeat([]int{1, 4}, len(catalog.All())) {
 		w := words{Language: catalog.All()[i/2]}
 		card := func(number, change int) ranking.MatchRecorded {
-			return ranking.MatchRecorded{Number: number, Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
+			return ranking.MatchRecorded{Number: number,
+				Sides: [2]ranking.Side{members(3, change, team[:size]...), members(1, -change, team[:size]...)}}
 		}
 		var cards []notice.Notice
 		for i := range 70 {
@@ -278,7 +281,8 @@ func TestAnEditThatHasNoRoomCounts(t *testing.T) {
 	edit.Action = outbox.Edit
 	out, _ := merge(edit, wordsFor(""))
 	lines := strings.Count(out.html, " · ")
-	if want := fmt.Sprintf("\n…and <b>%d more</b>. All results count", 60-lines); lines == 0 || !strings.Contains(out.html, want) {
+	if want := fmt.Sprintf("\n…and <b>%d more</b>. All results count", 60-lines); lines == 0 ||
+		!strings.Contains(out.html, want) {
 		t.Errorf("%d results are named in %s", lines, out.html)
 	}
 }
@@ -333,7 +337,9 @@ func TestEverythingIsSentOnce(t *testing.T) {
 
 // deliverSome is deliver for several items. It returns how many of them the message covers, and its
 // text.
-func deliverSome(ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message) (int, string) {
+func deliverSome(
+	ctx context.Context, t fatalizer, sim *botsim.Server, s *Sender, group *botsim.Chat, m outbox.Message,
+) (int, string) {
 	t.Helper()
 	spy := &receipts{Sender: s}
 	sent := deliver(ctx, t, sim, spy, group, m)

@@ -14,7 +14,8 @@ import (
 // wantsTables returns a message with a ranking, to a chat with tables turned on.
 func wantsTables(t testing.TB, to int64) outbox.Message {
 	t.Helper()
-	m := messageOf(t, to, stats.RankingPage{Title: "Chess", Page: 1, Total: 1, Rows: []stats.Row{{Position: 1, Elo: 1516, Won: 1}}})
+	m := messageOf(t, to,
+		stats.RankingPage{Title: "Chess", Page: 1, Total: 1, Rows: []stats.Row{{Position: 1, Elo: 1516, Won: 1}}})
 	m.Tables = true
 	return m
 }
@@ -65,7 +66,8 @@ func TestTableRefused(t *testing.T) {
 			now := time.Now()
 			p.sender.refusals.Now = func() time.Time { return now }
 			refuse := func(method string) {
-				p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Status: tc.status, Description: "Not Found: method not found", Times: 1})
+				p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: method, Status: tc.status,
+					Description: "Not Found: method not found", Times: 1})
 			}
 			refuse("sendRichMessage")
 			receipt, err := p.sender.Send(testContext(t), wantsTables(t, p.group.ID()), atOnce)

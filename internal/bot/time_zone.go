@@ -17,24 +17,29 @@ type zoneRegion struct {
 func zoneRegions() []zoneRegion {
 	return []zoneRegion{
 		{"zone_europe", []string{
-			"Europe/London", "Europe/Madrid", "Europe/Berlin", "Europe/Athens", "Europe/Kyiv", "Europe/Istanbul", "Europe/Moscow",
+			"Europe/London", "Europe/Madrid", "Europe/Berlin", "Europe/Athens", "Europe/Kyiv",
+			"Europe/Istanbul", "Europe/Moscow",
 		}},
 		{"zone_america", []string{
-			"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/Sao_Paulo",
+			"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles",
+			"America/Mexico_City", "America/Sao_Paulo",
 			"America/Argentina/Buenos_Aires",
 		}},
 		{"zone_asia", []string{
 			"Asia/Jerusalem", "Asia/Dubai", "Asia/Tashkent", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Tokyo",
 		}},
 		{"zone_africa", []string{
-			"Africa/Casablanca", "Africa/Accra", "Africa/Algiers", "Africa/Lagos", "Africa/Cairo", "Africa/Johannesburg", "Africa/Nairobi",
+			"Africa/Casablanca", "Africa/Accra", "Africa/Algiers", "Africa/Lagos", "Africa/Cairo",
+			"Africa/Johannesburg", "Africa/Nairobi",
 		}},
 		{"zone_australia", []string{
-			"Australia/Perth", "Australia/Darwin", "Australia/Adelaide", "Australia/Brisbane", "Australia/Sydney", "Australia/Melbourne",
+			"Australia/Perth", "Australia/Darwin", "Australia/Adelaide", "Australia/Brisbane",
+			"Australia/Sydney", "Australia/Melbourne",
 			"Australia/Hobart",
 		}},
 		{"zone_pacific", []string{
-			"Pacific/Guam", "Pacific/Port_Moresby", "Pacific/Auckland", "Pacific/Fiji", "Pacific/Tongatapu", "Pacific/Apia", "Pacific/Honolulu",
+			"Pacific/Guam", "Pacific/Port_Moresby", "Pacific/Auckland", "Pacific/Fiji", "Pacific/Tongatapu",
+			"Pacific/Apia", "Pacific/Honolulu",
 		}},
 	}
 }
@@ -61,6 +66,7 @@ func (w words) zoneButtons(current string) [][]button {
 	for _, r := range zoneRegions() {
 		all = append(all, button{text: w.Text("button."+r.name, nil) + " ›", data: openData(r.name)})
 	}
-	all = append(all, button{text: choice(ranking.UTC, current == ranking.UTC), data: settingData(ranking.SettingZone, ranking.UTC)})
+	all = append(all,
+		button{text: choice(ranking.UTC, current == ranking.UTC), data: settingData(ranking.SettingZone, ranking.UTC)})
 	return slices.Collect(slices.Chunk(all, 2))
 }

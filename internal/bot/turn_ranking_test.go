@@ -59,7 +59,8 @@ func TestStartSeason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for age, want := range map[time.Duration]string{
-		ranking.PromptWindow: `start season "Spring" after Aa0_-zZ9`, ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
+		ranking.PromptWindow:               `start season "Spring" after Aa0_-zZ9`,
+		ranking.PromptWindow + time.Second: `answer refusal {"code":"prompt_over"}`,
 	} {
 		prompt := w.postBelow(0, "1ns:Aa0_-zZ9:Spring")
 		prompt.Date = worldTime.Add(time.Minute - age) // presses come a minute later
@@ -146,7 +147,8 @@ func TestPagesEditTheirMessage(t *testing.T) {
 			t.Fatalf("%d: %+v, %v", i, receipt, err)
 		}
 		now, _ := p.group.Message(shown.ID)
-		if diff := cmp.Diff([][]botsim.Button{want}, now.Buttons); diff != "" || now.HTML != mustRender(t, pageOf57(number)).html {
+		if diff := cmp.Diff([][]botsim.Button{want}, now.Buttons); diff != "" ||
+			now.HTML != mustRender(t, pageOf57(number)).html {
 			t.Errorf("page %d shows %q (-want +got):\n%s", number, now.Text, diff)
 		}
 	}

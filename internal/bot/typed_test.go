@@ -45,7 +45,8 @@ var situationsOn = map[string]string{
 }
 
 // all40 lists all situations of a table.
-const all40 = "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40"
+const all40 = "01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 " +
+	"21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40"
 
 // TestTables sends the message of each row of a table in a group of its own, set up as the head of
 // the table says, and compares what is stored and answered with what the row expects. It presses
@@ -163,7 +164,8 @@ func TestScoreIsNoLadder(t *testing.T) {
 	t.Parallel()
 	h := englishTyping(t).enter(settingsOfTables["base"])
 	h.exec(`UPDATE ladders SET name = '2v2' WHERE group_id = $1`, h.id)
-	for _, text := range []string{"/match 2:2 bob", "/match 2:2 @dave", "/match 2-2 gg @erin", "/match 2:2 @bob @dave vs @carol @erin"} {
+	for _, text := range []string{"/match 2:2 bob", "/match 2:2 @dave", "/match 2-2 gg @erin",
+		"/match 2:2 @bob @dave vs @carol @erin"} {
 		said := h.say(text, nil)
 		if recorded := h.recorded(said); len(recorded) != 1 {
 			t.Errorf("%s: recorded %v, said %s", text, recorded, said.text())
@@ -266,7 +268,8 @@ func runTable(t *testing.T, table string) {
 					count[verdict]++
 					lock.Unlock()
 					name := row.language + " " + row.number + " " + table
-					text := fmt.Sprintf("%s: %s, %s\n\t%s\n\texpected %s (%s)", name, verdict, happens, row.message, row.expected, row.note)
+					text := fmt.Sprintf("%s: %s, %s\n\t%s\n\texpected %s (%s)",
+						name, verdict, happens, row.message, row.expected, row.note)
 					switch want, known := differs[name]; {
 					case verdict == "wrong", verdict != "right" && !known, verdict == "right" && known:
 						t.Error(text)
@@ -277,12 +280,14 @@ func runTable(t *testing.T, table string) {
 			})
 		}
 	})
-	t.Logf("%s: right %d, asked %d, refused %d, differs %d, wrong %d", table, count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
+	t.Logf("%s: right %d, asked %d, refused %d, differs %d, wrong %d",
+		table, count["right"], count["asked"], count["refused"], count["differs"], count["wrong"])
 }
 
 // usernames has the usernames of the people in the tables, in the order of firstNames. The first
 // person is the sender.
-var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander", "dove", "dennis", "darts", "april"}
+var usernames = []string{"alice", "bob", "carol", "dave", "erin", "frank", "tom", "alexander",
+	"dove", "dennis", "darts", "april"}
 
 // firstNames has the first names of these people, by language.
 var firstNames = map[string][]string{
@@ -368,8 +373,10 @@ func (h *hall) IsAdmin(context.Context, ranking.ExternalChatID, ladder.UserID) (
 func (w *typing) enter(s setting) *hall {
 	w.t.Helper()
 	w.group--
-	store, settings := pgranking.NewStore(w.pool, func(outbox.Lane) {}), ranking.Settings{ResultsPerMinute: -1, AskUnusual: true}
-	h := &hall{typing: w, chat: w.group, labels: map[string]string{"": ""}, now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}
+	store, settings := pgranking.NewStore(w.pool, func(outbox.Lane) {}),
+		ranking.Settings{ResultsPerMinute: -1, AskUnusual: true}
+	h := &hall{typing: w, chat: w.group, labels: map[string]string{"": ""},
+		now: time.Date(2026, 11, 28, 9, 0, 0, 0, time.UTC)}
 	questions := stats.NewService(pgstats.NewStore(w.pool, w.pool))
 	rankings := ranking.NewService(store, questions, h, slog.New(slog.DiscardHandler), settings)
 	h.router = NewRouter(rankings, telegram.Self{ID: 99, Username: "elobot"})
@@ -377,8 +384,10 @@ func (w *typing) enter(s setting) *hall {
 	for _, text := range first {
 		h.say(text, nil)
 	}
-	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`, w.language.Tag(), h.chat)
-	row := w.pool.QueryRow(w.t.Context(), `SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
+	h.exec(`UPDATE chats SET language = $1, time_zone = 'Europe/Berlin' WHERE telegram_chat_id = $2`,
+		w.language.Tag(), h.chat)
+	row := w.pool.QueryRow(w.t.Context(),
+		`SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1`, h.chat)
 	if err := row.Scan(&h.id); err != nil {
 		w.t.Fatal(err)
 	}
@@ -397,8 +406,10 @@ func (w *typing) enter(s setting) *hall {
 			continue
 		}
 		h.exec(`
-			WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)
-			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`, h.id, named)
+			WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id)
+			           VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)
+			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+			SELECT season_id, group_id, id, 1 FROM l`, h.id, named)
 	}
 	if s.sql != "" {
 		h.exec(s.sql, h.id)
@@ -540,7 +551,8 @@ func (h *hall) meet() {
 	rows, err := h.pool.Query(h.t.Context(), `
 		SELECT p.id, display_name, coalesce(username, '') FROM players p
 		WHERE telegram_user_id BETWEEN $1 AND $1 + 99
-		   OR group_id = (SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $2)`, h.accounts, h.chat)
+		   OR group_id = (SELECT g.id FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $2)`,
+		h.accounts, h.chat)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -689,7 +701,8 @@ func (h *hall) recorded(s spoken) (all []result) {
 			SELECT score_a, score_b, winner::integer, coalesce(l.name, ''),
 			       (SELECT side = 2 FROM match_players WHERE match_id = m.id AND player_id = $3)
 			FROM matches m JOIN ladders l ON l.id = m.ladder_id
-			WHERE m.group_id = $1 AND m.number = $2 AND undone_at IS NULL`, h.id, card.Number, card.Sides[0].Players[0].Name.Player)
+			WHERE m.group_id = $1 AND m.number = $2 AND undone_at IS NULL`,
+			h.id, card.Number, card.Sides[0].Players[0].Name.Player)
 		if err := row.Scan(&a, &b, &winner, &label, &turns); err != nil {
 			h.t.Fatal(err)
 		}
@@ -836,7 +849,8 @@ func (o outcome) happens() string {
 	for _, item := range o.said.items {
 		var why struct{ Code, Reason, Detail, Word string }
 		if item.Kind != "match_recorded" && len(ways) == 0 && json.Unmarshal(item.Payload, &why) == nil {
-			parts = append(parts, strings.Join(strings.Fields(fmt.Sprint(item.Kind, " ", why.Code, " ", why.Reason, " ", why.Detail, " ", why.Word)), " "))
+			parts = append(parts, strings.Join(
+				strings.Fields(fmt.Sprint(item.Kind, " ", why.Code, " ", why.Reason, " ", why.Detail, " ", why.Word)), " "))
 		}
 	}
 	if o.stored != "" {
@@ -970,9 +984,11 @@ func (o outcome) askedAs(row typedRow, asked string, also bool) string {
 			case "game":
 				return r.ladder == option
 			case "winner":
-				return !r.isDraw && r.sides[0] == option && (r.kept != "" || !keptGames.MatchString(row.message)) && len(r.scores) == 0
+				return !r.isDraw && r.sides[0] == option &&
+					(r.kept != "" || !keptGames.MatchString(row.message)) && len(r.scores) == 0
 			case "counts":
-				return len(r.scores) == 1 && (r.scores[0][0]+":"+r.scores[0][1] == option || r.scores[0][1]+":"+r.scores[0][0] == option)
+				return len(r.scores) == 1 &&
+					(r.scores[0][0]+":"+r.scores[0][1] == option || r.scores[0][1]+":"+r.scores[0][0] == option)
 			case "reading":
 				text := r.String()
 				isScore, isDraw := strings.Contains(text, " 1:2") || strings.Contains(text, " 2:1"), strings.Contains(text, "½")

@@ -334,7 +334,8 @@ func (w words) fixOffer(n ranking.FixOffer) string {
 		return w.scoreAlone(score) + brackets(showSets(sets))
 	}
 	if !hasPoints(n.Score) { // no command can state this score
-		return w.Text("fix_offer.outcome", args{"Number": n.Number, "New": scores(n.Score, nil), "Old": scores(n.Was.Score, n.Was.Sets)})
+		return w.Text("fix_offer.outcome",
+			args{"Number": n.Number, "New": scores(n.Score, nil), "Old": scores(n.Was.Score, n.Was.Sets)})
 	}
 	return w.Text("fix_offer.card", args{
 		"Number": n.Number, "New": scores(n.Score, n.Sets), "Old": scores(n.Was.Score, n.Was.Sets),
@@ -375,5 +376,6 @@ func winnerOfferButtons(n ranking.WinnerOffer, _ outbox.Item, w words) [][]butto
 
 // winnerOffer asks whether the loser of a match has actually won.
 func (w words) winnerOffer(n ranking.WinnerOffer) string {
-	return w.Text("fix_offer.winner", args{"Number": n.Number, "Winner": w.sideNames(n.Sides[1]), "Outcome": w.outcome(n.Sides, n.Sets)})
+	return w.Text("fix_offer.winner",
+		args{"Number": n.Number, "Winner": w.sideNames(n.Sides[1]), "Outcome": w.outcome(n.Sides, n.Sets)})
 }

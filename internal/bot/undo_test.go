@@ -111,7 +111,8 @@ func TestUndoInReplyToAButton(t *testing.T) {
 		"a forged number":  {w.sim.Bot(), keyboard("1u:042:0:Aa0_-zZ9"), ""},
 		"the second of it": {w.sim.Bot(), keyboard("more", "1u:7:0:Aa0_-zZ9"), "#7 Aa0_-zZ9"},
 	} {
-		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1", Extra: map[string]any{"reply_markup": tc.markup}})
+		card := w.group.Post(botsim.Post{From: tc.from, Text: "Bob beat Alice 3:1",
+			Extra: map[string]any{"reply_markup": tc.markup}})
 		w.fetch()
 		w.group.Reply(w.alice, card, "/undo")
 		want := tc.want

@@ -150,7 +150,8 @@ type chatMember struct {
 // isIn reports whether the member is in the chat. For an unknown status, both isIn and isOut return
 // false.
 func (m chatMember) isIn() bool {
-	return slices.Contains([]string{"creator", "administrator", "member"}, m.Status) || m.Status == "restricted" && m.IsMember
+	return slices.Contains([]string{"creator", "administrator", "member"}, m.Status) ||
+		m.Status == "restricted" && m.IsMember
 }
 
 func (m chatMember) isOut() bool {

@@ -16,8 +16,9 @@ func TestWebButton(t *testing.T) {
 	t.Parallel()
 	shown := stats.RankingPage{Rows: rankingRows(10), Page: 1, Total: 11, Web: &ranking.WebBoard{Group: 3}}
 	rejects := botsim.Fault{
-		Kind: botsim.Reject, Description: "Bad Request: inline keyboard button URL 'https://elo.example.org/g/3/2/' is invalid: Wrong HTTP URL",
-		Match: func(c botsim.Call) bool { return strings.Contains(c.Params["reply_markup"], "elo.example.org") },
+		Kind:        botsim.Reject,
+		Description: "Bad Request: inline keyboard button URL 'https://elo.example.org/g/3/2/' is invalid: Wrong HTTP URL",
+		Match:       func(c botsim.Call) bool { return strings.Contains(c.Params["reply_markup"], "elo.example.org") },
 	}
 	for what, tc := range map[string]struct {
 		fits, rejected, isTable, off bool

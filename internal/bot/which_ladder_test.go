@@ -66,8 +66,14 @@ func newClub(t *testing.T) *club {
 	c.say(0, nil, "/match @bobby 6:1")
 	c.exec(`UPDATE ladders SET name = 'chess'`)
 	for name, thread := range map[string]int{"zorb": ownTopic, "darts": archivedTopic} {
-		c.exec(`WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) SELECT id, false, $1, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`, name)
-		c.exec(`INSERT INTO topics (chat_id, thread_id, ladder_id) SELECT chats.id, $2, ladders.id FROM chats, ladders WHERE name = $1`, name, thread)
+		c.exec(`
+			WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id)
+			           SELECT id, false, $1, nextval('seasons_id_seq') FROM groups RETURNING *)
+			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+			SELECT season_id, group_id, id, 1 FROM l`, name)
+		c.exec(`
+			INSERT INTO topics (chat_id, thread_id, ladder_id)
+			SELECT chats.id, $2, ladders.id FROM chats, ladders WHERE name = $1`, name, thread)
 	}
 	c.say(ownTopic, nil, "/match @bobby 6:2")
 	c.say(archivedTopic, nil, "/match @bobby 6:3")
@@ -162,7 +168,8 @@ func (c *club) handle(update fields) (s answers) {
 		c.t.Fatalf("%s: %v", raw, err)
 	}
 	rows, _ := c.pool.Query(c.t.Context(), `
-		SELECT id, kind, payload, coalesce(reply_to, 0) FROM outbox WHERE id > $1 AND kind <> 'acknowledged' ORDER BY id`, before)
+		SELECT id, kind, payload, coalesce(reply_to, 0) FROM outbox
+		WHERE id > $1 AND kind <> 'acknowledged' ORDER BY id`, before)
 	s.items, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (item outbox.Item, err error) {
 		return item, row.Scan(&item.ID, &item.Kind, &item.Payload, &item.ReplyTo)
 	})
@@ -237,7 +244,10 @@ func TestWhichLadder(t *testing.T) {
 				thread int
 				words  string
 				to     fields
-			}{{name: "General"}, {name: "topic", thread: ownTopic}, {name: "name", words: "zorb "}, {name: "reply", to: reported}, {name: "archived", thread: archivedTopic}} {
+			}{
+				{name: "General"}, {name: "topic", thread: ownTopic}, {name: "name", words: "zorb "},
+				{name: "reply", to: reported}, {name: "archived", thread: archivedTopic},
+			} {
 				if row.want[i] == "" {
 					continue
 				}
@@ -250,7 +260,8 @@ func TestWhichLadder(t *testing.T) {
 				}
 				got := c.say(place.thread, place.to, strings.TrimSpace("/"+cmd.Name+" "+place.words+args))
 				if len(got.items) == 0 || got.ladder != row.want[i] {
-					t.Errorf("/%s, %s: the answer is about %q, want %q: %s", cmd.Name, place.name, got.ladder, row.want[i], payloads(got))
+					t.Errorf("/%s, %s: the answer is about %q, want %q: %s",
+						cmd.Name, place.name, got.ladder, row.want[i], payloads(got))
 				}
 			}
 		})
@@ -318,13 +329,15 @@ func TestWhichLadderOfAButton(t *testing.T) {
 	c.say(0, nil, "/undo 2")
 	var card ranking.MatchRecorded
 	var zorb ladder.ID
-	row := c.pool.QueryRow(t.Context(), `SELECT o.payload, m.ladder_id FROM outbox o, matches m WHERE o.key = m.idempotency_key AND m.number = 2`)
+	row := c.pool.QueryRow(t.Context(),
+		`SELECT o.payload, m.ladder_id FROM outbox o, matches m WHERE o.key = m.idempotency_key AND m.number = 2`)
 	if err := row.Scan(&card, &zorb); err != nil {
 		t.Fatal(err)
 	}
 	card.Undone, card.UndoneBy, card.Changes = true, &ranking.Reporter{}, 1
 	board := stats.Board{RankingPage: stats.RankingPage{Rows: make([]stats.Row, 1), Total: 99}, On: true}
-	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"}, ranking.RenamePrompt{Name: "go"}} {
+	for _, n := range []notice.Notice{card, board, ranking.FirstLadderPrompt{Name: "go"},
+		ranking.RenamePrompt{Name: "go"}} {
 		out, err := render(itemOf(t, n), english)
 		if err != nil {
 			t.Fatal(err)
@@ -337,7 +350,8 @@ func TestWhichLadderOfAButton(t *testing.T) {
 		found, _, _ := findCallback(b.data)
 		got := c.press(b.to, b.out, b.data)
 		codes[found.Code], codes[found.Code+b.kind] = true, true
-		unknown := strings.Contains(payloads(got), string(ranking.UnknownButton)) || found.Code == pickCode && strings.Contains(payloads(got), "unclear_people")
+		unknown := strings.Contains(payloads(got), string(ranking.UnknownButton)) ||
+			found.Code == pickCode && strings.Contains(payloads(got), "unclear_people")
 		if unknown || !slices.Contains(ofGroup, found.Code) && got.ladder != "zorb" {
 			t.Errorf("%s below %s leads to %q: %s", b.data, b.kind, got.ladder, payloads(got))
 		}

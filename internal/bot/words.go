@@ -27,7 +27,8 @@ type words struct {
 
 func (s *Sender) words(m outbox.Message) words {
 	return words{
-		Language: catalog.For(m.Language), single: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m), web: s.web.link, salt: m.WebSalt,
+		Language: catalog.For(m.Language), single: len(m.Items) == 1, tables: m.Tables, zone: zoneOf(m),
+		web: s.web.link, salt: m.WebSalt,
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 	"elobot/internal/ranking"
 )
 
-var _ = shows(view[ranking.WrongForm]{text: words.wrongForm, line: words.wrongForm, buttons: wrongFormButtons, personal: true})
+var _ = shows(view[ranking.WrongForm]{text: words.wrongForm, line: words.wrongForm,
+	buttons: wrongFormButtons, personal: true})
 
 func wrongFormButtons(n ranking.WrongForm, _ outbox.Item, w words) [][]button {
 	return copyButton(n.Corrected, w)
@@ -30,7 +31,8 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 	case n.Command == command.NameTeams:
 		form = "<code>/teams @alice @bobby @carol @david</code>"
 	case n.Teams:
-		form, sets = "<code>/match @alice @bobby vs @carol @david 10:8</code>", "<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
+		form, sets = "<code>/match @alice @bobby vs @carol @david 10:8</code>",
+			"<code>/match @alice @bobby vs @carol @david 11:7 9:11 11:5</code>"
 	case n.Reason == command.ReasonUnclearWinner:
 		form = "<code>/match @alice @bobby 3:1</code>"
 	case n.Command != command.NameMatch: // a question
@@ -49,7 +51,8 @@ func (w words) wrongForm(n ranking.WrongForm) string {
 		id = lineupForm(n)
 	case n.Command == command.NameMatch:
 	case !isAmendment(n.Command): // a question rejects "@bobby" like any other unexpected word
-	case n.Reason == command.ReasonUnknownMention, n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
+	case n.Reason == command.ReasonUnknownMention,
+		n.Reason == command.ReasonUnexpectedWord && strings.HasPrefix(n.Detail, "@"):
 		id = "form.number_not_name"
 	}
 	if !w.Has(id) { // a newer release may have more reasons
