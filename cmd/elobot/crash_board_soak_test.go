@@ -13,12 +13,12 @@ import (
 	"elobot/internal/crashpoint"
 )
 
-// TestBoardKilledUnderPressure: 210 results come in under accelerated limits. The board is deleted
-// 21 times, and each time the bot is killed while it makes the next board. In the end one board is
+// TestBoardKilledUnderPressure: 60 results come in under accelerated limits. The board is deleted
+// six times, and each time the bot is killed while it makes the next board. In the end one board is
 // pinned and shows the ranking. Only a kill between send and pin leaves a copy.
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
-	const results, kills = 10, 21 // results per kill
+	const results, kills = 10, 6 // results per kill
 	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	c := newCrashes(t, botsim.WithLimits(limits))
 	alice, olga := c.sim.User("alice"), c.sim.User("olga")
