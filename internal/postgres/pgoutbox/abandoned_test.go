@@ -19,7 +19,8 @@ func TestAbandonedAdvanceTakesNothing(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
 	dbtest.Define(t, m.Pool, "wait", `
-		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+		    AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
 		CREATE TRIGGER wait BEFORE UPDATE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
 		ALTER FUNCTION wait() SET lock_timeout = 0`)
 	holder := dbtest.Begin(t, m.Pool)

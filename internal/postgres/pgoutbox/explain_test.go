@@ -25,14 +25,18 @@ func TestNoTurnScansATable(t *testing.T) {
 	dbtest.Exec(t, plain, `
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(101, 132) n;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, supersede_key)
-		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id FROM matches WHERE ladder_id BETWEEN 81 AND 96 AND number = 7;
+		    SELECT ladder_id, 'match_recorded', '{}', 'edit', id, 'card:' || id
+		    FROM matches WHERE ladder_id BETWEEN 81 AND 96 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, supersede_key)
 		    SELECT n, 'ranking_page', '{}', 'page', 7, 'page:7' FROM generate_series(41, 56) n;
-		INSERT INTO outbox (chat_id, kind, payload, action, object) SELECT n, 'board', '{}', 'ensure', 'board:' || n FROM generate_series(61, 76) n;
+		INSERT INTO outbox (chat_id, kind, payload, action, object)
+		    SELECT n, 'board', '{}', 'ensure', 'board:' || n FROM generate_series(61, 76) n;
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n % 2 + 141, 'match_recorded', '{}' FROM generate_series(1, 300) n;
-		INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id > 60;
+		INSERT INTO boards (chat_id, ladder_id)
+		    SELECT g.chat_id, l.id FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id > 60;
 		INSERT INTO outbox (chat_id, kind, payload, action, match_id, deferred_at)
-		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now() FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
+		    SELECT ladder_id, 'of_tomorrow', '{}', 'edit', id, now()
+		    FROM matches WHERE ladder_id BETWEEN 21 AND 24 AND number = 7;
 		INSERT INTO outbox (chat_id, kind, payload, action, edited_message_id, deferred_at)
 		    SELECT n, 'of_tomorrow', '{}', 'page', 7, now() FROM generate_series(25, 28) n;
 		INSERT INTO outbox (chat_id, kind, payload) SELECT n, 'k', '{}' FROM generate_series(161, 176) n;
@@ -107,7 +111,9 @@ func TestNoTurnScansATable(t *testing.T) {
 		{Name: "take of long lanes", Run: take(2, 5, dbtest.Chat), Want: 3 + 2},
 		{Name: "sent together", Run: finish(func(_ int, m outbox.Message) outbox.Result { return dbtest.SentAs(m, 9) }), Want: 3 + 1},
 		{Name: "summarize", Run: func(ctx context.Context) error {
-			_, err := queue.Summarize(ctx, 1, []outbox.Lane{dbtest.Chat(6), dbtest.Chat(141), dbtest.Chat(142), dbtest.Pages(41)}, outbox.Bounds{MaxWaiting: 100})
+			_, err := queue.Summarize(ctx, 1, []outbox.Lane{
+				dbtest.Chat(6), dbtest.Chat(141), dbtest.Chat(142), dbtest.Pages(41),
+			}, outbox.Bounds{MaxWaiting: 100})
 			return err
 		}, Want: 2 + 1},
 		{Name: "take of summaries", Run: take(141, 142, dbtest.Chat), Want: 3 + 2},
@@ -193,7 +199,9 @@ func TestWaitingCostsByLanes(t *testing.T) {
 	}
 	looks := rec.Take()
 	read := func(notices int) (all []int) {
-		dbtest.Exec(t, pool, `INSERT INTO outbox (chat_id, kind, payload) SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
+		dbtest.Exec(t, pool, `
+			INSERT INTO outbox (chat_id, kind, payload)
+			SELECT 1 + n % 10, 'k', '{}' FROM generate_series(1, $1::int) n`, notices)
 		dbtest.Exec(t, pool, `VACUUM ANALYZE outbox`)
 		for _, look := range looks {
 			all = append(all, blocks(t, pool, look))
@@ -228,7 +236,8 @@ func TestTakeCostsByBounds(t *testing.T) {
 	m.MustSummarize(t, dbtest.Bounds, dbtest.Chat(1))
 	statements = append(statements, rec.Take()[2:]...)
 	read := func() (all []int) {
-		dbtest.Exec(t, pool, `UPDATE outbox SET state = 'planned', batch = NULL, finished_at = NULL, attempts = 0, kind = 'match_recorded'`)
+		dbtest.Exec(t, pool, `
+			UPDATE outbox SET state = 'planned', batch = NULL, finished_at = NULL, attempts = 0, kind = 'match_recorded'`)
 		dbtest.Exec(t, pool, `VACUUM FULL outbox`)
 		dbtest.Exec(t, pool, `VACUUM ANALYZE outbox`)
 		for _, s := range statements {

@@ -50,8 +50,8 @@ type resultRow struct {
 // theResults selects the results that queueFor passes as $1. The planner's estimate for unnest is
 // low enough to make it use indexes.
 const theResults = `unnest($1::jsonb[]) AS result CROSS JOIN LATERAL jsonb_to_record(result) AS r (
-		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint, fingerprint text, pin text, pause float8,
-		    parked boolean)`
+		    id bigint, chat_id bigint, sent_to bigint, object text, target bigint, message_id bigint,
+		    fingerprint text, pin text, pause float8, parked boolean)`
 
 // queueFor adds a statement about the results for which wanted returns true. The statement reads
 // them from theResults. Without such results, queueFor adds nothing.
@@ -60,8 +60,8 @@ func queueFor(batch *pgx.Batch, results []outbox.Result, wanted func(outbox.Resu
 	for _, r := range results {
 		if m := r.Message; wanted(r) {
 			rows = append(rows, resultRow{
-				m.Row.ID, int64(m.Lane.Chat), m.ExternalChat, m.Object, m.Target, r.MessageID, r.Fingerprint, string(r.Pin), r.Pause.Seconds(),
-				m.Parked,
+				m.Row.ID, int64(m.Lane.Chat), m.ExternalChat, m.Object, m.Target, r.MessageID,
+				r.Fingerprint, string(r.Pin), r.Pause.Seconds(), m.Parked,
 			})
 		}
 	}
@@ -187,7 +187,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		WITH r AS (
 		    SELECT r.* FROM unnest($1::jsonb[]) AS outcome CROSS JOIN LATERAL jsonb_to_record(outcome) AS r (
 		        id bigint, attempts integer, state text, first boolean, skipped boolean, deferred boolean,
-		        sent_to bigint, message_id bigint, fingerprint text, language text, covered integer, reason text, pause float8, failed boolean)
+		        sent_to bigint, message_id bigint, fingerprint text, language text, covered integer,
+		        reason text, pause float8, failed boolean)
 		), changed AS (
 		    UPDATE outbox o
 		    SET state = r.state,
@@ -196,7 +197,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		        last_error = CASE WHEN r.skipped THEN o.last_error ELSE coalesce(r.reason, o.last_error) END,
 		        batch = CASE WHEN r.state = 'sending' OR r.state = 'sent' AND r.covered > 1 THEN o.batch END,
 		        not_before = greatest(o.not_before, CASE WHEN r.first THEN now() + make_interval(secs => r.pause) END),
-		        tried_at = CASE WHEN NOT (r.deferred AND o.attempts = 1) AND (r.first OR r.state <> 'planned') THEN o.tried_at END,
+		        tried_at = CASE WHEN NOT (r.deferred AND o.attempts = 1) AND (r.first OR r.state <> 'planned')
+		            THEN o.tried_at END,
 		        deferred_at = CASE WHEN r.deferred THEN now() END,
 		        failures = o.failures + (r.first AND r.failed)::integer,
 		        attempts = o.attempts - (r.skipped OR r.deferred)::integer
@@ -209,7 +211,8 @@ func queueOutcomes(batch *pgx.Batch, results []outbox.Result) {
 		    SELECT 'notice', id, convert_to(payload::text, 'UTF8'), reason, attempts, created_at
 		    FROM changed WHERE state = 'dead'
 		)
-		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint, language)
+		INSERT INTO match_messages
+		    (telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint, language)
 		SELECT sent_to, message_id, match_id, id, covered, fingerprint, language FROM changed
 		WHERE state = 'sent' AND action = 'send' AND kind <> $2 AND match_id IS NOT NULL AND message_id > 0
 		ON CONFLICT ON CONSTRAINT match_messages_pkey DO NOTHING`
@@ -246,7 +249,9 @@ func queueEnsured(batch *pgx.Batch, results []outbox.Result) {
 // answer them. It must come after queueOutcomes. If the chat has since got another id, it does not
 // record the message, because the message's id would now mean another one.
 func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
-	queueFor(batch, results, func(r outbox.Result) bool { return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind) }, `
+	queueFor(batch, results, func(r outbox.Result) bool {
+		return r.Failure == nil && ranking.IsPrompt(r.Message.Row.Kind)
+	}, `
 		WITH r AS (
 		    SELECT r.* FROM `+theResults+`
 		), delivered AS (
@@ -257,7 +262,8 @@ func queuePrompts(batch *pgx.Batch, results []outbox.Result) {
 		    WHERE p.id = r.id AND p.id = ANY (ARRAY(SELECT id FROM r)) AND p.delivered_at IS NULL AND p.closed_at IS NULL
 		      AND (SELECT o.state FROM outbox o WHERE o.id = r.id) = 'sent'
 		    RETURNING '`+ranking.PromptTimer+`' || p.id AS timer)
-		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`, ranking.PromptWindow)
+		UPDATE timers SET due_at = now() + $2::interval WHERE key = ANY (ARRAY(SELECT timer FROM delivered))`,
+		ranking.PromptWindow)
 }
 
 // queueFrozen freezes chats that are rate limited, for the pause of the result. It skips a chat

@@ -65,12 +65,14 @@ func TestFinishFailures(t *testing.T) {
 			if got := m.Row(t, 1); got != tc.row {
 				t.Errorf("the notice is %s, want %s", got, tc.row)
 			}
-			got := dbtest.Value[string](t, m.Pool, `SELECT concat_ws(' ', round(extract(epoch FROM not_before - now()), -1), failures) FROM outbox WHERE id = 1`)
+			got := dbtest.Value[string](t, m.Pool, `
+				SELECT concat_ws(' ', round(extract(epoch FROM not_before - now()), -1), failures) FROM outbox WHERE id = 1`)
 			if got != tc.waits {
 				t.Errorf("seconds to wait and failures are %s, want %s", got, tc.waits)
 			}
 			got = dbtest.Value[string](t, m.Pool, `
-				SELECT concat(round(extract(epoch FROM frozen_until - now()), -1), CASE WHEN parked_at IS NOT NULL THEN 'parked' END)
+				SELECT concat(round(extract(epoch FROM frozen_until - now()), -1),
+				       CASE WHEN parked_at IS NOT NULL THEN 'parked' END)
 				FROM chats WHERE id = 1`)
 			if got != tc.chat {
 				t.Errorf("the chat is %q, want %q", got, tc.chat)
@@ -80,7 +82,8 @@ func TestFinishFailures(t *testing.T) {
 				t.Errorf("next is %s, want %s", got, tc.turn)
 			}
 			dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now()`)
-			dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now(), parked_until = CASE WHEN parked_at IS NOT NULL THEN now() END`)
+			dbtest.Exec(t, m.Pool, `
+				UPDATE chats SET frozen_until = now(), parked_until = CASE WHEN parked_at IS NOT NULL THEN now() END`)
 			if got := next(); got != tc.afar {
 				t.Errorf("after the pause next is %s, want %s", got, tc.afar)
 			}
@@ -118,7 +121,8 @@ func TestRefusedWhileTheChatMoves(t *testing.T) {
 			taken := m.MustTake(t, 1, 1)
 			dbtest.Exec(t, m.Pool, tc.sql)
 			m.Finish(t, dbtest.Failed(taken, outbox.Forbidden))
-			if parked := dbtest.Value[bool](t, m.Pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
+			if parked := dbtest.Value[bool](t, m.Pool, `
+				SELECT parked_at IS NOT NULL FROM chats WHERE id = 1`); parked != tc.parked {
 				t.Errorf("parked: %t", parked)
 			}
 			if parked := dbtest.Value[bool](t, m.Pool, `SELECT parked_at IS NOT NULL FROM chats WHERE id = 2`); parked {
@@ -160,13 +164,15 @@ func TestFinishTextThatCannotBeStored(t *testing.T) {
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'k', '{}', 'callback_answer', 'q')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id)
+		VALUES (1, 'k', '{}', 'callback_answer', 'q')`)
 	limited := func(lane outbox.Lane, pause time.Duration) {
 		t.Helper()
 		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = least(not_before, now())`)
 		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = least(frozen_until, now())`)
 		message := m.Turn(t, lane).Message
-		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now() + interval '1 hour' WHERE id = $1 AND action = 'callback_answer'`, message.Row.ID)
+		dbtest.Exec(t, m.Pool, `UPDATE outbox SET not_before = now() + interval '1 hour'
+			WHERE id = $1 AND action = 'callback_answer'`, message.Row.ID)
 		dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '1 hour' WHERE id = 1`)
 		r := dbtest.Failed(*message, outbox.RateLimited)
 		r.Pause = pause
@@ -191,7 +197,8 @@ func TestPauses(t *testing.T) {
 		t.Errorf("callback answers of a frozen chat: %+v", turn)
 	}
 	m.MustWait(t, 1, 2) // the chat of the callback answer
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = NULL, parked_at = now(), parked_until = now() + interval '1 hour'`)
+	dbtest.Exec(t, m.Pool, `
+		UPDATE chats SET frozen_until = NULL, parked_at = now(), parked_until = now() + interval '1 hour'`)
 	if turn := m.Turn(t, dbtest.Answers(1)); turn.Message == nil {
 		t.Errorf("callback answers of a parked chat: %+v", turn)
 	}
@@ -212,11 +219,15 @@ func several(t *testing.T) (mail, outbox.Message) {
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 9);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		    SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, 1, n, 3, 1, 32, now(), 'm:' || n FROM generate_series(1, 9) n;
 		INSERT INTO outbox (chat_id, kind, payload, match_id, created_at)
-		    SELECT 1, 'match_recorded', '{}', CASE WHEN n IN (1, 3, 4) THEN n END, now() - interval '1 minute' FROM generate_series(1, 5) n`)
+		    SELECT 1, 'match_recorded', '{}', CASE WHEN n IN (1, 3, 4) THEN n END, now() - interval '1 minute'
+		    FROM generate_series(1, 5) n`)
 	return m, m.MustTake(t, 1, 1, 2, 3, 4, 5)
 }
 
@@ -248,7 +259,8 @@ func TestFinishTogether(t *testing.T) {
 			[]int64{1, 2, 3, 4, 5},
 		},
 		"three are possible duplicates": {
-			outbox.Ambiguous, 3, []string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", waits(4), waits(5)}, []int64{1, 2, 3},
+			outbox.Ambiguous, 3, []string{"1 sending 1 0 1 t w", "2 sending 1 0 1 t", "3 sending 1 0 1 t", waits(4), waits(5)},
+			[]int64{1, 2, 3},
 		},
 		"refused": {outbox.Rejected, 3, []string{"1 dead 1 0 t", tried(2), tried(3), waits(4), waits(5)}, []int64{2, 3, 4, 5}},
 		"obsolete": {
@@ -304,7 +316,8 @@ func TestMessagesOfMatches(t *testing.T) {
 	r.Covered = 3
 	m.Finish(t, r)
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 4, 5), 0)) // its id is unknown
-	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint) FROM match_messages ORDER BY 1`
+	const all = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, outbox_id, covered, fingerprint)
+		FROM match_messages ORDER BY 1`
 	want := []string{"-100 71 1 1 3 print 71", "-100 71 3 3 3 print 71"}
 	if diff := cmp.Diff(want, dbtest.Values[string](t, m.Pool, all)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -327,7 +340,8 @@ func TestPossibleDuplicatesAreCounted(t *testing.T) {
 	r = dbtest.SentAs(m.MustTake(t, 1, 1, 2, 3, 4, 5), 71)
 	r.Covered = 2
 	m.Finish(t, r)
-	m.MustHaveRows(t, `state, attempts, possible_duplicates`, "1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
+	m.MustHaveRows(t, `state, attempts, possible_duplicates`,
+		"1 sent 5 3", "2 sent 5 3", "3 planned 3 3", "4 planned 3 3", "5 planned 3 3")
 }
 
 // TestFailuresAddUp: after failures for an unknown reason, the first notice of a message is sent
@@ -347,8 +361,10 @@ func TestFailuresAddUp(t *testing.T) {
 	r := dbtest.Failed(message, outbox.Failed)
 	r.Dead = true
 	m.Finish(t, r)
-	m.MustHaveRows(t, `state, attempts, failures`, "1 dead 4 4", "2 planned 1 0", "3 planned 1 0", "4 planned 1 0", "5 planned 1 0")
-	if got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', outbox_id, last_error, attempts) FROM dead_letters`); len(got) != 1 || got[0] != "1 why 4" {
+	m.MustHaveRows(t, `state, attempts, failures`,
+		"1 dead 4 4", "2 planned 1 0", "3 planned 1 0", "4 planned 1 0", "5 planned 1 0")
+	if got := dbtest.Values[string](t, m.Pool, `
+		SELECT concat_ws(' ', outbox_id, last_error, attempts) FROM dead_letters`); len(got) != 1 || got[0] != "1 why 4" {
 		t.Errorf("dead letters: %q", got)
 	}
 	m.MustTake(t, 1, 2, 3, 4, 5)
@@ -364,5 +380,6 @@ func TestLateResult(t *testing.T) {
 	m.Finish(t, late)
 	m.MustTake(t, 1, 1, 2, 3, 4, 5)
 	m.Finish(t, late, dbtest.Failed(message, outbox.Failed))
-	m.MustHaveRows(t, `state, attempts, failures, batch`, "1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
+	m.MustHaveRows(t, `state, attempts, failures, batch`,
+		"1 sending 2 0 1", "2 sending 2 0 1", "3 sending 2 0 1", "4 sending 2 0 1", "5 sending 2 0 1")
 }

@@ -19,8 +19,12 @@ import (
 // only in the second ladder.
 const people = `
 	INSERT INTO groups (chat_id) VALUES (1);
-	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
-	INSERT INTO players (telegram_user_id, username, display_name) VALUES (11, 'elsewhere', 'Alex'), (12, 'elsewhere', 'Bob');
+	WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+	    VALUES (1, true, nextval('seasons_id_seq')), (1, false, nextval('seasons_id_seq')) RETURNING *)
+	INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+	    SELECT season_id, group_id, id, 1 FROM l;
+	INSERT INTO players (telegram_user_id, username, display_name)
+	    VALUES (11, 'elsewhere', 'Alex'), (12, 'elsewhere', 'Bob');
 	INSERT INTO players (group_id, username, display_name) VALUES (1, 'carol', 'carol');
 	INSERT INTO players (merged_into, display_name) VALUES (1, 'alexander');
 	INSERT INTO players (telegram_user_id, display_name) VALUES (15, 'Eve');
@@ -30,7 +34,8 @@ const people = `
 
 func TestNames(t *testing.T) {
 	t.Parallel()
-	const payload = `{"player": 1, "sides": [[{"name": {"player": 2}}, {"name": {"player": 3}}], {"by": {"player": 4}}], "n": [{"player": 5}, {"name": "?"}]}`
+	const payload = `{"player": 1, "sides": [[{"name": {"player": 2}}, {"name": {"player": 3}}], ` +
+		`{"by": {"player": 4}}], "n": [{"player": 5}, {"name": "?"}]}`
 	name := func(name, mark string) outbox.Name { return outbox.Name{Name: name, Mark: mark} }
 	for what, tc := range map[string]struct {
 		sql  string
@@ -64,12 +69,16 @@ func TestNamesWhereverTaken(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, people+`
-		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key) VALUES (1, 1, 1, 1, 3, 1, 32, now(), 'm');
+		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		VALUES (1, 1, 1, 1, 3, 1, 32, now(), 'm');
 		INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id, outbox_id) VALUES (-100, 7, 1, 1);
-		INSERT INTO outbox (chat_id, kind, payload, match_id, action, callback_query_id, addressee_id, addressee, state, finished_at, telegram_message_id) VALUES
-		    (1, 'k', '{"player": 2}', 1, 'send', NULL, NULL, '', 'sent', now(), 7), (1, 'k', '{"player": 1}', 1, 'edit', NULL, NULL, '', 'planned', NULL, NULL),
+		INSERT INTO outbox (chat_id, kind, payload, match_id, action, callback_query_id,
+		    addressee_id, addressee, state, finished_at, telegram_message_id) VALUES
+		    (1, 'k', '{"player": 2}', 1, 'send', NULL, NULL, '', 'sent', now(), 7),
+		    (1, 'k', '{"player": 1}', 1, 'edit', NULL, NULL, '', 'planned', NULL, NULL),
 		    (1, 'k', '{"player": 3}', NULL, 'callback_answer', 'press', NULL, '', 'planned', NULL, NULL),
-		    (1, 'k', '{}', NULL, 'send', NULL, 5, '', 'planned', NULL, NULL), (2, 'k', '{"player": 1}', NULL, 'send', NULL, NULL, 'Zoe', 'planned', NULL, NULL)`)
+		    (1, 'k', '{}', NULL, 'send', NULL, 5, '', 'planned', NULL, NULL),
+		    (2, 'k', '{"player": 1}', NULL, 'send', NULL, NULL, 'Zoe', 'planned', NULL, NULL)`)
 	names := func(message *outbox.Message) map[int64]outbox.Name {
 		t.Helper()
 		if message == nil {
@@ -93,7 +102,8 @@ func TestNamesWhereverTaken(t *testing.T) {
 	}
 	m.MustAdvance(t, dbtest.Bounds, []outbox.Result{{Message: *edit, Receipt: outbox.Receipt{MessageID: 7}}})
 	addressed := m.Take(t, 1)
-	if diff := cmp.Diff(map[int64]outbox.Name{5: {Name: "Alex", Mark: "2"}}, names(addressed)); diff != "" || addressed.Items[0].AddresseeID != 5 {
+	if diff := cmp.Diff(map[int64]outbox.Name{5: {Name: "Alex", Mark: "2"}}, names(addressed)); diff != "" ||
+		addressed.Items[0].AddresseeID != 5 {
 		t.Errorf("addressee %d (-want +got):\n%s", addressed.Items[0].AddresseeID, diff)
 	}
 }
@@ -109,7 +119,11 @@ func TestNamesTellApart(t *testing.T) {
 		m := dbtest.MailIn(d.Pool)
 		dbtest.Exec(t, d.Pool, dbtest.TheLease)
 		dbtest.Exec(t, d.Pool, `INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'supergroup');
-			INSERT INTO groups (chat_id) VALUES (1); WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+			INSERT INTO groups (chat_id) VALUES (1);
+			WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+			    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+			INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+			    SELECT season_id, group_id, id, 1 FROM l`)
 		var wanted []string
 		for i, name := range rapid.SliceOfN(rapid.SampledFrom([]string{"Alex", "ALEX", "Bob"}), 2, 6).Draw(rt, "names") {
 			id := i + 1
@@ -119,12 +133,15 @@ func TestNamesTellApart(t *testing.T) {
 					dbtest.Exec(t, d.Pool, `INSERT INTO sightings VALUES (1, $1, $2, now())`, id, fmt.Sprint("user_", id))
 				}
 			} else {
-				dbtest.Exec(t, d.Pool, `INSERT INTO players (group_id, username, display_name) VALUES (1, $1, $2)`, fmt.Sprint("user_", id), name)
+				dbtest.Exec(t, d.Pool, `INSERT INTO players (group_id, username, display_name) VALUES (1, $1, $2)`,
+					fmt.Sprint("user_", id), name)
 			}
-			dbtest.Exec(t, d.Pool, `INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo) VALUES (1, $1, $2, 1, 1, 1)`, id, name)
+			dbtest.Exec(t, d.Pool, `INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
+				VALUES (1, $1, $2, 1, 1, 1)`, id, name)
 			wanted = append(wanted, fmt.Sprintf(`{"player": %d}`, id))
 		}
-		dbtest.Exec(t, d.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', $1)`, "["+strings.Join(wanted, ",")+"]")
+		dbtest.Exec(t, d.Pool, `INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', $1)`,
+			"["+strings.Join(wanted, ",")+"]")
 		names := m.Take(t, 1).Items[0].Names
 		if len(names) != len(wanted) {
 			rt.Fatalf("%d of %d have names", len(names), len(wanted))

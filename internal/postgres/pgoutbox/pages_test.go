@@ -11,7 +11,8 @@ import (
 	"elobot/internal/postgres/dbtest"
 )
 
-const aPage = `INSERT INTO outbox (chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
+const aPage = `INSERT INTO outbox
+	(chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
 	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
 
 // TestLanes: the lane that the database computes for a row has the number of the outbox package's
@@ -38,13 +39,15 @@ func TestPages(t *testing.T) {
 	var got []string
 	for _, turn := range m.MustAdvance(t, dbtest.Bounds, nil, dbtest.Pages(1), dbtest.Chat(1), dbtest.Answers(1)) {
 		if turn.Message != nil {
-			got = append(got, fmt.Sprintln(turn.Message.Lane, turn.Message.Action, dbtest.IDs(turn.Message), turn.Message.Target, turn.Message.More))
+			got = append(got, fmt.Sprintln(turn.Message.Lane, turn.Message.Action, dbtest.IDs(turn.Message),
+				turn.Message.Target, turn.Message.More))
 		}
 	}
 	if diff := cmp.Diff([]string{"{1 2} page [5] 71 true\n", "{1 0} send [1] 0 true\n"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	m.MustHaveRows(t, `concat(state, supersede_key)`, "1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
+	m.MustHaveRows(t, `concat(state, supersede_key)`,
+		"1 sending", "2 planned", "3 planned", "4 planned", "5 sending", "6 plannedpage:72")
 }
 
 // TestEndsOfPages: a page stays in its lane after a failure that the page did not cause. It expires
@@ -67,7 +70,8 @@ func TestEndsOfPages(t *testing.T) {
 			m.Finish(t, r)
 			m.MustHaveRows(t, `concat_ws(' ', state, telegram_message_id)`, "1 "+want)
 			frozen, parked := kind == outbox.RateLimited, kind == outbox.Forbidden
-			chat := dbtest.Value[string](t, m.Pool, `SELECT concat(frozen_until IS NOT NULL, parked_at IS NOT NULL) FROM chats WHERE id = 1`)
+			chat := dbtest.Value[string](t, m.Pool, `
+				SELECT concat(frozen_until IS NOT NULL, parked_at IS NOT NULL) FROM chats WHERE id = 1`)
 			short := map[bool]string{true: "t", false: "f"}
 			if chat != short[frozen]+short[parked] {
 				t.Errorf("the chat is frozen and parked: %s", chat)
@@ -113,7 +117,8 @@ func TestPagesOfAPausedChat(t *testing.T) {
 		t.Errorf("in a parked chat: %+v", turn)
 	}
 	m.MustWait(t)
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = NULL, parked_until = NULL, frozen_until = now() + interval '1 hour' WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `
+		UPDATE chats SET parked_at = NULL, parked_until = NULL, frozen_until = now() + interval '1 hour' WHERE id = 1`)
 	if turn := m.Turn(t, dbtest.Pages(1)); turn.Message != nil || turn.Wait < time.Minute {
 		t.Errorf("in a frozen chat: %+v", turn)
 	}

@@ -17,9 +17,11 @@ import (
 // later simulates that d has passed: it makes the stored times of chats and of the outbox earlier.
 func (m mail) later(t *testing.T, d time.Duration) {
 	t.Helper()
-	dbtest.Exec(t, m.Pool, `UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
 	dbtest.Exec(t, m.Pool, `
-		UPDATE outbox SET created_at = created_at - $1::interval, tried_at = tried_at - $1::interval, not_before = not_before - $1::interval,
+		UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
+	dbtest.Exec(t, m.Pool, `
+		UPDATE outbox SET created_at = created_at - $1::interval, tried_at = tried_at - $1::interval,
+		    not_before = not_before - $1::interval,
 		    expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
 }
 
@@ -38,7 +40,8 @@ func (m mail) park(t *testing.T) {
 func (m mail) parking(t *testing.T) string {
 	t.Helper()
 	return dbtest.Value[string](t, m.Pool, `
-		SELECT concat_ws(' ', round(extract(epoch FROM parked_at - now()), -1), round(extract(epoch FROM parked_until - now()), -1), parkings)
+		SELECT concat_ws(' ', round(extract(epoch FROM parked_at - now()), -1),
+		    round(extract(epoch FROM parked_until - now()), -1), parkings)
 		FROM chats WHERE id = 1`)
 }
 
@@ -55,7 +58,9 @@ func (m mail) mustBeParked(t *testing.T, want string) {
 func TestRefusedChatIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	for i, pause := range []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
+	for i, pause := range []time.Duration{
+		10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour, 24 * time.Hour,
+	} {
 		m.park(t)
 		m.mustBeParked(t, fmt.Sprint("0 ", int(pause.Seconds()), " ", min(i+1, 4)))
 		m.later(t, pause-time.Minute)
@@ -111,7 +116,8 @@ func TestOneRequestTries(t *testing.T) {
 			lanes := []outbox.Lane{dbtest.Pages(1), dbtest.Chat(1), dbtest.Boards(1), dbtest.Chat(2)}
 			advance := func(results ...outbox.Result) (messages []outbox.Message, kinds string) {
 				dbtest.Exec(t, m.Pool, `
-					INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key) VALUES (1, 'b', '{}', 'ensure', 'board:1', 'board:1')
+					INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key)
+					VALUES (1, 'b', '{}', 'ensure', 'board:1', 'board:1')
 					ON CONFLICT DO NOTHING`)
 				var all []string
 				for _, turn := range m.MustAdvance(t, dbtest.Bounds, results, lanes...) {
@@ -180,7 +186,8 @@ func TestWhatLetsAChatBeTried(t *testing.T) {
 				return err
 			},
 			"final table": func(t *testing.T, m mail) error {
-				dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, object) VALUES (1, 'season', '{}', 'ensure', 'season:1')`)
+				dbtest.Exec(t, m.Pool, `
+					INSERT INTO outbox (chat_id, kind, payload, action, object) VALUES (1, 'season', '{}', 'ensure', 'season:1')`)
 				return nil
 			},
 			"nothing": func(*testing.T, mail) error { return nil },
@@ -214,7 +221,8 @@ func TestWhatIsTriedAfterLong(t *testing.T) {
 	m := newEmptyMail(t)
 	m.results(t, 20)
 	m.others(t, 1, notice.Answer)
-	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() + CASE purpose WHEN 'answer' THEN interval '10 minutes' ELSE interval '1 day' END`)
+	dbtest.Exec(t, m.Pool, `UPDATE outbox
+		SET expires_at = now() + CASE purpose WHEN 'answer' THEN interval '10 minutes' ELSE interval '1 day' END`)
 	m.park(t)
 	for _, pause := range []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour} {
 		m.later(t, pause)
@@ -226,7 +234,8 @@ func TestWhatIsTriedAfterLong(t *testing.T) {
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() + interval '1 day' WHERE expires_at IS NULL`)
 	m.later(t, 8*time.Hour)
 	first := m.MustTake(t, 1, 1)
-	if got, want := dbtest.Items(&first), `1 results_summary {"count": 20, "answers": 0, "results": [{"number": 1}, {"number": 2}, {"number": 3}, {"number": 4}, {"number": 5}]}`; got[0] != want {
+	if got, want := dbtest.Items(&first), `1 results_summary {"count": 20, "answers": 0, `+
+		`"results": [{"number": 1}, {"number": 2}, {"number": 3}, {"number": 4}, {"number": 5}]}`; got[0] != want {
 		t.Errorf("the try tells %s", got)
 	}
 	m.Finish(t, dbtest.SentAs(first, 71))

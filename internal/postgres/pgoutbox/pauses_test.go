@@ -19,7 +19,8 @@ func TestPausesFromBeforeTheClockWasSetBack(t *testing.T) {
 	for i, since := range []string{"interval '1 second'", "interval '-2 hours'"} {
 		dbtest.Exec(t, m.Pool, fmt.Sprintf(`
 			INSERT INTO outbox (chat_id, kind, payload, created_at, tried_at, attempts, not_before)
-			SELECT $1, 'k', '{}', now() - interval '1 day', now() - %[1]s, 1, now() - %[1]s + interval '20 seconds'`, since), []int{1, 3}[i])
+			SELECT $1, 'k', '{}', now() - interval '1 day', now() - %[1]s, 1, now() - %[1]s + interval '20 seconds'`, since),
+			[]int{1, 3}[i])
 	}
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET frozen_until = now() + interval '2 hours 20 seconds' WHERE id = 3;
 		INSERT INTO outbox (chat_id, kind, payload) VALUES (1, 'k', '{}'), (3, 'k', '{}')`)

@@ -15,7 +15,10 @@ func TestPromptIsDelivered(t *testing.T) {
 	dbtest.Exec(t, m.Pool, `
 		UPDATE chats SET telegram_chat_id = -100 WHERE id = 1;
 		INSERT INTO groups (chat_id) VALUES (1);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		    SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT group_id, id, id, 1, 3, 1, 32, now(), 'm:-100:1' FROM ladders`)
 	for name, tc := range map[string]struct {
@@ -35,7 +38,8 @@ func TestPromptIsDelivered(t *testing.T) {
 			UPDATE chats SET telegram_chat_id = -100, frozen_until = NULL WHERE id = 1`)
 		dbtest.Exec(t, m.Pool, `
 			WITH notice AS (INSERT INTO outbox (chat_id, kind, payload, alone) VALUES (1, $1, '{}', true) RETURNING id, chat_id),
-			asked AS (INSERT INTO prompts (id, chat_id, kind, match_id) SELECT notice.id, chat_id, 'undo', matches.id FROM notice, matches)
+			asked AS (INSERT INTO prompts (id, chat_id, kind, match_id)
+			    SELECT notice.id, chat_id, 'undo', matches.id FROM notice, matches)
 			INSERT INTO timers SELECT 't:prompt:' || id, chat_id, now() + interval '1 hour' FROM notice`, "undo_prompt")
 		taken := m.Turn(t, dbtest.Chat(1)).Message
 		dbtest.Exec(t, m.Pool, tc.before)
@@ -47,7 +51,8 @@ func TestPromptIsDelivered(t *testing.T) {
 			m.Finish(t, result)
 		}
 		got := dbtest.Value[string](t, m.Pool, `
-			SELECT round(extract(epoch FROM due_at - now()) / 60) || ' ' || coalesce(telegram_message_id::text, 'none') FROM timers, prompts`)
+			SELECT round(extract(epoch FROM due_at - now()) / 60) || ' ' || coalesce(telegram_message_id::text, 'none')
+			FROM timers, prompts`)
 		if got != tc.want {
 			t.Errorf("%s: minutes left and message are %q, want %q", name, got, tc.want)
 		}

@@ -23,8 +23,8 @@ const heads = `
 	        ORDER BY ` + inOrder + ` LIMIT 1) AS next
 	)`
 
-const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before, o.possible_duplicates,
-	            ` + pausesValid + ` AS pauses_valid`
+const headColumns = `o.chat_id, o.lane, o.state, o.purpose, o.created_at, o.tried_at, o.not_before,
+	            o.possible_duplicates, ` + pausesValid + ` AS pauses_valid`
 
 // chatOfHead selects the chat of a row h. LIMIT makes the planner look up each chat by its id,
 // however many rows it expects.
@@ -36,7 +36,8 @@ func (s *Store) Waiting(ctx context.Context, bounds outbox.Bounds) ([]outbox.Bac
 		SELECT h.chat_id AS chat, h.lane AS kind, c.telegram_chat_id AS "to", c.kind = 'private' AS private, h.purpose,
 		       greatest('0', now() - h.created_at) AS age,
 		       greatest('0', CASE WHEN h.pauses_valid
-		           THEN greatest(h.not_before, CASE WHEN h.lane <> ` + answersLane + ` THEN c.frozen_until END) - now() END) AS wait,
+		           THEN greatest(h.not_before,
+		               CASE WHEN h.lane <> ` + answersLane + ` THEN c.frozen_until END) - now() END) AS wait,
 		       EXISTS (SELECT FROM (SELECT h.chat_id, h.lane) AS l CROSS JOIN outbox o
 		           WHERE ` + waits + ` ORDER BY ` + inOrder + ` OFFSET $1) AS overfull
 		FROM head h CROSS JOIN LATERAL ` + chatOfHead + ` AS c

@@ -22,16 +22,20 @@ func TestWaiting(t *testing.T) {
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO chats (telegram_chat_id, kind, frozen_until, parked_at, parked_until, is_active) VALUES
-		    (-300, 'group', now() + interval '2 hours', NULL, NULL, true), (-400, 'group', NULL, now(), now() + interval '1 hour', true),
+		    (-300, 'group', now() + interval '2 hours', NULL, NULL, true),
+		    (-400, 'group', NULL, now(), now() + interval '1 hour', true),
 		    (-500, 'group', now() - interval '1 hour', NULL, NULL, true), (-600, 'group', NULL, NULL, NULL, true),
 		    (-700, 'group', NULL, now() - interval '1 hour', now(), true), (-800, 'group', NULL, now(), now(), false),
-		    (-900, 'group', NULL, now() + interval '1 hour', now() + interval '2 hours', true); -- parked before the clock was set back
-		INSERT INTO outbox (chat_id, kind, payload, created_at, purpose, action, callback_query_id, not_before, state, finished_at) VALUES
+		    (-900, 'group', NULL, now() + interval '1 hour',
+		        now() + interval '2 hours', true); -- parked before the clock was set back
+		INSERT INTO outbox
+		    (chat_id, kind, payload, created_at, purpose, action, callback_query_id, not_before, state, finished_at) VALUES
 		    (1, 'k', '{}', now() - interval '9 hours', 'outcome', 'send', NULL, NULL, 'sent', now()),
 		    (1, 'k', '{}', now() - interval '3 hours', 'answer', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
 		    (1, 'k', '{}', now() - interval '2 hours', 'outcome', 'send', NULL, NULL, 'planned', NULL),
 		    (1, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', NULL, 'planned', NULL),
-		    (2, 'k', '{}', now() + interval '1 hour', 'notification', 'send', NULL, now() - interval '1 hour', 'sending', NULL),
+		    (2, 'k', '{}', now() + interval '1 hour', 'notification', 'send', NULL,
+		        now() - interval '1 hour', 'sending', NULL),
 		    (3, 'k', '{}', now(), 'outcome', 'send', NULL, now() + interval '1 hour', 'planned', NULL),
 		    (3, 'k', '{}', now(), 'outcome', 'callback_answer', 'q', now() + interval '3 hours', 'planned', NULL),
 		    (4, 'k', '{}', now(), 'outcome', 'send', NULL, NULL, 'planned', NULL),

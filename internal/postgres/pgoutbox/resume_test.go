@@ -25,7 +25,8 @@ func TestSetAside(t *testing.T) {
 	m := newEmptyMail(t)
 	m.others(t, 5, notice.Outcome)
 	m.Finish(t, unsupported(m.MustTake(t, 1, 1, 2, 3, 4, 5), 1))
-	m.MustHaveRows(t, `concat_ws(' ', state, lane, attempts, failures, possible_duplicates, deferred_at IS NOT NULL, tried_at IS NOT NULL)`,
+	m.MustHaveRows(t,
+		`concat_ws(' ', state, lane, attempts, failures, possible_duplicates, deferred_at IS NOT NULL, tried_at IS NOT NULL)`,
 		"1 planned 3 0 0 0 t f", "2 planned 0 0 0 0 f f", "3 planned 0 0 0 0 f f", "4 planned 0 0 0 0 f f", "5 planned 0 0 0 0 f f")
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 2, 3, 4, 5), 7))
 	m.MustWait(t)
@@ -40,7 +41,8 @@ func TestSetAside(t *testing.T) {
 	dbtest.Must(t, m.Resume(t.Context(), 1))
 	m.MustWait(t, 1)
 	m.Finish(t, dbtest.SentAs(m.MustTake(t, 1, 1, 6), 8))
-	m.MustHaveRows(t, `concat_ws(' ', state, attempts)`, "1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
+	m.MustHaveRows(t, `concat_ws(' ', state, attempts)`,
+		"1 sent 1", "2 sent 1", "3 sent 1", "4 sent 1", "5 sent 1", "6 sent 1")
 }
 
 // TestRepeatedMessageIsSetAside: a message that may have arrived is set aside as a whole, and keeps

@@ -104,7 +104,8 @@ func TestServerCrash(t *testing.T) {
 				t.Errorf("after %d crashes, the result %s was told %d times", times, key, n)
 			}
 		}
-		recorded := dbtest.Value[int](t, pool, `SELECT count(*) FROM matches m JOIN handled_commands c ON c.key = m.idempotency_key`)
+		recorded := dbtest.Value[int](t, pool, `
+			SELECT count(*) FROM matches m JOIN handled_commands c ON c.key = m.idempotency_key`)
 		if len(copies) != results || recorded != results {
 			t.Errorf("of %d results, %d are recorded and %d were told", results, recorded, len(copies))
 		}

@@ -18,14 +18,17 @@ import (
 func TestTake(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
+	dbtest.Exec(t, m.Pool, `
+		UPDATE outbox SET key = 'm:-100:7', addressee = 'Alice', purpose = 'answer', failures = 2 WHERE id = 1`)
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET time_zone = 'Asia/Tokyo' WHERE id = 1`)
 	m.MustWait(t, 1, 2)
 	item := outbox.Item{
-		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice", ReplyTo: 7, Attempts: 1, Failures: 2,
+		ID: 1, Key: "m:-100:7", Kind: "a", Payload: []byte(`{"n": 1}`), Addressee: "Alice",
+		ReplyTo: 7, Attempts: 1, Failures: 2,
 	}
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "Asia/Tokyo", Thread: 8, Action: outbox.Send, Purpose: notice.Answer,
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "Asia/Tokyo", Thread: 8,
+		Action: outbox.Send, Purpose: notice.Answer,
 		Items: []outbox.Item{item}, Row: item, More: true,
 	}
 	if diff := cmp.Diff(outbox.Turn{Lane: dbtest.Chat(1), Message: &want}, m.Turn(t, dbtest.Chat(1))); diff != "" {
@@ -42,7 +45,8 @@ func TestTake(t *testing.T) {
 		{ID: 2, Kind: "b", Payload: []byte(`{"n": 2}`), Attempts: 1}, {ID: 4, Kind: "d", Payload: []byte(`{"n": 4}`), Attempts: 1},
 	}
 	private := &outbox.Message{
-		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", TimeZone: "UTC", Action: outbox.Send, Purpose: notice.Outcome,
+		Lane: dbtest.Chat(2), ExternalChat: 5, Private: true, Language: "en", TimeZone: "UTC",
+		Action: outbox.Send, Purpose: notice.Outcome,
 		Items: two, Row: two[0],
 	}
 	if diff := cmp.Diff(private, m.Take(t, 2)); diff != "" {
@@ -70,13 +74,16 @@ func TestTake(t *testing.T) {
 func TestAdvanceInOneGo(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id) VALUES (1, 'e', '{}', 'callback_answer', 'press')`)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, action, callback_query_id)
+		VALUES (1, 'e', '{}', 'callback_answer', 'press')`)
 	taken := m.MustAdvance(t, outbox.Bounds{Merge: 1, MaxWaiting: 9}, nil, dbtest.Chat(2), dbtest.Chat(1))
-	if diff := cmp.Diff([][]int64{{2}, {1}}, [][]int64{dbtest.IDs(taken[0].Message), dbtest.IDs(taken[1].Message)}); diff != "" {
+	if diff := cmp.Diff([][]int64{{2}, {1}},
+		[][]int64{dbtest.IDs(taken[0].Message), dbtest.IDs(taken[1].Message)}); diff != "" {
 		t.Fatalf("first (-want +got):\n%s", diff)
 	}
 	results := []outbox.Result{dbtest.SentAs(*taken[0].Message, 52), dbtest.Failed(*taken[1].Message, outbox.Rejected)}
-	turns := m.MustAdvance(t, dbtest.Bounds, results, dbtest.Chat(99), dbtest.Chat(1), dbtest.Answers(2), dbtest.Answers(1), dbtest.Chat(2))
+	turns := m.MustAdvance(t, dbtest.Bounds, results,
+		dbtest.Chat(99), dbtest.Chat(1), dbtest.Answers(2), dbtest.Answers(1), dbtest.Chat(2))
 	var got [][]int64
 	for _, turn := range turns {
 		got = append(got, dbtest.IDs(turn.Message))
@@ -84,7 +91,8 @@ func TestAdvanceInOneGo(t *testing.T) {
 	if diff := cmp.Diff([][]int64{nil, {3}, nil, {5}, {4}}, got); diff != "" {
 		t.Errorf("second (-want +got):\n%s", diff)
 	}
-	if answer := turns[3].Message; answer.Action != outbox.CallbackAnswer || answer.Row.Button != "press" || answer.ExternalChat != -100 || answer.Lane != dbtest.Answers(1) {
+	if answer := turns[3].Message; answer.Action != outbox.CallbackAnswer || answer.Row.Button != "press" ||
+		answer.ExternalChat != -100 || answer.Lane != dbtest.Answers(1) {
 		t.Errorf("the callback answer is %+v", answer)
 	}
 	m.MustHaveRows(t, `state`, "1 dead", "2 sent", "3 sending", "4 sending", "5 sending")
@@ -158,8 +166,11 @@ func TestLeaseLost(t *testing.T) {
 	} {
 		dbtest.Exec(t, m.Pool, sql)
 		before := all()
-		for _, r := range []outbox.Result{dbtest.SentAs(taken, 7), dbtest.Failed(taken, outbox.Rejected), dbtest.Failed(taken, outbox.RateLimited)} {
-			turns, err := m.Advance(t.Context(), 1, []outbox.Result{r}, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, dbtest.Bounds)
+		for _, r := range []outbox.Result{
+			dbtest.SentAs(taken, 7), dbtest.Failed(taken, outbox.Rejected), dbtest.Failed(taken, outbox.RateLimited),
+		} {
+			turns, err := m.Advance(t.Context(), 1,
+				[]outbox.Result{r}, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, dbtest.Bounds)
 			if !errors.Is(err, outbox.ErrLeaseLost) || turns != nil {
 				t.Errorf("%s: %v, %v", name, turns, err)
 			}
@@ -173,7 +184,8 @@ func TestLeaseLost(t *testing.T) {
 	dbtest.Exec(t, m.Pool, `UPDATE leases SET expires_at = now() - interval '1 hour'`)
 	m.Finish(t, dbtest.SentAs(taken, 7))
 	dbtest.Exec(t, m.Pool, `ALTER TABLE outbox RENAME TO somewhere_else`)
-	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds); err == nil || errors.Is(err, outbox.ErrLeaseLost) {
+	if _, err := m.Advance(t.Context(), 1, nil, []outbox.Lane{dbtest.Chat(1)}, dbtest.Bounds); err == nil ||
+		errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("for another reason: %v", err)
 	}
 }

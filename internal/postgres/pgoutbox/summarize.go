@@ -23,7 +23,9 @@ const maxSummarized = 1000
 // get its id as their batch, which queueSummaries reads. An older summary becomes part of the new
 // one, unless it may have arrived. Rows that another transaction is changing stay as they are,
 // because waiting for them could cause a deadlock.
-func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds) (outbox.Summarized, error) {
+func (s *Store) Summarize(
+	ctx context.Context, epoch int64, lanes []outbox.Lane, bounds outbox.Bounds,
+) (outbox.Summarized, error) {
 	const sql = `
 		WITH lane AS (
 		    SELECT l.chat_id, l.lane, EXISTS (
@@ -49,8 +51,9 @@ func (s *Store) Summarize(ctx context.Context, epoch int64, lanes []outbox.Lane,
 		    FROM ending WHERE summary IS NOT NULL GROUP BY summary
 		), summarized AS (
 		    UPDATE outbox o
-		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL, expires_at = NULL,
-		        batch = NULL, attempts = 0, repeated = false, possible_duplicates = 0 -- of a row in sending, the next take counts one
+		    SET kind = $6, payload = s.payload, alone = true, addressee_id = NULL, addressee = '', reply_to = NULL,
+		        expires_at = NULL, batch = NULL, attempts = 0, repeated = false,
+		        possible_duplicates = 0 -- of a row in sending, the next take counts one
 		    FROM summary s WHERE o.id = s.id AND o.id = ANY (ARRAY(SELECT id FROM summary))
 		), ended AS (
 		    UPDATE outbox o

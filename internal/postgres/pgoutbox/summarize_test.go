@@ -20,10 +20,14 @@ func (m mail) results(t *testing.T, n int) {
 	t.Helper()
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id) VALUES (1) ON CONFLICT DO NOTHING;
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		    SELECT season_id, group_id, id, 1 FROM l`)
 	dbtest.Exec(t, m.Pool, `
 		WITH new AS (
-		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    INSERT INTO matches
+		        (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT l.group_id, l.id, l.id, n, 3, 1, 32, now(), 'm:' || n
 		    FROM ladders l, (SELECT count(*) FROM matches) AS old, generate_series(old.count + 1, old.count + $1) AS n
 		    RETURNING id, number)
@@ -34,7 +38,8 @@ func (m mail) results(t *testing.T, n int) {
 // others adds n other notices to the group's lane.
 func (m mail) others(t *testing.T, n int, purpose notice.Purpose) {
 	t.Helper()
-	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose) SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
+	dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose)
+		SELECT 1, 'k', '{}', $2 FROM generate_series(1, $1::integer) n`, n, purpose)
 }
 
 // waiting returns a description of the waiting rows, in order: the number and kind of consecutive
@@ -114,7 +119,8 @@ func TestSummarize(t *testing.T) {
 			"1: 30 results, [1, 2, 3, 4, 5], 1 answers", outbox.Summarized{Expired: 2, Dropped: 29},
 		},
 		"late edits": {
-			[]lane{results(2), sql(`UPDATE outbox SET action = 'edit', expires_at = now() WHERE id = 1`)}, "1 match_recorded", outbox.Summarized{Expired: 1},
+			[]lane{results(2), sql(`UPDATE outbox SET action = 'edit', expires_at = now() WHERE id = 1`)},
+			"1 match_recorded", outbox.Summarized{Expired: 1},
 		},
 		"a summary": {
 			[]lane{results(23), questions(1), summarize, results(1), sql(late + `(25)`), questions(1), sql(late + `(26)`)},
@@ -133,11 +139,13 @@ func TestSummarize(t *testing.T) {
 			"1: 52 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Dropped: 30},
 		},
 		"a summary that may have arrived": {
-			[]lane{results(22), summarize, sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), results(30)},
+			[]lane{results(22), summarize,
+				sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), results(30)},
 			"1: 22 results, [1, 2, 3, 4, 5], 0 answers, 23: 30 results, [23, 24, 25, 26, 27], 0 answers", outbox.Summarized{Dropped: 30},
 		},
 		"a summary after a late one": {
-			[]lane{results(30), sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), summarize, sql(late + `(1)`)},
+			[]lane{results(30),
+				sql(`UPDATE outbox SET attempts = 2, possible_duplicates = 1 WHERE id = 1`), summarize, sql(late + `(1)`)},
 			"1: 30 results, [1, 2, 3, 4, 5], 0 answers", outbox.Summarized{Expired: 1},
 		},
 		"very many": {
@@ -163,7 +171,8 @@ func TestSummarize(t *testing.T) {
 			}
 			lost := dbtest.Value[int](t, m.Pool, `
 				SELECT count(*) FROM outbox o WHERE kind = 'match_recorded' AND action = 'send' AND finished_at IS NOT NULL
-				AND NOT EXISTS (SELECT FROM outbox s WHERE s.id = o.batch AND s.kind = 'results_summary' AND s.finished_at IS NULL)`)
+				AND NOT EXISTS (SELECT FROM outbox s WHERE s.id = o.batch
+				    AND s.kind = 'results_summary' AND s.finished_at IS NULL)`)
 			if lost > 0 {
 				t.Errorf("%d results belong to no summary", lost)
 			}
@@ -215,17 +224,21 @@ func TestSummarySent(t *testing.T) {
 				t.Fatalf("took %+v", message)
 			}
 			again := m.Take(t, 1) // after a crash
-			if diff := cmp.Diff(dbtest.Items(message), dbtest.Items(again)); diff != "" || again.Row.PossibleDuplicates != possible+1 {
+			if diff := cmp.Diff(dbtest.Items(message), dbtest.Items(again)); diff != "" ||
+				again.Row.PossibleDuplicates != possible+1 {
 				t.Errorf("taken again: %+v (-want +got):\n%s", again, diff)
 			}
 			for range 2 {
 				m.Finish(t, dbtest.SentAs(*again, 71))
 			}
-			want := dbtest.Value[int](t, m.Pool, `SELECT (payload ->> 'count')::integer FROM outbox WHERE kind = 'results_summary' AND state = 'sent'`)
+			want := dbtest.Value[int](t, m.Pool, `
+				SELECT (payload ->> 'count')::integer FROM outbox WHERE kind = 'results_summary' AND state = 'sent'`)
 			told := dbtest.Values[int](t, m.Pool, `
-				SELECT match_id::integer FROM match_messages WHERE telegram_chat_id = -100 AND telegram_message_id = 71 AND covered > 1 ORDER BY 1`)
+				SELECT match_id::integer FROM match_messages
+				WHERE telegram_chat_id = -100 AND telegram_message_id = 71 AND covered > 1 ORDER BY 1`)
 			expired := dbtest.Values[int](t, m.Pool, `
-				SELECT match_id::integer FROM outbox WHERE match_id IS NOT NULL AND (state = 'expired' OR kind = 'results_summary') ORDER BY 1`)
+				SELECT match_id::integer FROM outbox
+				WHERE match_id IS NOT NULL AND (state = 'expired' OR kind = 'results_summary') ORDER BY 1`)
 			if diff := cmp.Diff(expired, told); diff != "" || len(told) != want {
 				t.Fatalf("of %d results, the message tells of (-want +got):\n%s", want, diff)
 			}
@@ -263,7 +276,8 @@ func TestSummariesOfLateResults(t *testing.T) {
 			m.results(t, 2)
 			m.others(t, 1, notice.Outcome)
 			m.results(t, 1)
-			dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now(), not_before = now() - interval '1 hour', addressee = 'Alice'`)
+			dbtest.Exec(t, m.Pool, `
+				UPDATE outbox SET expires_at = now(), not_before = now() - interval '1 hour', addressee = 'Alice'`)
 			m.others(t, 1, notice.Outcome)
 			dbtest.Exec(t, m.Pool, tc.pause)
 			if name != "slow" {
@@ -310,12 +324,14 @@ func TestSummarizeIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	m := newEmptyMail(t)
 	m.results(t, 25)
-	if _, err := m.Summarize(t.Context(), 2, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); !errors.Is(err, outbox.ErrLeaseLost) {
+	if _, err := m.Summarize(t.Context(), 2, []outbox.Lane{dbtest.Chat(1)},
+		outbox.Bounds{MaxWaiting: 20}); !errors.Is(err, outbox.ErrLeaseLost) {
 		t.Errorf("without the lease: %v", err)
 	}
 	dbtest.Define(t, m.Pool, "fail", `
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''disk full''; END';
-		CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON outbox DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()`)
+		CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON outbox DEFERRABLE INITIALLY DEFERRED
+		    FOR EACH ROW EXECUTE FUNCTION fail()`)
 	if _, err := m.Summarize(t.Context(), 1, []outbox.Lane{dbtest.Chat(1)}, outbox.Bounds{MaxWaiting: 20}); err == nil {
 		t.Error("it does not fail")
 	}

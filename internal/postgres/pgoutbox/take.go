@@ -29,8 +29,9 @@ func queueTurns(batch *pgx.Batch, lanes []outbox.Lane, bounds outbox.Bounds) []o
 // itemColumns lists the columns of an outbox.Item, from an outbox row i. If there is no row, they
 // are zero or null.
 const itemColumns = `coalesce(i.id, 0) AS id, coalesce(i.key, '') AS key, coalesce(i.kind, '') AS kind, i.payload,
-		       ` + postgres.NamesOfPlayers + ` AS names, coalesce(i.addressee_id, 0) AS addressee_id, coalesce(i.addressee, '') AS addressee,
-		       coalesce(i.reply_to, 0) AS reply_to, coalesce(i.callback_query_id, '') AS button, coalesce(i.attempts, 0) AS attempts,
+		       ` + postgres.NamesOfPlayers + ` AS names, coalesce(i.addressee_id, 0) AS addressee_id,
+		       coalesce(i.addressee, '') AS addressee, coalesce(i.reply_to, 0) AS reply_to,
+		       coalesce(i.callback_query_id, '') AS button, coalesce(i.attempts, 0) AS attempts,
 		       coalesce(i.possible_duplicates, 0) AS possible_duplicates, coalesce(i.repeated, false) AS repeated,
 		       coalesce(i.failures, 0) AS failures`
 
@@ -51,7 +52,8 @@ const mergeable = `(o.id = l.id OR l.failures = 0 AND o.supersede_key IS NULL AN
 // column more tells whether more rows wait.
 var takeRows = `
 	WITH lane AS (
-	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language, c.tables, c.dark_charts, c.time_zone,
+	    SELECT l.n, l.chat_id, l.lane, c.telegram_chat_id, c.kind = 'private' AS private, c.language,
+	           c.tables, c.dark_charts, c.time_zone,
 	           l.lane <> ` + answersLane + ` AND ` + postgres.Parked + ` AS parked,
 	           CASE WHEN l.lane <> ` + answersLane + ` AND c.parked_at IS NOT NULL THEN c.id END AS tried,
 	           CASE WHEN l.lane <> ` + answersLane + ` THEN c.frozen_until END AS frozen_until
@@ -61,7 +63,8 @@ var takeRows = `
 	    SELECT l.n, l.chat_id, l.lane, l.parked, l.tried,
 	           CASE WHEN ` + pausesValid + ` THEN greatest(l.frozen_until, o.not_before) END AS due,
 	           l.frozen_until > now() AND NOT ` + pausesValid + ` AS thaws,
-	           o.id, o.state, o.action, o.alone, o.thread_id, o.language, o.batch, o.failures, o.possible_duplicates, o.over
+	           o.id, o.state, o.action, o.alone, o.thread_id, o.language, o.batch, o.failures,
+	           o.possible_duplicates, o.over
 	    FROM lane l CROSS JOIN LATERAL (
 	        SELECT o.*, ` + over + ` AS over FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) o
 	), ready AS ( -- only one lane of a chat that is tried
@@ -97,8 +100,10 @@ var takeRows = `
 	), tried AS ( -- nothing else is sent there until the outcome is known, if it ever is
 	    UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 minute'
 	    WHERE id = ANY (ARRAY(SELECT tried FROM ready)) AND parked_at IS NOT NULL)
-	SELECT l.n, CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
-	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat, l.private, coalesce(i.language, l.language) AS language,
+	SELECT l.n,
+	       CASE WHEN h.parked THEN '0' WHEN h.over THEN '10 ms' ELSE greatest('0', h.due - now()) END::interval AS wait,
+	       h.over AND NOT h.parked AS over, l.telegram_chat_id AS external_chat,
+	       l.private, coalesce(i.language, l.language) AS language,
 	       h.tried IS NOT NULL AS parked, l.tables, l.dark_charts AS dark, l.time_zone,
 	       coalesce(CASE WHEN i.payload ? 'web' THEN (
 	           SELECT web_salt::text FROM groups WHERE chat_id = l.chat_id AND web_on) END, '') AS web_salt,

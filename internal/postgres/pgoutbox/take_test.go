@@ -17,7 +17,8 @@ import (
 // topics differ, they have to wait or they are too late.
 func TestTakeTogether(t *testing.T) {
 	t.Parallel()
-	const send = `INSERT INTO outbox (chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
+	const send = `INSERT INTO outbox
+		(chat_id, kind, payload, thread_id, purpose, match_id, action, not_before, expires_at, object) VALUES `
 	const plain = `(1, 'k', '{}', NULL, 'outcome', NULL, 'send', NULL, NULL, NULL)`
 	for name, tc := range map[string]struct {
 		sql   string
@@ -81,7 +82,8 @@ func TestTakenAgain(t *testing.T) {
 	if _, err := m.Advance(t.Context(), 1, []outbox.Result{dbtest.SentAs(first, 7)}, nil, dbtest.Bounds); err == nil {
 		t.Error("the previous holder may still write")
 	}
-	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)}, outbox.Bounds{Merge: 2, MaxWaiting: 1})
+	turns, err := m.Advance(t.Context(), 2, nil, []outbox.Lane{dbtest.Chat(1), dbtest.Chat(2)},
+		outbox.Bounds{Merge: 2, MaxWaiting: 1})
 	dbtest.Must(t, err)
 	want := first
 	want.More = true
@@ -97,7 +99,8 @@ func TestTakenAgain(t *testing.T) {
 	if batch := dbtest.Value[*int64](t, m.Pool, `SELECT batch FROM outbox WHERE id = 7`); batch != nil {
 		t.Errorf("a single notice is in batch %d", *batch)
 	}
-	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || len(alone.Items) != 1 || !alone.More || alone.Row.PossibleDuplicates != 1 {
+	if alone := turns[1].Message; alone == nil || alone.Row.ID != 7 || len(alone.Items) != 1 ||
+		!alone.More || alone.Row.PossibleDuplicates != 1 {
 		t.Errorf("the message of the other chat: %+v", alone)
 	}
 }
@@ -109,7 +112,8 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 	m, _ := several(t)
 	dbtest.Exec(t, m.Pool, `UPDATE outbox SET expires_at = now() WHERE id IN (1, 4)`)
 	turn := m.Turn(t, dbtest.Chat(1))
-	if diff := cmp.Diff([]string{`1 results_summary {"count": 2, "answers": 0, "results": [{}, {}]}`}, dbtest.Items(turn.Message)); diff != "" {
+	if diff := cmp.Diff([]string{`1 results_summary {"count": 2, "answers": 0, "results": [{}, {}]}`},
+		dbtest.Items(turn.Message)); diff != "" {
 		t.Fatalf("(-want +got):\n%s", diff)
 	}
 	m.Finish(t, dbtest.SentAs(*turn.Message, 7))
@@ -124,7 +128,8 @@ func TestTakenAgainWithoutTheLate(t *testing.T) {
 // same key can be queued.
 func TestKeyOfTheLate(t *testing.T) {
 	t.Parallel()
-	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at) VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
+	const board = `INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key, expires_at)
+		VALUES (1, 'k', '{}', 'ensure', 'board', 'board', now())`
 	m := newEmptyMail(t)
 	dbtest.Exec(t, m.Pool, board)
 	if s := m.MustSummarize(t, dbtest.Bounds, dbtest.Boards(1)); s.Expired != 1 {

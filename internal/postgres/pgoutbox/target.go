@@ -12,8 +12,8 @@ import (
 // longer stored, or the message is a summary, the edit gets no target.
 func queueEdits(batch *pgx.Batch, chats []int64, kinds []outbox.LaneKind, turns []outbox.Turn) {
 	const sql = `
-		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered, coalesce(mm.language, c.language) AS language,
-		       coalesce(i.found, 0) AS found,
+		SELECT l.n, mm.telegram_message_id AS target, mm.fingerprint AS known, mm.covered,
+		       coalesce(mm.language, c.language) AS language, coalesce(i.found, 0) AS found,
 		       ` + itemColumns + `
 		FROM unnest($1::bigint[], $2::smallint[]) WITH ORDINALITY AS l (chat_id, lane, n)
 		CROSS JOIN LATERAL (SELECT o.* FROM outbox o WHERE ` + waits + ` ORDER BY ` + inOrder + ` LIMIT 1) AS o

@@ -17,7 +17,8 @@ func (m mail) edit(t *testing.T, match int) {
 		UPDATE outbox SET payload = '{"undone": true}'
 		WHERE id IN (SELECT outbox_id FROM match_messages WHERE match_id = $1)`, match)
 	dbtest.Exec(t, m.Pool, `
-		INSERT INTO outbox (chat_id, kind, payload, action, match_id) VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
+		INSERT INTO outbox (chat_id, kind, payload, action, match_id)
+		VALUES (1, 'match_recorded', '{"undone": true}', 'edit', $1)`, match)
 }
 
 // TestEditOfSeveral: the edit of a message that shows several matches has all its notices, in their
@@ -89,13 +90,16 @@ func TestEditedAsAWhole(t *testing.T) {
 		if edit.KnownFingerprint != want {
 			t.Errorf("its known content is %q, want %q", edit.KnownFingerprint, want)
 		}
-		m.Finish(t, outbox.Result{Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match)})
+		m.Finish(t, outbox.Result{
+			Message: *edit, Receipt: outbox.Receipt{MessageID: 71}, Fingerprint: fmt.Sprint("edit ", match),
+		})
 	}
 	got := dbtest.Values[string](t, m.Pool, `SELECT match_id || ' ' || fingerprint FROM match_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 edit 1", "3 edit 1", "4 edit 1"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	m.MustHaveRows(t, `action, state, batch`, "1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
+	m.MustHaveRows(t, `action, state, batch`,
+		"1 send sent 1", "2 send sent 1", "3 send sent 1", "4 send sent 1", "5 send sent 1", "6 edit sent", "7 edit sent")
 }
 
 // TestEditFails: the failure of an edit changes only the row of the edit, not the rows of the other
@@ -103,7 +107,8 @@ func TestEditedAsAWhole(t *testing.T) {
 func TestEditFails(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[outbox.FailureKind]string{
-		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired", outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
+		outbox.Rejected: "6 edit dead", outbox.Obsolete: "6 edit expired",
+		outbox.Unreachable: "6 edit planned", outbox.Ambiguous: "6 edit sending",
 	} {
 		m, message := several(t)
 		m.Finish(t, dbtest.SentAs(message, 71))
@@ -112,7 +117,8 @@ func TestEditFails(t *testing.T) {
 		r.Covered = 2
 		m.Finish(t, r)
 		m.MustHaveRows(t, `action, state`, "1 send sent", "2 send sent", "3 send sent", "4 send sent", "5 send sent", want)
-		if got := dbtest.Value[int](t, m.Pool, `SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
+		if got := dbtest.Value[int](t, m.Pool, `
+			SELECT count(*) FROM match_messages WHERE fingerprint = 'print 71'`); got != 3 {
 			t.Errorf("%s: %d messages have their old content", kind, got)
 		}
 	}
@@ -126,7 +132,8 @@ func TestEnsure(t *testing.T) {
 	m := newEmptyMail(t)
 	ensure := func(object string) outbox.Message {
 		t.Helper()
-		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object) VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
+		dbtest.Exec(t, m.Pool, `INSERT INTO outbox (chat_id, kind, payload, purpose, action, object)
+			VALUES (1, 'board', '{}', 'notification', 'ensure', $1)`, object)
 		message := m.Turn(t, dbtest.Boards(1)).Message
 		if message == nil || message.Action != outbox.Ensure || message.Object != object || len(message.Items) != 1 {
 			t.Fatalf("took %+v", message)
@@ -161,7 +168,8 @@ func TestEnsure(t *testing.T) {
 	// The chat gets a new id during the request.
 	dbtest.Exec(t, m.Pool, `UPDATE chats SET telegram_chat_id = -1000100 WHERE id = 1`)
 	m.Finish(t, dbtest.SentAs(last, 99))
-	got := dbtest.Values[string](t, m.Pool, `SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
+	got := dbtest.Values[string](t, m.Pool, `
+		SELECT concat_ws(' ', chat_id, object, telegram_message_id, fingerprint) FROM ensured_messages ORDER BY 1`)
 	if diff := cmp.Diff([]string{"1 board 72 print 72", "1 other 81 print 81"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -177,7 +185,10 @@ func TestPins(t *testing.T) {
 	m := newMail(t)
 	dbtest.Exec(t, m.Pool, `
 		INSERT INTO groups (chat_id) VALUES (1);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		    SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1)`)
 	for i, tc := range []struct {
 		tried outbox.Pin
@@ -187,7 +198,9 @@ func TestPins(t *testing.T) {
 		{outbox.PinRefused, "refused, told 1 times"}, {outbox.Pinned, "pinned, told 1 times"}, {"", "pinned, told 1 times"},
 		{outbox.PinWanted, "wanted, told 1 times"}, {outbox.PinRefused, "refused, told 2 times"},
 	} {
-		board := outbox.Message{Lane: outbox.Lane{Chat: 1, Kind: outbox.Boards}, ExternalChat: -100, Action: outbox.Ensure, Object: "board:1"}
+		board := outbox.Message{
+			Lane: outbox.Lane{Chat: 1, Kind: outbox.Boards}, ExternalChat: -100, Action: outbox.Ensure, Object: "board:1",
+		}
 		m.Finish(t, outbox.Result{Message: board, Receipt: outbox.Receipt{Pin: tc.tried}})
 		got := dbtest.Value[string](t, m.Pool, `
 			SELECT pin || ', told ' || (SELECT count(*) FROM outbox WHERE kind = 'board_not_pinned') || ' times' FROM boards`)
@@ -202,7 +215,8 @@ func TestPins(t *testing.T) {
 func TestOnlyBoardsAreRefreshed(t *testing.T) {
 	t.Parallel()
 	m := newMail(t)
-	dbtest.Exec(t, m.Pool, `INSERT INTO ensured_messages VALUES (1, 'season:1', 5, ''), (1, 'season:2:8', 6, ''), (1, 'board:7', 7, '')`)
+	dbtest.Exec(t, m.Pool, `
+		INSERT INTO ensured_messages VALUES (1, 'season:1', 5, ''), (1, 'season:2:8', 6, ''), (1, 'board:7', 7, '')`)
 	if _, err := m.Store.QueueAllBoards(t.Context()); err != nil {
 		t.Fatal(err)
 	}
