@@ -63,7 +63,9 @@ func readTexts(t *testing.T, tag language.Tag) map[string]forms {
 func neededForms(t *testing.T, tag language.Tag) (names []string, single map[string]bool) {
 	t.Helper()
 	bundle := i18n.NewBundle(tag)
-	err := bundle.AddMessages(tag, &i18n.Message{ID: "form", Zero: "zero", One: "one", Two: "two", Few: "few", Many: "many", Other: "other"})
+	err := bundle.AddMessages(tag, &i18n.Message{
+		ID: "form", Zero: "zero", One: "one", Two: "two", Few: "few", Many: "many", Other: "other",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +73,9 @@ func neededForms(t *testing.T, tag language.Tag) (names []string, single map[str
 	numbers := map[string]int{"other": 1}
 	for _, from := range []int{0, 1_000_000, 2_000_000} {
 		for n := from; n < from+200; n++ {
-			form, err := i18n.NewLocalizer(bundle, tag.String()).Localize(&i18n.LocalizeConfig{MessageID: "form", PluralCount: n})
+			form, err := i18n.NewLocalizer(bundle, tag.String()).Localize(&i18n.LocalizeConfig{
+				MessageID: "form", PluralCount: n,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +173,9 @@ func checkText(t *testing.T, id, english, text string, single bool) {
 
 // limits maps the beginning of a text's id to the maximum number of characters of the text without
 // its arguments, so that it can be read on a phone.
-var limits = map[string]int{"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240}
+var limits = map[string]int{
+	"button.": 40, "language.": 40, "note.": 80, "refusal.": 320, "prompt.": 200, "moved.": 60, "several.": 240,
+}
 
 // TestTextsFit: in every language, each text is within the limit for its kind.
 func TestTextsFit(t *testing.T) {
