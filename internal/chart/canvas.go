@@ -34,7 +34,9 @@ func palettes() (light, dark palette) {
 }
 
 func opaque(hex uint32) *image.Uniform {
-	return image.NewUniform(color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}) //nolint:gosec // bytes
+	return image.NewUniform(color.RGBA{
+		R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff, //nolint:gosec // bytes
+	})
 }
 
 // shades is the number of steps between the background and a color, for the edges of texts and for
@@ -48,7 +50,9 @@ func (p palette) all() color.Palette {
 	for _, c := range append(p.lines[:], p.text, p.other) {
 		full := color.NRGBAModel.Convert(c.C).(color.NRGBA)
 		for i := 1; i <= shades; i++ {
-			mix := func(a, b uint8) uint8 { return uint8((int(a)*(shades-i) + int(b)*i) / shades) } //nolint:gosec // between two bytes
+			mix := func(a, b uint8) uint8 {
+				return uint8((int(a)*(shades-i) + int(b)*i) / shades) //nolint:gosec // between two bytes
+			}
 			all = append(all, color.RGBA{mix(ground.R, full.R), mix(ground.G, full.G), mix(ground.B, full.B), 0xff})
 		}
 	}

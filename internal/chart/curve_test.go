@@ -21,7 +21,8 @@ func TestCurve(t *testing.T) {
 		Box: box, Path: "M10 106H60V6H110V56H110",
 		Rating: []chart.Tick{{At: 106, Text: "1500"}, {At: 56, Text: "1550"}, {At: 6, Text: "1600"}},
 		Time:   []chart.Tick{{At: 10, Text: "1"}, {At: 60, Text: "3"}, {At: 110, Text: "5"}},
-		First:  chart.Mark{X: 10, Y: 106, Elo: 1500}, Best: chart.Mark{X: 60, Y: 6, Elo: 1600}, Now: chart.Mark{X: 110, Y: 56, Elo: 1550},
+		First:  chart.Mark{X: 10, Y: 106, Elo: 1500}, Best: chart.Mark{X: 60, Y: 6, Elo: 1600},
+		Now: chart.Mark{X: 110, Y: 56, Elo: 1550},
 	}
 	got := chart.NewCurve(points, nil, box, func(at time.Time) string { return at.Format("2") })
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -36,7 +36,8 @@ func fuzzed(names string, data []byte, byMatch, dark bool) Chart {
 func FuzzDraw(f *testing.F) {
 	f.Add("Ann", []byte{}, false, false)
 	f.Add("Ann\nБорис\n\xff\u0301\n🎱", []byte(strings.Repeat("\x00at=time\x00match=0z", 3)), true, true)
-	f.Add("1\n\n"+strings.Repeat("W", 1000), []byte(strings.Repeat("\x01\x7f\xff\xff\xff\xff\xff\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x7f", 2)), true, false)
+	f.Add("1\n\n"+strings.Repeat("W", 1000),
+		[]byte(strings.Repeat("\x01\x7f\xff\xff\xff\xff\xff\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x7f", 2)), true, false)
 	f.Add("a\nb", []byte(strings.Repeat("\x00\xff\xff\xff\xff\xff\xff\xff\x7f", 17)), false, false)
 	f.Add("a\nb\nc\nd", []byte(strings.Repeat("\x03\x00\x00\x00\x00\x00\x00\x00\x80", 34)), false, true)
 	f.Fuzz(func(t *testing.T, names string, data []byte, byMatch, dark bool) {

@@ -61,7 +61,8 @@ func chartOf(lines []Line) Chart {
 	lines = slices.DeleteFunc(lines, func(l Line) bool { return len(l.Points) == 0 })
 	n := min(len(lines), MaxHighlighted)
 	c := Chart{Highlighted: lines[:n], Date: func(t time.Time) string { return t.Format("2 Jan") }}
-	if first, last := lines[0].Points[0], lines[0].Points[len(lines[0].Points)-1]; last.At.Sub(first.At) > 365*24*time.Hour {
+	if first, last := lines[0].Points[0],
+		lines[0].Points[len(lines[0].Points)-1]; last.At.Sub(first.At) > 365*24*time.Hour {
 		c.Date = func(t time.Time) string { return t.Format("Jan 2006") }
 	}
 	for _, line := range lines[n:] {
