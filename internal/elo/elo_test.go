@@ -115,7 +115,8 @@ func TestChangeProperties(t *testing.T) {
 			score           elo.Score
 		}{{a, b, s}, {b, a, 1 - s}} {
 			for _, r := range members.ratings {
-				if now := r + elo.Change(anyK.Draw(t, "K of a member"), members.ratings, members.others, members.score); now < elo.Min || now > elo.Max {
+				if now := r + elo.Change(anyK.Draw(t, "K of a member"),
+					members.ratings, members.others, members.score); now < elo.Min || now > elo.Max {
 					t.Fatalf("rating %d is out of range", now)
 				}
 				sum += elo.Change(k, members.ratings, members.others, members.score)
