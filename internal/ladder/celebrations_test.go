@@ -10,7 +10,9 @@ import (
 // standingOf returns the standing of a player who has played the given number of matches. The id of
 // the standing is the player's id plus 100.
 func standingOf(player PlayerID, elo, played int) Standing {
-	return Standing{ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played}}
+	return Standing{
+		ID: StandingID(player) + 100, Player: player, Elo: elo, BestElo: elo, Counters: Counters{Played: played},
+	}
 }
 
 // part returns a match's player on the given side, whose rating changes by change.
@@ -25,7 +27,9 @@ func part(side int, before Standing, change int) MatchPlayer {
 // beats returns a match that winner has won by 3:1. The winner gains the given points, and the
 // loser loses them.
 func beats(winner, loser Standing, points int) *Played {
-	return &Played{Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)}}
+	return &Played{
+		Result: Result{Score: Score{A: 3, B: 1}}, Players: []MatchPlayer{part(1, winner, points), part(2, loser, -points)},
+	}
 }
 
 // celebrated sets the upset of each match and returns what Celebrate returns for the matches.
@@ -212,7 +216,9 @@ func TestPersonalBest(t *testing.T) {
 
 func TestWinningStreak(t *testing.T) {
 	t.Parallel()
-	for streak, want := range map[int]bool{-5: false, -1: false, 0: false, 1: false, 4: false, 5: true, 6: false, 9: false, 10: true, 15: true, 101: false} {
+	for streak, want := range map[int]bool{
+		-5: false, -1: false, 0: false, 1: false, 4: false, 5: true, 6: false, 9: false, 10: true, 15: true, 101: false,
+	} {
 		m := beats(standingOf(1, 1500, 20), standingOf(2, 1500, 20), 16)
 		m.Players[0].After.Streak = streak
 		got := celebrated(leadersAre(), 0, m)

@@ -160,7 +160,8 @@ func (h History) Initial() (Table, error) {
 			s.count(m.of(p.Side), -1)
 			if !seen[p.Player] {
 				seen[p.Player] = true
-				s.Elo, s.BestElo, s.Streak, s.Longest = p.Entry.Before, p.Entry.BestBefore, p.Entry.StreakBefore, p.Entry.LongestBefore
+				s.Elo, s.BestElo, s.Streak, s.Longest = p.Entry.Before, p.Entry.BestBefore,
+					p.Entry.StreakBefore, p.Entry.LongestBefore
 			}
 		}
 	}

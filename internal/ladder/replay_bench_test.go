@@ -19,7 +19,8 @@ func playedHistory(tb testing.TB, matches, size int) History {
 	}
 	var entry HistoryID
 	for i := range matches {
-		m := Match{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32}, Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
+		m := Match{ID: MatchID(i + 1), Number: i + 1, RatingRules: RatingRules{K: 32},
+			Result: Result{Score: Score{A: i % 4, B: 1 + i%3}}}
 		for j := range 2 * size { // a step of 1 or 3 visits all players before it repeats one
 			m.Parts = append(m.Parts, Part{Player: PlayerID((i + j*(1+2*(i%2))) % players), Side: 1 + j%2})
 		}

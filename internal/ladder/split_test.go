@@ -44,7 +44,8 @@ func divisions(ratings []int) []division {
 	}
 	divide(0, nil, nil)
 	slices.SortFunc(all, func(a, b division) int {
-		return cmp.Or(a.difference.Cmp(b.difference), slices.Compare(reversed(a.team, len(ratings)), reversed(b.team, len(ratings))))
+		return cmp.Or(a.difference.Cmp(b.difference),
+			slices.Compare(reversed(a.team, len(ratings)), reversed(b.team, len(ratings))))
 	})
 	return all
 }
