@@ -120,7 +120,9 @@ func (l *Ladder) Play(m Match) {
 			}
 			after := before.play(points, own, other)
 			l.Standings[who] = after
-			l.Entries = append(l.Entries, Entry{m.Number, who, before.Elo, after.Elo, k, before.Best, before.Streak, before.Longest})
+			l.Entries = append(l.Entries, Entry{
+				m.Number, who, before.Elo, after.Elo, k, before.Best, before.Streak, before.Longest,
+			})
 		}
 	}
 }

@@ -122,7 +122,8 @@ func Careers(seasons []Season) map[string]Career {
 			if p.Best > c.Best {
 				c.Best, c.BestIn = p.Best, s.Number
 			}
-			if slices.ContainsFunc(table.Rows, func(r TableRow) bool { return r.Who == p.Who && r.Place == 1 }) && s.Over && table.Medals {
+			if slices.ContainsFunc(table.Rows, func(r TableRow) bool { return r.Who == p.Who && r.Place == 1 }) &&
+				s.Over && table.Medals {
 				c.Titles++
 			}
 			all[p.Who] = c
