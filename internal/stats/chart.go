@@ -186,7 +186,9 @@ func (q SameChartQuestion) answer(_ context.Context, _ *Service, a ranking.Asked
 
 // chart returns the chart of players, or a notice about the first one who has not played. An id is
 // 0 for a sender who has never played.
-func (s *Service) chart(ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID) (notice.Notice, error) {
+func (s *Service) chart(
+	ctx context.Context, l ranking.Ladder, period Period, players []ladder.PlayerID,
+) (notice.Notice, error) {
 	if slices.Contains(players, 0) {
 		return PlayerStanding{}, nil
 	}

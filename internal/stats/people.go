@@ -53,7 +53,9 @@ const NameMe = "me"
 // meantPeople returns up to most people that a question is about: the people named, or else the
 // author of the message it replies to, or else otherwise, unless that is nil. If it is not clear
 // who is meant, it returns a notice that explains why.
-func meantPeople(said command.Command, a ranking.Asked, most int, otherwise *command.Person) ([]command.Person, notice.Notice) {
+func meantPeople(
+	said command.Command, a ranking.Asked, most int, otherwise *command.Person,
+) ([]command.Person, notice.Notice) {
 	_, span := said.CutSpan()
 	if said.Written == NameMe { // NameMe ignores the replied-to message
 		said.Reply = nil

@@ -29,7 +29,8 @@ func (RankingCommand) IsAbout(said command.Command) bool {
 	q := command.ParseQuestion(said)
 	// as in "/ranking padel" with the name of a game, which means nothing here
 	isFiller := q.Who.Name != "" && command.IsFiller(q.Who.Name)
-	return said.AboutSeason().Name != command.NameSeason && !isFiller && (q.Who != command.Person{} || q.Span == command.Year)
+	return said.AboutSeason().Name != command.NameSeason && !isFiller &&
+		(q.Who != command.Person{} || q.Span == command.Year)
 }
 
 func (r RankingCommand) meant(said command.Command, a ranking.Asked) (Question, notice.Notice) {

@@ -96,7 +96,9 @@ func (n *SeasonTable) SetStandings(all []SeasonStanding, placeMatches int) {
 	hasPlace := func(s SeasonStanding) bool { return placed < ladder.MinPlaces || s.played() >= placeMatches }
 	var rows, others []SeasonRow
 	for _, s := range all {
-		row := SeasonRow{Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Next: s.Next, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost}
+		row := SeasonRow{
+			Name: ranking.Name{Player: s.Player}, Elo: s.Elo, Next: s.Next, Won: s.Won, Drawn: s.Drawn, Lost: s.Lost,
+		}
 		switch before := len(rows); {
 		case !hasPlace(s):
 			others = append(others, row)

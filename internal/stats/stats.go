@@ -23,7 +23,9 @@ type Store interface {
 	// that part. Players whom the ladder's rules hide are left out unless q.All is set. If there is
 	// no such page, it returns the last one. asker may be nil. now is in the chat's time zone,
 	// which determines the day whose places are compared with the current ones.
-	Ranking(ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time) (RankingPage, error)
+	Ranking(
+		ctx context.Context, in ladder.ID, asker *command.Person, q RankingQuestion, now time.Time,
+	) (RankingPage, error)
 	// Board returns the first players of a ladder's ranking, and whether the ladder has a board
 	// with that object. now is as for Ranking.
 	Board(ctx context.Context, in ladder.ID, object string, now time.Time) (Board, error)

@@ -208,7 +208,9 @@ func (s *Service) WebHeadToHead(ctx context.Context, in ladder.ID, a, b ladder.P
 
 // WebMatches returns a page of the matches of a ladder, or of a player there. It fails with
 // ErrNotThere if the player has not played there.
-func (s *Service) WebMatches(ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging) (n HistoryPage, err error) {
+func (s *Service) WebMatches(
+	ctx context.Context, in ladder.ID, player ladder.PlayerID, at Paging,
+) (n HistoryPage, err error) {
 	if player != 0 {
 		if err := s.havePlayed(ctx, in, player); err != nil {
 			return n, err
