@@ -78,10 +78,12 @@ func NewBoard(views *stats.Service, links Links, proxies Proxies, now func() tim
 	b := &Board{
 		views: views, links: links, proxies: proxies, now: now, log: log, mux: http.NewServeMux(), live: newLive(),
 		pages: newLRU[pageKey, kept[*page]](keptPages), groups: newLRU[pageKey, kept[*stats.WebGroup]](keptPages),
-		makes: semaphore.NewWeighted(pagesAtOnce), addresses: newLRU[netip.Addr, *rate.Limiter](knownSenders), makers: newLRU[ranking.GroupID, *rate.Limiter](knownSenders),
+		makes: semaphore.NewWeighted(pagesAtOnce), addresses: newLRU[netip.Addr, *rate.Limiter](knownSenders),
+		makers: newLRU[ranking.GroupID, *rate.Limiter](knownSenders),
 	}
 	for _, r := range routes() {
-		b.mux.HandleFunc("GET "+BoardPath+"{group}/{token}/"+r.path, func(w http.ResponseWriter, req *http.Request) { b.serve(w, req, r) })
+		b.mux.HandleFunc("GET "+BoardPath+"{group}/{token}/"+r.path,
+			func(w http.ResponseWriter, req *http.Request) { b.serve(w, req, r) })
 	}
 	b.mux.HandleFunc("GET "+BoardPath+"assets/{name}", serveAsset)
 	b.mux.HandleFunc(BoardPath, func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound) })
@@ -143,8 +145,8 @@ func (b *Board) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // and do not leak their own addresses.
 func setHeaders(h http.Header) {
 	for name, value := range map[string]string{
-		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
-			"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+		"Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; " +
+			"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Robots-Tag": "noindex, nofollow",
 		"Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
 	} {
@@ -164,7 +166,9 @@ func refuse(w http.ResponseWriter, status int) {
 }
 
 // allows counts one event of a sender, and reports whether the sender's rate permits it.
-func allows[K comparable](all *lru.Cache[K, *rate.Limiter], sender K, now time.Time, perSecond rate.Limit, burst int) bool {
+func allows[K comparable](
+	all *lru.Cache[K, *rate.Limiter], sender K, now time.Time, perSecond rate.Limit, burst int,
+) bool {
 	fresh := rate.NewLimiter(perSecond, burst)
 	if known, ok, _ := all.PeekOrAdd(sender, fresh); ok {
 		all.Get(sender)

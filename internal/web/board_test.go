@@ -80,7 +80,8 @@ func newClubAt(t *testing.T, now func() time.Time) *club {
 	c.w.Undo(t, "undo", dbtest.Bob, 2)
 	dbtest.Exec(t, c.w.Pool, `UPDATE groups SET web_on = true, web_salt = gen_random_uuid()`)
 	c.group = dbtest.Value[ranking.GroupID](t, c.w.Pool, `SELECT group_id FROM matches LIMIT 1`)
-	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(), func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
+	pool := dbtest.Open(t, c.w.Pool.Config().ConnString(),
+		func(config *pgxpool.Config) { config.ConnConfig.Tracer = c.reads })
 	c.views = stats.NewService(pgstats.NewStore(pool, pool))
 	c.board, c.links, c.stop = c.serve(now)
 	c.url = c.links.Link(c.boardOf(c.group))
@@ -90,7 +91,9 @@ func newClubAt(t *testing.T, now func() time.Time) *club {
 // boardOf returns the data that a link to a group's board is made of.
 func (c *club) boardOf(group ranking.GroupID) ranking.WebBoard {
 	c.t.Helper()
-	return ranking.WebBoard{Group: group, Salt: dbtest.Value[string](c.t, c.w.Pool, `SELECT web_salt::text FROM groups WHERE id = $1`, group)}
+	return ranking.WebBoard{
+		Group: group, Salt: dbtest.Value[string](c.t, c.w.Pool, `SELECT web_salt::text FROM groups WHERE id = $1`, group),
+	}
 }
 
 // serve serves the club's boards at an address of their own.
@@ -157,7 +160,8 @@ func TestRoutes(t *testing.T) {
 	for _, route := range web.RoutePaths() {
 		path := fill(route, ours)
 		a := c.get(path)
-		if a.code != http.StatusOK || strings.Contains(a.body, token) || strings.Contains(a.body, "Dora") || strings.Contains(a.body, "<script>") {
+		if a.code != http.StatusOK || strings.Contains(a.body, token) || strings.Contains(a.body, "Dora") ||
+			strings.Contains(a.body, "<script>") {
 			t.Errorf("%s: %d, %s", route, a.code, a.body)
 		}
 		refused := map[string]string{
@@ -177,7 +181,9 @@ func TestRoutes(t *testing.T) {
 			refused["a ladder that is none"] = c.url + path + "?ladder=x"
 		}
 		for _, name := range []string{"player", "other", "season"} {
-			for what, value := range map[string]any{"a foreign": foreign, "an unknown": 1 << 40, "no": "x", "a negative": -1, "a hostile": "%3Cscript%3E"} {
+			for what, value := range map[string]any{
+				"a foreign": foreign, "an unknown": 1 << 40, "no": "x", "a negative": -1, "a hostile": "%3Cscript%3E",
+			} {
 				values := map[string]any{"player": alice, "other": bob, "season": 1}
 				values[name] = value
 				if strings.Contains(route, "{"+name+"}") {
@@ -204,7 +210,8 @@ func TestRoutes(t *testing.T) {
 				}
 			}
 			policy := got.header.Get("Content-Security-Policy")
-			if !strings.HasPrefix(policy, "default-src 'none';") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			if !strings.HasPrefix(policy, "default-src 'none';") || !strings.Contains(policy, "frame-ancestors 'none'") ||
+				strings.Contains(policy, "unsafe") {
 				t.Errorf("%s: the policy is %q", route, policy)
 			}
 		}
@@ -217,9 +224,10 @@ func TestPages(t *testing.T) {
 	c := newClub(t)
 	alice, bob := c.w.ID(t, "Alice"), c.w.ID(t, "Bob")
 	for path, want := range map[string][]string{
-		"":                                       {"<h1>Ranking</h1>", "Alice", "Last match", "1 newcomer · a place takes 3 matches", "&lt;script&gt;alert(1)", "ranking.json"},
-		"?tv":                                    {`class="tv"`, "<noscript><meta http-equiv=\"refresh\"", "Last matches"},
-		fmt.Sprint("player/", alice):             {"1 of 3", "Rating: 1500 at first", "<path d=\"M", fmt.Sprintf("h2h/%d/%d", alice, bob), "4–0"},
+		"":    {"<h1>Ranking</h1>", "Alice", "Last match", "1 newcomer · a place takes 3 matches", "&lt;script&gt;alert(1)", "ranking.json"},
+		"?tv": {`class="tv"`, "<noscript><meta http-equiv=\"refresh\"", "Last matches"},
+		fmt.Sprint("player/", alice): {"1 of 3", "Rating: 1500 at first", "<path d=\"M",
+			fmt.Sprintf("h2h/%d/%d", alice, bob), "4–0"},
 		fmt.Sprintf("h2h/%d/%d", alice, bob):     {"4–0", "12:4"},
 		"matches":                                {"Bob", "<s>", "undone", "#"},
 		fmt.Sprint("matches?player=", alice):     {"+16", "show everybody"},
@@ -246,7 +254,8 @@ func TestPages(t *testing.T) {
 	}
 	dbtest.Exec(t, c.w.Pool, `UPDATE chats SET language = 'de', time_zone = 'Pacific/Kiritimati'`)
 	c.board.Changed(c.group)
-	if a := c.get(""); !strings.Contains(a.body, "<h1>Rangliste</h1>") || !strings.Contains(a.body, `lang="de"`) || !strings.Contains(a.body, "&#43;14:00") {
+	if a := c.get(""); !strings.Contains(a.body, "<h1>Rangliste</h1>") || !strings.Contains(a.body, `lang="de"`) ||
+		!strings.Contains(a.body, "&#43;14:00") {
 		t.Errorf("in German: %s", a.body)
 	}
 	for name, isShown := range map[string]bool{"tennis": true, "CLUB": false} {
@@ -270,7 +279,10 @@ func TestPages(t *testing.T) {
 func TestCaching(t *testing.T) {
 	t.Parallel()
 	c := newClub(t)
-	for url, want := range map[string]string{c.url: "private, no-cache", c.url[:strings.Index(c.url, "/g/")] + web.AssetPaths()[0]: "public, max-age=31536000, immutable"} {
+	for url, want := range map[string]string{
+		c.url: "private, no-cache",
+		c.url[:strings.Index(c.url, "/g/")] + web.AssetPaths()[0]: "public, max-age=31536000, immutable",
+	} {
 		plain, zipped := c.ask(url), c.ask(url, "Accept-Encoding", "br, gzip")
 		if plain.header.Get("Cache-Control") != want || zipped.header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%v, %v", plain.header, zipped.header)
@@ -280,7 +292,8 @@ func TestCaching(t *testing.T) {
 		if unzipped, err := io.ReadAll(z); err != nil || string(unzipped) != plain.body {
 			t.Errorf("unzipped, it is another one: %v", err)
 		}
-		if again := c.ask(url, "If-None-Match", plain.header.Get("ETag")); again.code != http.StatusNotModified || again.body != "" {
+		if again := c.ask(url, "If-None-Match", plain.header.Get("ETag")); again.code != http.StatusNotModified ||
+			again.body != "" {
 			t.Errorf("asked again, it is %d", again.code)
 		}
 	}
@@ -304,7 +317,8 @@ func (c *club) follow(ctx context.Context, from string) (viewer, int) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url+"events", nil)
 	dbtest.Must(c.t, err)
 	r.Header.Set("X-Forwarded-For", from)
-	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r) //nolint:bodyclose // closed here, or by the goroutine below
+	//nolint:bodyclose // closed here, or by the goroutine below
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	dbtest.Must(c.t, err)
 	if resp.StatusCode != http.StatusOK {
 		resp.Body.Close()
@@ -389,10 +403,12 @@ func TestCut(t *testing.T) {
 			do := func(steps ...step) {
 				t.Helper()
 				for _, s := range steps {
-					dbtest.Must(t, s(t.Context(), dbtest.Service(c.w.Store), dbtest.By(fmt.Sprint("change ", rand.Int()), dbtest.Alice)))
+					dbtest.Must(t, s(t.Context(), dbtest.Service(c.w.Store),
+						dbtest.By(fmt.Sprint("change ", rand.Int()), dbtest.Alice)))
 				}
 			}
-			dbtest.Exec(t, c.w.Pool, `UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', parkings = 1`)
+			dbtest.Exec(t, c.w.Pool, `UPDATE chats SET parked_at = now(),
+				parked_until = now() + interval '1 hour', parkings = 1`)
 			var all []viewer
 			for i := range 100 {
 				v, status := c.follow(t.Context(), fmt.Sprint("10.0.0.", i))
@@ -496,11 +512,14 @@ func TestSizeOfTheRanking(t *testing.T) {
 		    INSERT INTO players (telegram_user_id, username, display_name)
 		    SELECT 5000 + n, 'user' || n, md5(n::text) FROM generate_series(1, 200) n RETURNING id, display_name
 		), standing AS (
-		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, lost, last_played_at)
-		    SELECT (SELECT season_id FROM matches LIMIT 1), id, display_name, 1400 + id * 37 % 200, 1500, 1600, 8, 5, 3, now() FROM added
+		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo,
+		        best_elo, played, won, lost, last_played_at)
+		    SELECT (SELECT season_id FROM matches LIMIT 1), id, display_name, 1400 + id * 37 % 200, 1500, 1600, 8, 5, 3, now()
+		    FROM added
 		    RETURNING player_id
 		), match AS (
-		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
+		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b,
+		        k_factor, played_at, idempotency_key)
 		    SELECT group_id, ladder_id, season_id, 1000 + n, 3, 1, 32, now() - n * interval '1 minute', 'x' || n
 		    FROM (SELECT * FROM matches LIMIT 1) AS m, generate_series(1, 2000) n RETURNING id, number
 		), part AS (
@@ -508,8 +527,10 @@ func TestSizeOfTheRanking(t *testing.T) {
 		    SELECT m.id, p.player_id, side FROM match m, generate_series(1, 2) side,
 		           (SELECT player_id, row_number() OVER () AS n FROM standing) AS p
 		    WHERE p.n = 1 + (m.number * 7 + side * (1 + m.number / 200)) % 200 RETURNING match_id, player_id, side)
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-		SELECT match_id, player_id, 1400 + match_id * 13 % 200, 1400 + match_id * 29 % 200, 32, 1700, 1, 1, 'match' FROM part`)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor,
+			best_before, streak_before, longest_before, reason)
+		SELECT match_id, player_id, 1400 + match_id * 13 % 200, 1400 + match_id * 29 % 200, 32, 1700, 1, 1, 'match'
+		FROM part`)
 	c.board.Changed(c.group)
 	a := c.get("", "Accept-Encoding", "gzip")
 	if t.Logf("%d bytes", len(a.body)); a.code != http.StatusOK || len(a.body) > 60_000 {
@@ -547,7 +568,8 @@ func TestLinks(t *testing.T) {
 	for _, token := range []string{"1:a", "1:b"} {
 		for _, b := range []ranking.WebBoard{{Group: 1, Salt: "1"}, {Group: 1, Salt: "11"}, {Group: 11, Salt: "1"}} {
 			link := web.NewLinks("https://elo.example.org/", token).Link(b)
-			if !regexp.MustCompile(`^https://elo\.example\.org/g/\d+/[\w-]{24}/$`).MatchString(link) || slices.Contains(all, link) {
+			if !regexp.MustCompile(`^https://elo\.example\.org/g/\d+/[\w-]{24}/$`).MatchString(link) ||
+				slices.Contains(all, link) {
 				t.Errorf("%s is a link like others: %q", link, all)
 			}
 			all = append(all, link)
@@ -568,17 +590,22 @@ func TestLinks(t *testing.T) {
 func FuzzBoard(f *testing.F) {
 	pool := pgtest.Borrow(f).Pool
 	store := pgranking.NewStore(pool, dbtest.Ignore)
-	dbtest.Must(f, dbtest.Upsert(f.Context(), store, dbtest.Club, []ranking.PlayerChange{dbtest.AsNew(dbtest.Alice), dbtest.AsNew(dbtest.Bob)}))
-	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob), dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3}))))
+	dbtest.Must(f, dbtest.Upsert(f.Context(), store, dbtest.Club,
+		[]ranking.PlayerChange{dbtest.AsNew(dbtest.Alice), dbtest.AsNew(dbtest.Bob)}))
+	dbtest.Must(f, dbtest.Service(store).Do(f.Context(), dbtest.By("m", dbtest.Bob),
+		dbtest.Reported(dbtest.Singles(dbtest.Alice, dbtest.Bob, ladder.Score{A: 3}))))
 	var b ranking.WebBoard
-	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_on = true, web_salt = gen_random_uuid() RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt))
+	dbtest.Must(f, pool.QueryRow(f.Context(), `UPDATE groups SET web_on = true, web_salt = gen_random_uuid()
+		RETURNING id, web_salt::text`).Scan(&b.Group, &b.Salt))
 	links := web.NewLinks("", botToken)
 	proxies, err := web.ReadProxies("10.0.0.0/9")
 	dbtest.Must(f, err)
-	board := web.NewBoard(stats.NewService(pgstats.NewStore(pool, pool)), links, proxies, time.Now, slog.New(slog.DiscardHandler))
+	board := web.NewBoard(stats.NewService(pgstats.NewStore(pool, pool)),
+		links, proxies, time.Now, slog.New(slog.DiscardHandler))
 	for _, route := range web.RoutePaths() {
 		if route != "events" {
-			f.Add(fill(route, map[string]any{"player": 1, "other": 2, "season": 1}), "ladder=1&month=2026-05&player=1&older=5&newer=7&period=all&tv=1", "gzip", "10.0.0.1")
+			f.Add(fill(route, map[string]any{"player": 1, "other": 2, "season": 1}),
+				"ladder=1&month=2026-05&player=1&older=5&newer=7&period=all&tv=1", "gzip", "10.0.0.1")
 		}
 	}
 	f.Fuzz(func(t *testing.T, path, query, encoding, forwarded string) {

@@ -53,7 +53,8 @@ type browser struct {
 // because all pages belong to the tests.
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.NoSandbox, chromedp.Flag("lang", "en-GB"))
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.NoSandbox, chromedp.Flag("lang", "en-GB"))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -116,7 +117,8 @@ func eval[T any](b *browser, expression string) (value T) {
 // await waits until an expression is true, even in a hidden tab, which draws no frames.
 func (b *browser) await(expression string) {
 	b.t.Helper()
-	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(dbtest.MaxWait)))
+	b.do(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(50*time.Millisecond),
+		chromedp.WithPollingTimeout(dbtest.MaxWait)))
 }
 
 // quiet checks that no page has reported a problem.
@@ -138,7 +140,8 @@ var rules = []struct{ name, faults, broken string }{
 	{"a name for each navigation", `[...document.querySelectorAll("nav:not([aria-label])")].map(String)`, `<nav>x</nav>`},
 	{"one first heading, and none left out",
 		`(() => { const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => +h.tagName[1]);
-		   return levels.filter((l) => l === 1).length !== 1 ? ["first headings"] : levels.filter((l, i) => i && l > levels[i-1] + 1).map(String) })()`,
+		   return levels.filter((l) => l === 1).length !== 1 ? ["first headings"] :
+		       levels.filter((l, i) => i && l > levels[i-1] + 1).map(String) })()`,
 		`<h1>x</h1><h3>x</h3>`},
 	{"a name for each link and button", `[...document.querySelectorAll("a,button,summary")].filter((e) => !e.textContent.trim() && !e.ariaLabel).map((e) => e.outerHTML)`, `<a href="/"></a>`},
 	{"a label for each field", `[...document.querySelectorAll("input:not([type=hidden]),select")].filter((e) => !e.labels.length).map((e) => e.outerHTML)`, `<input>`},
@@ -148,9 +151,15 @@ var rules = []struct{ name, faults, broken string }{
 	{"the order of the page for the keyboard", `[...document.querySelectorAll("[tabindex]")].filter((e) => e.tabIndex > 0).map((e) => e.outerHTML)`, `<p tabindex="2">x</p>`},
 	{"zoom", `[...document.querySelectorAll("meta[name=viewport]")].filter((m) => /user-scalable|maximum/.test(m.content)).map((m) => m.content)`, `<meta name="viewport" content="maximum-scale=1">`},
 	{"colors that differ enough", `(() => {
-		const rgb = (c) => { const n = c.match(/[\d.]+/g).map(Number); return n.length > 3 && n[3] === 0 ? null : n.slice(0, 3) };
-		const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * r + .7152 * g + .0722 * b };
-		const ground = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c } return [255, 255, 255] };
+		const rgb = (c) => {
+			const n = c.match(/[\d.]+/g).map(Number);
+			return n.length > 3 && n[3] === 0 ? null : n.slice(0, 3) };
+		const light = (c) => {
+			const [r, g, b] = c.map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+			return .2126 * r + .7152 * g + .0722 * b };
+		const ground = (e) => {
+			for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c) return c }
+			return [255, 255, 255] };
 		const faults = [];
 		const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 		for (let n; n = texts.nextNode();) {
@@ -212,7 +221,8 @@ func TestPagesInABrowser(t *testing.T) {
 						t.Errorf("%s breaks %q: %q", where, rule.name, faults)
 					}
 				}
-				if dark := eval[string](b, `getComputedStyle(document.documentElement).backgroundColor`) != "rgb(255, 255, 255)"; dark != (scheme == "dark" || name == "tv") {
+				if dark := eval[string](b, `getComputedStyle(document.documentElement).backgroundColor`) !=
+					"rgb(255, 255, 255)"; dark != (scheme == "dark" || name == "tv") {
 					t.Errorf("%s is dark: %t", where, dark)
 				}
 				if *screenshots != "" && size[0] > 320 {
@@ -255,7 +265,8 @@ func TestLivePage(t *testing.T) {
 	before := eval[string](b, `document.querySelector("tr.p1 .rating").textContent`)
 	c.w.Record(t, "live", dbtest.Alice, dbtest.Bob, 3, 0)
 	b.await(fmt.Sprintf(`document.querySelector("tr.p1 .rating").textContent !== %q`, before))
-	if !eval[bool](b, `document.querySelector("details").open`) || eval[string](b, `document.activeElement.textContent`) != focused {
+	if !eval[bool](b, `document.querySelector("details").open`) ||
+		eval[string](b, `document.activeElement.textContent`) != focused {
 		t.Error("what was open is closed, or the keyboard is elsewhere")
 	}
 	b.open(c.url+"?tv", 1920, 1080, "light")
@@ -269,7 +280,8 @@ func TestLivePage(t *testing.T) {
 	b.await(`document.querySelector("#ranking").textContent.includes("Alice")`)
 	c.board.Close()
 	c.stop()
-	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") && document.querySelector("#ranking").textContent.includes("Alice")`)
+	b.await(`document.querySelector("#status").textContent.startsWith("No connection since ") &&
+		document.querySelector("#ranking").textContent.includes("Alice")`)
 }
 
 // TestManyTabs: more tabs than a browser has connections per host can show a board. Hidden tabs,
@@ -329,7 +341,8 @@ func TestTwoInstances(t *testing.T) {
 func notify(t *testing.T, pool *pgxpool.Pool, board *web.Board) *postgres.Notifier {
 	t.Helper()
 	began := make(chan struct{}, 1)
-	n := postgres.NewNotifier(pool, postgres.Events{WebChanged: board.Changed, Began: func() { began <- struct{}{} }}, slog.New(slog.DiscardHandler))
+	n := postgres.NewNotifier(pool, postgres.Events{WebChanged: board.Changed, Began: func() { began <- struct{}{} }},
+		slog.New(slog.DiscardHandler))
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- n.Run(ctx) }()
@@ -353,7 +366,8 @@ func TestWithoutJavaScript(t *testing.T) {
 	if !strings.Contains(text, "Alice") || !strings.Contains(text, "Last match") {
 		t.Errorf("the page shows %s", text)
 	}
-	b.do(chromedp.Click(`tbody a`), chromedp.WaitVisible(".curve"), chromedp.Click(`a[href*="matches?player="]`), chromedp.WaitVisible(".matches"))
+	b.do(chromedp.Click(`tbody a`), chromedp.WaitVisible(".curve"), chromedp.Click(`a[href*="matches?player="]`),
+		chromedp.WaitVisible(".matches"))
 	b.quiet()
 }
 
@@ -393,7 +407,8 @@ func TestPictures(t *testing.T) {
 		}
 	}
 	dbtest.Exec(t, c.w.Pool, `UPDATE group_players SET name = 'Mallory' WHERE name LIKE '%script%'`)
-	dbtest.Exec(t, c.w.Pool, `UPDATE matches SET played_at = timestamptz '2026-03-28 18:30Z' - (40 - number) * interval '17 hours'`)
+	dbtest.Exec(t, c.w.Pool, `UPDATE matches
+		SET played_at = timestamptz '2026-03-28 18:30Z' - (40 - number) * interval '17 hours'`)
 	dbtest.Exec(t, c.w.Pool, `UPDATE group_players SET last_played_at = now()`)
 	dbtest.Exec(t, c.w.Pool, `UPDATE matches SET played_at = played_at + (now() - '2026-03-28 18:30Z')`)
 	c.board.AllChanged()
@@ -415,7 +430,9 @@ func TestPictures(t *testing.T) {
 	draw.Draw(whole, parts[0].Bounds(), parts[0], image.Point{}, draw.Src)
 	draw.Draw(whole, parts[1].Bounds().Add(image.Pt(parts[0].Bounds().Dx()+gap, 0)), parts[1], image.Point{}, draw.Src)
 	left := parts[0].Bounds().Dx() + gap
-	for name, part := range map[string]image.Rectangle{"web": whole.Bounds(), "board": image.Rect(left, 0, left+780, 536)} {
+	for name, part := range map[string]image.Rectangle{
+		"web": whole.Bounds(), "board": image.Rect(left, 0, left+780, 536),
+	} {
 		var out bytes.Buffer
 		dbtest.Must(t, png.Encode(&out, whole.SubImage(part)))
 		dbtest.Must(t, os.WriteFile("../../docs/"+name+".png", out.Bytes(), 0o644))

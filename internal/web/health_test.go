@@ -20,7 +20,8 @@ func TestHealth(t *testing.T) {
 		"ready":       {web.Readiness{Ready: true, Leader: true}, http.StatusOK, `{"ready":true,"leader":true}`},
 		"standing by": {web.Readiness{Ready: true}, http.StatusOK, `{"ready":true,"leader":false}`},
 		"not ready": {
-			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable, `{"ready":false,"problem":"no database","leader":false}`,
+			web.Readiness{Problem: "no database"}, http.StatusServiceUnavailable,
+			`{"ready":false,"problem":"no database","leader":false}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

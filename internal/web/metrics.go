@@ -28,7 +28,9 @@ const (
 
 // metricsHandler serves the stats, the counts of webhook requests, and the metrics of the process
 // in the Prometheus format.
-func metricsHandler(stats func() outbox.Stats, webhookRequests prometheus.Collector, errorLog *log.Logger) http.Handler {
+func metricsHandler(
+	stats func() outbox.Stats, webhookRequests prometheus.Collector, errorLog *log.Logger,
+) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),

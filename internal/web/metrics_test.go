@@ -137,7 +137,8 @@ func TestLargestChats(t *testing.T) {
 func TestJSONWithoutChats(t *testing.T) {
 	t.Parallel()
 	url, _, _ := serve(t, func() outbox.Stats { return outbox.Stats{} })
-	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) || !strings.HasSuffix(body, "}\n") {
+	if body := request(t, "GET", url+"/api/metrics").body; !strings.Contains(body, `"largest":[]`) ||
+		!strings.HasSuffix(body, "}\n") {
 		t.Errorf("/api/metrics says\n%s", body)
 	}
 }
@@ -188,7 +189,8 @@ func TestDocumented(t *testing.T) {
 		served[name] = true
 	}
 	explained := make(map[string]bool)
-	for _, m := range regexp.MustCompile("(?m)^\\| `(elobot_\\w+)`(?:<br>`(\\w+)`)? \\|").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?m)^\\| `(elobot_\\w+)`(?:<br>`(\\w+)`)? \\|").
+		FindAllStringSubmatch(string(page), -1) {
 		for _, name := range m[1:] {
 			if name != "" {
 				explained[name] = true

@@ -30,8 +30,9 @@ type rankingRow struct {
 
 func (v *visit) row(r stats.Row, t stats.Trend, noDraws bool) rankingRow {
 	return rankingRow{
-		Row: r, Link: v.URL(fmt.Sprint("player/", r.Name.Player)), Called: v.Name(r.Name), Results: v.Results(r.Won, r.Drawn, r.Lost, noDraws),
-		Form: v.Letters(t.Form, 5), Spark: v.spark(t.Ratings),
+		Row: r, Link: v.URL(fmt.Sprint("player/", r.Name.Player)), Called: v.Name(r.Name),
+		Results: v.Results(r.Won, r.Drawn, r.Lost, noDraws),
+		Form:    v.Letters(t.Form, 5), Spark: v.spark(t.Ratings),
 	}
 }
 

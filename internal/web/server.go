@@ -53,7 +53,10 @@ type Server struct {
 
 // New returns a server that does not listen yet.
 func New(log *slog.Logger) *Server {
-	return &Server{mux: http.NewServeMux(), webhookRequests: newWebhookRequests(), errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log}
+	return &Server{
+		mux: http.NewServeMux(), webhookRequests: newWebhookRequests(),
+		errorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn), log: log,
+	}
 }
 
 // Listen listens at an address such as ":8080", or not at all if it is empty. Call it before Run,

@@ -259,8 +259,9 @@ func (v *visit) spark(ratings []stats.Rating) template.HTML {
 	}
 	c := chart.NewSparkline(v.points(ratings), image.Rect(1, 2, 79, 22))
 	text := template.HTMLEscapeString(v.T("web.curve", "First", c.First.Elo, "Best", c.Best.Elo, "Now", c.Now.Elo))
-	return template.HTML(fmt.Sprintf(`<svg class="spark" viewBox="0 0 80 24" width="80" height="24" role="img" aria-label="%s">`+
-		`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, text, c.Path, c.Now.X, c.Now.Y))
+	return template.HTML(fmt.Sprintf(
+		`<svg class="spark" viewBox="0 0 80 24" width="80" height="24" role="img" aria-label="%s">`+
+			`<path d="%s"/><circle cx="%d" cy="%d" r="2.5"/></svg>`, text, c.Path, c.Now.X, c.Now.Y))
 }
 
 // Curve returns a player's curve, with the seasons that begin in it; nil without ratings.
@@ -276,7 +277,8 @@ func (v *visit) Curve(ratings []stats.Rating, starts []stats.SeasonStart) *chart
 		label := capitalized(v.T("season.number", "Number", s.Number))
 		seasons = append(seasons, chart.Season{Starts: s.At, Match: s.Match, Label: label})
 	}
-	curve := chart.NewCurve(v.points(ratings), seasons, image.Rect(50, 10, 670, 210), v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
+	curve := chart.NewCurve(v.points(ratings), seasons, image.Rect(50, 10, 670, 210),
+		v.day(ratings[len(ratings)-1].At.Sub(ratings[0].At)))
 	return &curve
 }
 
