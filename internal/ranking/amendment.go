@@ -27,7 +27,9 @@ type amendOperation struct {
 }
 
 func (s *Service) amendment(c *call, command string, a Amendment) amendOperation {
-	return amendOperation{Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay}
+	return amendOperation{
+		Amendment: a, command: command, origin: c.Origin, window: s.settings.UndoWindow, longest: s.settings.LongestReplay,
+	}
 }
 
 // amending gives the call the job of an amendment.

@@ -182,7 +182,8 @@ var _ = notice.Register[ReportChosen](notice.Kind{Name: "report_chosen", Purpose
 type ReportDropped struct {
 	By      *Reporter     `json:"by,omitempty"`      // who canceled; nil if the prompt expired
 	Results []NamedResult `json:"results,omitempty"` // in the likeliest reading
-	Kept    bool          `json:"kept,omitempty"`    // the recorded match, whose players the report would correct, stays as it is
+	// The recorded match, whose players the report would correct, stays as it is.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // dropped returns the notice of a dropped report. by is who canceled the prompt, nil if it expired.

@@ -47,8 +47,10 @@ func by(name string) ranking.Reporter { return ranking.Reporter{Name: &ranking.N
 
 func TestDuplicates(t *testing.T) {
 	t.Parallel()
-	sets := command.Match{A: []command.Person{alice}, B: []command.Person{bob}, Scores: []ladder.Score{{A: 11, B: 5}, {A: 5, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}}
-	mirrored := command.Match{A: sets.B, B: sets.A, Scores: []ladder.Score{{A: 5, B: 11}, {A: 11, B: 5}, {A: 5, B: 11}, {A: 5, B: 11}}}
+	sets := command.Match{A: []command.Person{alice}, B: []command.Person{bob},
+		Scores: []ladder.Score{{A: 11, B: 5}, {A: 5, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}}
+	mirrored := command.Match{A: sets.B, B: sets.A,
+		Scores: []ladder.Score{{A: 5, B: 11}, {A: 11, B: 5}, {A: 5, B: 11}, {A: 5, B: 11}}}
 	otherSets := sets
 	otherSets.Scores = []ladder.Score{{A: 11, B: 5}, {A: 6, B: 11}, {A: 11, B: 5}, {A: 11, B: 5}}
 	doubles := func(a, b, c, d command.Person) command.Match {
@@ -180,7 +182,9 @@ func TestReportedByBoth(t *testing.T) {
 // all.
 func TestAnswerToEach(t *testing.T) {
 	t.Parallel()
-	for option, want := range map[ranking.Choice][]string{0: {"m:3 Bob Alice 1:3", "m:3#2 Bob Carol 3:0"}, 1: {"m:3 Bob Alice 1:3"}, 2: {"m:3#2 Bob Carol 3:0"}} {
+	for option, want := range map[ranking.Choice][]string{
+		0: {"m:3 Bob Alice 1:3", "m:3#2 Bob Carol 3:0"}, 1: {"m:3 Bob Alice 1:3"}, 2: {"m:3#2 Bob Carol 3:0"},
+	} {
 		g := newAskingGame(t)
 		g.report(t, &alice, 0, singles(alice, bob, 3, 1))
 		g.report(t, &carol, 1, singles(bob, carol, 3, 0))
@@ -236,7 +240,8 @@ func TestAnotherGame(t *testing.T) {
 		earlier++
 		must(t, g.RecordMatch(t.Context(), o, singles(bob, alice, 1, 3)))
 		checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
-			Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
+			Doubt:   ranking.DoubtDuplicate,
+			Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
 			Earlier: &ranking.EarlierReport{Number: earlier, By: by("Alice")},
 		})
 		return g.newestPrompt(t)
@@ -261,10 +266,13 @@ func TestAnotherGame(t *testing.T) {
 		t.Fatalf("%d matches after the question was cancelled, want 1", n)
 	}
 	key := press(&alice, ask(), ranking.Choice(0))
-	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
+	checkNotice(t, g.answer(t, key, page),
+		ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}, By: by("Alice")})
 	got := texts(t, g, `
-		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, o.kind, o.action, o.reply_to, o.thread_id)
-		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 3`, o.Key, o.SentAt)
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2,
+			o.kind, o.action, o.reply_to, o.thread_id)
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id
+		WHERE m.number = 3`, o.Key, o.SentAt)
 	if diff := cmp.Diff([]string{"3 t bob t match_recorded send 7 8"}, got); diff != "" {
 		t.Errorf("the match (-want +got):\n%s", diff)
 	}
@@ -343,15 +351,20 @@ func TestNearUsernames(t *testing.T) {
 func TestUsernamesOfKnownPlayers(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
-	maria, david := command.Person{ID: 31, Username: "masha77", Name: "María García"}, command.Person{ID: 32, Username: "davey_k", Name: "Dave"}
+	maria, david := command.Person{ID: 31, Username: "masha77", Name: "María García"},
+		command.Person{ID: 32, Username: "davey_k", Name: "Dave"}
 	sasha := command.Person{ID: 33, Username: "Alex_One", Name: "Alex"}
 	g.report(t, &maria, 0, singles(maria, david, 3, 0))
 	g.report(t, &sasha, 1, singles(sasha, david, 3, 0))
 	sasha.Username, sasha.Name = "sasha_new", "Sasha"
 	g.report(t, &sasha, 2, singles(sasha, david, 3, 1))
-	for username, want := range map[string]string{"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha", "davey": "Dave", "davey_": "Dave", "daveyk": "Dave", "garcia": "", "alexa": ""} {
+	for username, want := range map[string]string{
+		"maria": "María García", "DAVE": "Dave", "alex_one": "Sasha",
+		"davey": "Dave", "davey_": "Dave", "daveyk": "Dave", "garcia": "", "alexa": "",
+	} {
 		got := ""
-		if n, ok := g.report(t, &alice, 3, singles(alice, command.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
+		if n, ok := g.report(t, &alice, 3,
+			singles(alice, command.Person{Username: username}, 3, 0)).(ranking.ReportPrompt); ok {
 			got = n.Options[0].Who.Name
 			if len(n.Options) != 2 || !n.Options[1].New || n.Options[1].Who.Name != "@"+username {
 				t.Errorf("@%s: the options are %+v", username, n.Options)
@@ -365,7 +378,9 @@ func TestUsernamesOfKnownPlayers(t *testing.T) {
 
 func TestNearUsernameAnswered(t *testing.T) {
 	t.Parallel()
-	for option, want := range map[ranking.PromptOption]string{ranking.Choice(0): "Carol Bob", ranking.Choice(1): "Carol bobb"} {
+	for option, want := range map[ranking.PromptOption]string{
+		ranking.Choice(0): "Carol Bob", ranking.Choice(1): "Carol bobb",
+	} {
 		g := newAskingGame(t)
 		g.report(t, &alice, 0, singles(alice, bob, 3, 0))
 		report := singles(carol, command.Person{Username: "bobb"}, 3, 0)
@@ -442,7 +457,8 @@ func TestQuestionAfterQuestion(t *testing.T) {
 	checkNotice(t, g.answer(t, answer(first, ranking.Choice(1)), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	g.has(t, 2, "players")
 	key := answer(ranking.PromptRef{ID: first.ID, Tag: next.Tag}, ranking.Choice(1))
-	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
+	checkNotice(t, g.answer(t, key, page),
+		ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Zoe", "@bobb")}, By: by("Zoe")})
 	g.has(t, 1, "matches WHERE score_b = 3")
 	g.has(t, 2, "outbox WHERE action = 'send' AND kind = 'match_recorded'")
 	g.mustEnd(t, "answered", false, "answered")
@@ -463,7 +479,8 @@ func TestOneOfSeveralRepeated(t *testing.T) {
 	deliver()
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Bob Carol 3:0", "m:2#3 Bob Zoe 3:2")
 	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{
-		Doubt: ranking.DoubtDuplicate, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
+		Doubt:   ranking.DoubtDuplicate,
+		Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{1, 3}, "Bob", "Alice")}}},
 		Earlier: &ranking.EarlierReport{Number: 1, By: by("Alice"), Result: new(result([2]int{1, 3}, "Bob", "Alice"))},
 	})
 	prompt := g.newestPrompt(t)
@@ -501,7 +518,8 @@ func TestSlipInALine(t *testing.T) {
 	must(t, g.Do(t.Context(), o, ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(1)}))
 	prompt.Tag = g.answer(t, o.Key, page).(ranking.ReportPrompt).Tag
 	must(t, g.Do(t.Context(), below(77, g.press(&zoe)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
-	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1", "m:3#2 Zoe bobb 3:0", "m:3#3 Zoe Carol 3:1")
+	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:1#2 Alice Carol 3:1", "m:3 Bob Carol 2:1",
+		"m:3#2 Zoe bobb 3:0", "m:3#3 Zoe Carol 3:1")
 	g.verifyClean(t)
 }
 
@@ -596,7 +614,8 @@ func TestBadLine(t *testing.T) {
 		prompt, want := g.newestPrompt(t), []string{"m:1 Alice Bob 3:1", "m:1#2 Alice Zoe 3:0", "m:1#3 Alice Carol 3:2"}
 		press := func() {
 			t.Helper()
-			must(t, g.Do(t.Context(), below(77, g.press(&alice)), ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
+			must(t, g.Do(t.Context(), below(77, g.press(&alice)),
+				ranking.PromptAnswer{Prompt: prompt, Option: ranking.Choice(0)}))
 		}
 		if !editsFirst {
 			press()
@@ -662,9 +681,10 @@ func TestOnlyOneMeant(t *testing.T) {
 	g.doubt(t, o, command.Report{
 		Doubt: command.DoubtUnknownName, Word: "bobi", Readings: []command.Reading{{singles(alice, people[1], 3, 1)}},
 	})
-	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: command.DoubtUnknownName, Word: "bobi", Options: []ranking.ReportOption{
-		{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
-	}})
+	checkNotice(t, g.notice(t, o.Key), ranking.ReportPrompt{Doubt: command.DoubtUnknownName, Word: "bobi",
+		Options: []ranking.ReportOption{
+			{Results: []ranking.NamedResult{result([2]int{3, 1}, "Alice", "Bob")}, Who: &ranking.Name{Name: "Bob"}},
+		}})
 }
 
 // TestAnswersThatAreNoPeople: options are shown as people only if the question is about a name and
@@ -710,7 +730,8 @@ func TestEarlierNames(t *testing.T) {
 	p := g.at(&alice, 3)
 	p.Button = p.Key
 	must(t, g.Do(t.Context(), below(77, p), ranking.PromptAnswer{Prompt: g.newestPrompt(t), Option: ranking.Choice(0)}))
-	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY 1`)
+	got := texts(t, g, `SELECT concat_ws(' ', s.name, p.username) FROM group_players s
+		JOIN players p ON p.id = s.player_id ORDER BY 1`)
 	if diff := cmp.Diff([]string{"Alice alice", "Robert robert"}, got); diff != "" {
 		t.Errorf("the players (-want +got):\n%s", diff)
 	}

@@ -19,7 +19,8 @@ func rated(t *testing.T, g *game, ratings map[command.Person]int) {
 	for p, elo := range ratings {
 		must(t, g.Do(t.Context(), g.origin(&p), ranking.Join{}))
 		g.exec(t, `
-			UPDATE group_players SET elo = $2, start_elo = $2, best_elo = $2, played = 20, drawn = 20, last_played_at = '2023-11-01'
+			UPDATE group_players SET elo = $2, start_elo = $2, best_elo = $2,
+				played = 20, drawn = 20, last_played_at = '2023-11-01'
 			WHERE name = $1`, p.Name, elo)
 	}
 }
@@ -96,7 +97,8 @@ func TestUpsetsOfTheMonth(t *testing.T) {
 	is := celebrating(ladder.UpsetOfMonth, 200, "Alice")
 	upset := func(what string, want *ranking.Celebration) {
 		t.Helper()
-		g.exec(t, `UPDATE group_players SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
+		g.exec(t, `UPDATE group_players
+			SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
 		checkCelebration(t, what, g.record(t, &bob, alice, bob, 3, 1), want)
 	}
 	upset("the first", is)
@@ -143,7 +145,8 @@ func TestAmendedCardsDoNotCelebrate(t *testing.T) {
 			must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
 			checkCelebration(t, "the streak", g.notice(t, o.Key), celebrating(ladder.WinningStreak, 5, "Alice"))
 			must(t, amend(g, ranking.MatchRef{Number: 5}))
-			if got := texts(t, g, `SELECT coalesce(payload ->> 'celebration', 'nothing') FROM outbox WHERE action = 'send' AND key = $1`, o.Key); got[0] != "nothing" {
+			if got := texts(t, g, `SELECT coalesce(payload ->> 'celebration', 'nothing') FROM outbox
+				WHERE action = 'send' AND key = $1`, o.Key); got[0] != "nothing" {
 				t.Errorf("the card celebrates %s", got[0])
 			}
 		})

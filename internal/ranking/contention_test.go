@@ -246,7 +246,8 @@ func (t contentionCheck) check() *answerLog {
 	t.checkMatches(l)
 	t.checkTable(l)
 	t.g.verifyClean(t.T)
-	t.Logf("%d requests: %d results accepted, %d undone, %d fixed, refused: %v", len(t.requests), len(l.claims), l.undone, l.fixed, l.refused)
+	t.Logf("%d requests: %d results accepted, %d undone, %d fixed, refused: %v",
+		len(t.requests), len(l.claims), l.undone, l.fixed, l.refused)
 	if len(l.claims) == 0 {
 		t.Error("nothing was recorded")
 	}

@@ -43,7 +43,8 @@ func newAuditGame(t *testing.T) *game {
 	play(club, side{alice, zoe}, side{bob, carol}, ladder.Score{A: 10, B: 8})
 	play(club, side{bob}, side{alice}, ladder.Score{A: 1, B: 1})
 	must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
-	must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(5), Scores: []ladder.Score{{A: 2, B: 3}}}))
+	must(t, g.Do(asAdmin(t), g.origin(&alice),
+		ranking.FixMatch{Amendment: matchNumber(5), Scores: []ladder.Score{{A: 2, B: 3}}}))
 	dave := command.Person{ID: 4, Username: "dave", Name: "Dave"}
 	must(t, g.Do(t.Context(), g.origin(&dave), ranking.Join{}))
 	g.exec(t, shorthand)

@@ -31,7 +31,8 @@ func TestUpsetIsDerivedAgain(t *testing.T) {
 	}
 	fix := func(n, a, b int) {
 		t.Helper()
-		must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(n), Scores: []ladder.Score{{A: a, B: b}}}))
+		must(t, g.Do(asAdmin(t), g.origin(&alice),
+			ranking.FixMatch{Amendment: matchNumber(n), Scores: []ladder.Score{{A: a, B: b}}}))
 	}
 	g.record(t, &alice, bob, alice, 3, 0)   // 1600 beats 1500
 	g.record(t, &alice, alice, carol, 3, 0) // 1488 beats 1600

@@ -46,7 +46,8 @@ func TestHandledBefore(t *testing.T) {
 		},
 		"reply to a wizard": func(t *testing.T, store ranking.Store) error {
 			t.Helper()
-			return newQuietService(store, slog.DiscardHandler).Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ranking.PromptRef{ID: 1}})
+			return newQuietService(store, slog.DiscardHandler).Do(t.Context(), o,
+				ranking.ReplyToWizard{Wizard: ranking.PromptRef{ID: 1}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,8 @@ func (g *game) edit(t *testing.T, o ranking.Origin, key string, r command.Match)
 	o.Message = key
 	must(t, g.RecordMatch(t.Context(), o, r))
 	var offers []ranking.FixOffer
-	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
+	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox
+		WHERE kind = 'fix_offer' AND purpose = 'answer' AND key = $1`, o.Key) {
 		offers = append(offers, decode[ranking.FixOffer](t, g, []byte(payload)).(ranking.FixOffer))
 	}
 	after := g.count(t, "outbox") + g.count(t, "handled_commands") + g.count(t, "players")
@@ -53,10 +54,12 @@ func (g *game) accept(t *testing.T, who *command.Person, changes int, scores ...
 // gets an empty answer, and that no message but a card is sent.
 func (g *game) offered(t *testing.T, o ranking.Origin) ranking.Notice {
 	t.Helper()
-	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
+	if n := g.count(t,
+		fmt.Sprintf("outbox WHERE key = '%s' AND kind = 'acknowledged' AND action = 'callback_answer'", o.Key)); n != 1 {
 		t.Errorf("the press is acknowledged %d times", n)
 	}
-	if n := g.count(t, fmt.Sprintf("outbox WHERE key = '%s' AND action = 'send' AND kind <> 'match_recorded'", o.Key)); n != 0 {
+	if n := g.count(t,
+		fmt.Sprintf("outbox WHERE key = '%s' AND action = 'send' AND kind <> 'match_recorded'", o.Key)); n != 0 {
 		t.Errorf("%d messages are sent", n)
 	}
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
@@ -109,17 +112,21 @@ func TestOfferFix(t *testing.T) {
 	g.record(t, &alice, alice, ghost, 1, 3) // m:1
 	offer := g.edit(t, g.origin(&alice), "m:1", singles(alice, command.Person{Username: "GHOST"}, 2, 3))
 	checkNotice(t, *offer, ranking.FixOffer{
-		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 3}, Was: ranking.OldScore{Score: [2]int{1, 3}},
+		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 3},
+		Was: ranking.OldScore{Score: [2]int{1, 3}},
 	})
 
-	sets := command.Match{A: []command.Person{alice}, B: []command.Person{ghost}, Scores: []ladder.Score{{A: 11, B: 7}, {A: 11, B: 5}}}
+	sets := command.Match{
+		A: []command.Person{alice}, B: []command.Person{ghost}, Scores: []ladder.Score{{A: 11, B: 7}, {A: 11, B: 5}},
+	}
 	ghost.ID, ghost.Name = 99, "Ghost"
 	must(t, g.Do(t.Context(), g.origin(&ghost), ranking.Join{})) // claims the unclaimed player
 	o := g.origin(&alice)
 	offer = g.edit(t, o, "m:1", sets)
 	checkNotice(t, *offer, ranking.FixOffer{
-		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 0}, Sets: []ranking.SetScore{{11, 7}, {11, 5}},
-		Was: ranking.OldScore{Score: [2]int{1, 3}},
+		Number: 1, Tag: ranking.TagOf("m:1"), Exchanged: true, Score: [2]int{2, 0},
+		Sets: []ranking.SetScore{{11, 7}, {11, 5}},
+		Was:  ranking.OldScore{Score: [2]int{1, 3}},
 	})
 	o.Message = "m:1"
 	must(t, g.RecordMatch(t.Context(), o, sets)) // redelivered
@@ -131,7 +138,8 @@ func TestOfferFix(t *testing.T) {
 		return g.accept(t, who, 0, ladder.Score{A: 3, B: 2})
 	}
 	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
-	if n, ok := g.offered(t, press(&ghost)).(ranking.MatchFixed); !ok || n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
+	if n, ok := g.offered(t, press(&ghost)).(ranking.MatchFixed); !ok ||
+		n.Sides[1].Players[0].Name.Name != "Alice" || n.Sides[1].Score != 2 {
 		t.Errorf("notice is %+v", n)
 	}
 	checkNotice(t, g.callbackAnswer(t, press(&zoe)), ranking.Refusal{Code: ranking.NotYours, Number: 1})
@@ -141,7 +149,8 @@ func TestOfferFix(t *testing.T) {
 	}
 	offer = g.edit(t, g.origin(&alice), "m:1", singles(alice, ghost, 1, 3))
 	checkNotice(t, *offer, ranking.FixOffer{
-		Number: 1, Tag: ranking.TagOf("m:1"), Changes: 1, Exchanged: true, Score: [2]int{1, 3}, Was: ranking.OldScore{Score: [2]int{2, 3}},
+		Number: 1, Tag: ranking.TagOf("m:1"), Changes: 1, Exchanged: true, Score: [2]int{1, 3},
+		Was: ranking.OldScore{Score: [2]int{2, 3}},
 	})
 }
 
@@ -188,7 +197,8 @@ func TestEditRecordsWhatIsOpen(t *testing.T) {
 			g.hasMatches(t, slices.Concat(before, tc.want)...)
 			want := tc.want
 			if newest := g.newestPrompt(t); newest != first { // the edit was asked about, too
-				must(t, g.Do(t.Context(), below(78, g.press(&bob)), ranking.PromptAnswer{Prompt: newest, Option: ranking.Choice(0)}))
+				must(t, g.Do(t.Context(), below(78, g.press(&bob)),
+					ranking.PromptAnswer{Prompt: newest, Option: ranking.Choice(0)}))
 				want = []string{"m:2#2 Bob Alice 1:3"}
 			}
 			press := below(77, g.press(&bob))
@@ -239,7 +249,8 @@ func TestEditOfAQuestion(t *testing.T) {
 	t.Parallel()
 	g := newAskingGame(t)
 	o := g.origin(&alice)
-	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
+	g.doubt(t, o, command.Report{Doubt: command.DoubtWinner,
+		Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}})
 	prompt := g.newestPrompt(t)
 	edit := g.at(&alice, 60)
 	edit.Message, edit.Trigger = o.Key, ranking.ByEdit
@@ -260,7 +271,8 @@ func TestEditClosesQuestions(t *testing.T) {
 	g.report(t, &alice, 0, without(alice, bob, ladder.Win)) // m:1
 	g.report(t, &bob, 60, singles(bob, alice, 1, 3))        // m:2, asked about
 	g.startWizard(t, &carol, nil)                           // m:3, which stays open
-	asked := rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id`)[0]
+	asked := rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag'
+		FROM prompts p JOIN outbox o USING (id) ORDER BY id`)[0]
 	g.exec(t, `UPDATE prompts SET delivered_at = now(), telegram_message_id = 77`)
 	edit := g.at(&bob, 90)
 	edit.Message, edit.Trigger = "m:2", ranking.ByEdit
@@ -284,7 +296,8 @@ func TestNothingToOffer(t *testing.T) {
 	team := func(people ...command.Person) []command.Person { return people }
 	score := []ladder.Score{{A: 3, B: 1}}
 	// The reports are m:1 to m:4.
-	must(t, g.RecordMatch(t.Context(), g.origin(&alice), command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score}))
+	must(t, g.RecordMatch(t.Context(), g.origin(&alice),
+		command.Match{A: team(alice, bob), B: team(carol, zoe), Scores: score}))
 	g.record(t, nil, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &bob, alice, bob, 3, 1)
@@ -329,7 +342,8 @@ func TestNothingToOffer(t *testing.T) {
 		t.Errorf("a match of another group is offered: %+v", offer)
 	}
 	// A message that became the card of a match does not count as its report.
-	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches WHERE number = 4`)
+	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id)
+		SELECT -100, 7, id FROM matches WHERE number = 4`)
 	if offer := g.edit(t, g.origin(&bob), "m:5", singles(alice, bob, 3, 2)); offer != nil {
 		t.Errorf("offered for a card: %+v", offer)
 	}
@@ -351,7 +365,8 @@ func TestEditOfTheWinner(t *testing.T) {
 	side := func(score int, who string) ranking.Side {
 		return ranking.Side{Score: score, Players: []ranking.RatingChange{{Name: name(who)}}}
 	}
-	checkNotice(t, edit(), ranking.WinnerOffer{Number: 1, Tag: ranking.TagOf("m:1"), Sides: [2]ranking.Side{side(3, "Bob"), side(2, "Alice")}})
+	checkNotice(t, edit(),
+		ranking.WinnerOffer{Number: 1, Tag: ranking.TagOf("m:1"), Sides: [2]ranking.Side{side(3, "Bob"), side(2, "Alice")}})
 	g.undo(t, &alice, matchNumber(1))
 	checkNotice(t, edit(), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1})
 }
@@ -414,13 +429,15 @@ func TestEditToOtherPlayers(t *testing.T) {
 	newcomer := command.Person{Username: "newcomer"}
 	n, prompt := edited(singles(alice, newcomer, 2, 3))
 	checkNotice(t, n, ranking.ReportPrompt{
-		Doubt: ranking.DoubtPlayers, Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{2, 3}, "Alice", "@newcomer")}}},
+		Doubt:   ranking.DoubtPlayers,
+		Options: []ranking.ReportOption{{Results: []ranking.NamedResult{result([2]int{2, 3}, "Alice", "@newcomer")}}},
 		Earlier: &ranking.EarlierReport{Number: 1, Result: new(result([2]int{3, 1}, "Alice", "Bob"))},
 	})
 	g.has(t, 3, "players")
 	g.hasMatches(t, "m:1 Alice Bob 3:1", "m:2 Carol Bob 3:0")
 	checkNotice(t, press(&carol, prompt, toast), ranking.Refusal{Code: ranking.NotYours, Number: 1})
-	if n, ok := press(&bob, prompt, page).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != "newcomer" || n.Sides[0].Score != 3 ||
+	if n, ok := press(&bob, prompt, page).(ranking.MatchFixed); !ok ||
+		n.Sides[0].Players[0].Name.Name != "newcomer" || n.Sides[0].Score != 3 ||
 		len(n.Moved.Ratings) != 4 || n.Before.Sides[1][0].Name != "Bob" {
 		t.Errorf("the answer is %+v", n)
 	}
@@ -433,14 +450,18 @@ func TestEditToOtherPlayers(t *testing.T) {
 		t.Errorf("the question is %+v", n)
 	}
 	must(t, g.Do(t.Context(), g.at(&alice, 100), ranking.UndoMatch{Amendment: matchNumber(1)}))
-	checkNotice(t, press(&alice, prompt, toast), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 100 * 365 * 24 * 60})
+	checkNotice(t, press(&alice, prompt, toast),
+		ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 100 * 365 * 24 * 60})
 	must(t, g.Do(t.Context(), g.at(&alice, 101), ranking.RestoreMatch{Amendment: matchNumber(1)}))
 	checkNotice(t, press(&alice, prompt, toast), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	_, prompt = edited(singles(alice, carol, 3, 1))
 	press(&alice, prompt, page)
 	g.hasMatches(t, "m:1 Alice Carol 3:1", "m:2 Carol Bob 3:0")
 	g.verifyClean(t)
-	want := plainladder.Play(nil, []plainladder.Match{{A: []string{"Alice"}, B: []string{"Carol"}, ScoreA: 3, ScoreB: 1}, {A: []string{"Carol"}, B: []string{"Bob"}, ScoreA: 3}}).Standings
+	want := plainladder.Play(nil, []plainladder.Match{
+		{A: []string{"Alice"}, B: []string{"Carol"}, ScoreA: 3, ScoreB: 1},
+		{A: []string{"Carol"}, B: []string{"Bob"}, ScoreA: 3},
+	}).Standings
 	got := g.standingTable(t, club.ID, byName)
 	delete(got, "newcomer")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -455,7 +476,9 @@ func TestUnreadableEdit(t *testing.T) {
 	g := newGame(t)
 	o := g.origin(&alice)
 	must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
-	doubt := command.Report{Doubt: command.DoubtTotal, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}}}
+	doubt := command.Report{
+		Doubt: command.DoubtTotal, Readings: []command.Reading{{singles(alice, bob, 3, 1)}, {singles(alice, bob, 1, 3)}},
+	}
 	for _, reading := range []ranking.Parsed{{Malformed: ranking.Refusal{}}, {Ambiguous: &doubt}} {
 		edit := g.origin(&alice)
 		edit.Message, edit.Trigger = o.Key, ranking.ByEdit
@@ -523,7 +546,8 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 		must(t, g.RecordMatch(t.Context(), edit, singles(alice, bob, 3, 2)))
 	}
 	var got []string
-	for _, row := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL) FROM outbox WHERE action <> 'edit' ORDER BY id`) {
+	for _, row := range texts(t, g, `SELECT kind || ' ' || (expires_at IS NULL)
+		FROM outbox WHERE action <> 'edit' ORDER BY id`) {
 		got = append(got, strings.ReplaceAll(row, "match_", ""))
 	}
 	want := "recorded false,ranking_page false,undone false,undone false,refusal false," +
@@ -531,7 +555,8 @@ func TestRedeliveredNoticesNeverExpire(t *testing.T) {
 	if s := strings.Join(got, ","); s != want {
 		t.Errorf("notices are %s, want %s", s, want)
 	}
-	if n := g.count(t, fmt.Sprintf("matches WHERE played_at <> '%s'", time.Unix(1_700_000_000, 0).UTC().Format(time.RFC3339))); n > 0 {
+	if n := g.count(t,
+		fmt.Sprintf("matches WHERE played_at <> '%s'", time.Unix(1_700_000_000, 0).UTC().Format(time.RFC3339))); n > 0 {
 		t.Errorf("%d matches do not have the time of their command", n)
 	}
 }

@@ -60,12 +60,15 @@ func TestEditedCommands(t *testing.T) {
 	}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: made}}))
 	must(t, g.RecordMatch(t.Context(), editOf(&alice, message, 7), singles(alice, bob, 3, 0)))
-	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL, extract(epoch FROM played_at)::bigint) FROM matches`)
+	got := texts(t, g, `SELECT concat_ws(' ', idempotency_key, score_a, score_b, undone_at IS NOT NULL,
+		extract(epoch FROM played_at)::bigint) FROM matches`)
 	if diff := gocmp.Diff([]string{"m:-100:7 3 1 t 1700000002"}, got); diff != "" {
 		t.Errorf("matches (-want +got):\n%s", diff)
 	}
-	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands WHERE key LIKE '%:-100:7%' ORDER BY key`)
-	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result", "e:-100:7:3 edit answered question", "e:-100:7:7 edit refused question", "m:-100:7 edit recorded result"}
+	got = texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome, rate_class) FROM handled_commands
+		WHERE key LIKE '%:-100:7%' ORDER BY key`)
+	want := []string{"e:-100:7:1 edit refused result", "e:-100:7:2 edit recorded result",
+		"e:-100:7:3 edit answered question", "e:-100:7:7 edit refused question", "m:-100:7 edit recorded result"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
@@ -115,7 +118,8 @@ func TestEditsOfOtherCommands(t *testing.T) {
 	must(t, g.Do(t.Context(), from(&alice, unknown), ranking.Say{Notice: refusing{}}))
 	must(t, g.Do(t.Context(), editOf(&carol, unknown, 1), ranking.Join{}))
 	must(t, g.Do(t.Context(), editOf(&zoe, unknown, 2), ranking.Join{}))
-	got := texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands WHERE key LIKE '%:-100:%' ORDER BY handled_at, key`)
+	got := texts(t, g, `SELECT concat_ws(' ', key, trigger, outcome) FROM handled_commands
+		WHERE key LIKE '%:-100:%' ORDER BY handled_at, key`)
 	want := []string{
 		"m:-100:8 edit undone", "e:-100:8:1 edit refused", "e:-100:8:2 edit undone",
 		"e:-100:9:1 edit answered", "m:-100:9 edit answered", "m:-100:10 edit joined", "e:-100:10:1 edit joined",
@@ -132,7 +136,8 @@ func TestEditOfAnUndo(t *testing.T) {
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &zoe, zoe, bob, 3, 1)
 	const message = "m:-100:7"
-	must(t, g.Do(asAdmin(t), from(&zoe, message), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
+	must(t, g.Do(asAdmin(t), from(&zoe, message),
+		ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}}))
 	g.respond(t, g.press(&zoe), g.newestPrompt(t), ranking.Choice(0))
 	must(t, g.Do(asAdmin(t), editOf(&zoe, message, 1), ranking.UndoMatch{}))
 	g.mustEnd(t, "after the edit", true, "answered")
@@ -185,7 +190,8 @@ func TestEditsOvertaken(t *testing.T) {
 			}}
 			must(t, g.handleOne(t, g.newService(store), message, x.edit, x.opponent))
 			matches, answers, offers = g.count(t, "matches")-matches, g.count(t, answered)-answers, g.count(t, offered)-offers
-			got := strings.Join(texts(t, g, `SELECT outcome FROM handled_commands WHERE key = $1 AND outcome <> 'refused'`, message), " ")
+			got := strings.Join(texts(t, g, `SELECT outcome FROM handled_commands
+				WHERE key = $1 AND outcome <> 'refused'`, message), " ")
 			want := cmp.Or(y.effect, x.effect)
 			if got != want || (answers == 1) != (want != "") || (matches == 1) != (want == "recorded") || answers > 1 {
 				t.Errorf("%+v overtaken by %+v: %q, %d matches, %d answers; want %q", x, y, got, matches, answers, want)

@@ -32,14 +32,16 @@ func TestFixMatch(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	// The card shows the winner first, and the score of the next fix is in that order.
-	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 1}),
+		ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	// Another score for the same winner changes no rating.
 	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.MatchFixed{
 		Number: 1, Sides: [2]ranking.Side{side(3, "Bob", 1500, 1516), side(2, "Alice", 1500, 1484)},
 		Was: ranking.OldScore{Score: [2]int{3, 1}}, By: byBob,
 		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1484), change("Bob", 1531, 1531)}},
 	})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3, B: 2}),
+		ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	type fixed struct{ OldA, OldB, NewA, NewB int }
 	want := []fixed{{3, 1, 1, 3}, {1, 3, 2, 3}}
 	got := rows[fixed](t, g, `SELECT old_score_a, old_score_b, new_score_a, new_score_b FROM match_fixes ORDER BY id`)
@@ -90,7 +92,9 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 			g := newAskingGame(t)
 			g.record(t, &alice, alice, bob, 1, 3)
 			o := g.origin(tc.by)
-			fix := ranking.FixMatch{Amendment: ranking.Amendment{Match: tc.match}, Scores: []ladder.Score{tc.score}, Sure: tc.sure}
+			fix := ranking.FixMatch{
+				Amendment: ranking.Amendment{Match: tc.match}, Scores: []ladder.Score{tc.score}, Sure: tc.sure,
+			}
 			must(t, g.Do(t.Context(), o, fix))
 			offer, asked := g.notice(t, o.Key).(ranking.WinnerOffer)
 			if asked != tc.asks {
@@ -101,7 +105,8 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 				return
 			}
 			g.has(t, 0, "match_fixes")
-			if offer.Number != 1 || offer.Sides[0].Score != 3 || offer.Sides[0].Players[0].Name.Name != "Alice" || offer.Tag != ranking.TagOf("m:1") {
+			if offer.Number != 1 || offer.Sides[0].Score != 3 || offer.Sides[0].Players[0].Name.Name != "Alice" ||
+				offer.Tag != ranking.TagOf("m:1") {
 				t.Errorf("offer %+v", offer)
 			}
 			card := ranking.Amendment{Match: ranking.MatchRef{Number: 1, Tag: offer.Tag}, Changes: &offer.Changes}
@@ -128,7 +133,8 @@ func TestFixInCommandOrder(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 1, 3)
 	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}}
-	checkNotice(t, g.fix(t, &alice, byCommand, ladder.Score{A: 1, B: 3}), ranking.Refusal{Code: ranking.SameScore, Number: 1})
+	checkNotice(t, g.fix(t, &alice, byCommand, ladder.Score{A: 1, B: 3}),
+		ranking.Refusal{Code: ranking.SameScore, Number: 1})
 	if n, ok := g.fix(t, &alice, byCommand, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
 		n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
 		t.Errorf("notice is %+v", n)
@@ -174,14 +180,16 @@ func TestFixSets(t *testing.T) {
 		NewPlayers: []ranking.Name{{Name: "Alice"}, {Name: "Bob"}},
 	})
 	byBob := ranking.Reporter{Name: &ranking.Name{Name: "Bob"}}
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 7, B: 11}, ladder.Score{A: 12, B: 14}), ranking.MatchFixed{
-		Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
-		Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
-		Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
-		Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
-	})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 7, B: 11}, ladder.Score{A: 12, B: 14}),
+		ranking.MatchFixed{
+			Number: 1, Sides: [2]ranking.Side{side(2, "Alice", 1500, 1516), side(0, "Bob", 1500, 1484)},
+			Sets: []ranking.SetScore{{11, 7}, {14, 12}}, By: byBob,
+			Was:   ranking.OldScore{Score: [2]int{1, 2}, Sets: []ranking.SetScore{{11, 7}, {9, 11}, {5, 11}}},
+			Moved: ranking.Moved{Ratings: []ranking.RatingChange{change("Alice", 1484, 1516), change("Bob", 1516, 1484)}},
+		})
 	// Only the points of one set differ.
-	if _, ok := g.fix(t, &bob, matchNumber(1), ladder.Score{A: 11, B: 8}, ladder.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
+	if _, ok := g.fix(t, &bob, matchNumber(1),
+		ladder.Score{A: 11, B: 8}, ladder.Score{A: 14, B: 12}).(ranking.MatchFixed); !ok {
 		t.Error("a fix of points alone was refused")
 	}
 }
@@ -201,7 +209,8 @@ func TestFixToADraw(t *testing.T) {
 		score ladder.Score
 		first string
 	}{{ladder.Score{A: 1, B: 2}, "Bob"}, {ladder.Score{A: 3, B: 3}, "Bob"}, {ladder.Score{A: 0, B: 1}, "Alice"}} {
-		if n, ok := g.fix(t, &alice, matchNumber(1), fix.score).(ranking.MatchFixed); !ok || n.Sides[0].Players[0].Name.Name != fix.first {
+		if n, ok := g.fix(t, &alice, matchNumber(1), fix.score).(ranking.MatchFixed); !ok ||
+			n.Sides[0].Players[0].Name.Name != fix.first {
 			t.Errorf("after the fix to %v, the notice is %+v", fix.score, n)
 		}
 	}
@@ -225,7 +234,8 @@ func TestTeams(t *testing.T) {
 		},
 	})
 	checkNotice(t, doubles(pair(alice, zoe), []command.Person{bob}), ranking.Refusal{Code: ranking.UnevenTeams})
-	checkNotice(t, doubles(pair(alice, bob), pair(carol, command.Person{Username: "BOB"})), ranking.Refusal{Code: ranking.SamePlayer})
+	checkNotice(t, doubles(pair(alice, bob), pair(carol, command.Person{Username: "BOB"})),
+		ranking.Refusal{Code: ranking.SamePlayer})
 	g.exec(t, `UPDATE ladders SET uneven_teams_allowed = true`)
 	if n, ok := doubles(pair(alice, zoe), []command.Person{bob}).(ranking.MatchRecorded); !ok || n.Number != 3 {
 		t.Errorf("notice is %+v", n)

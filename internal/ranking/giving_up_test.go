@@ -189,7 +189,8 @@ func TestAdminsAreAskedOnce(t *testing.T) {
 				op = answerBy(g.ask(t), ranking.Choice(0))
 				o = g.press(tc.sender)
 			}
-			service := ranking.NewService(g.conflicting(3), nil, &asked, slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1})
+			service := ranking.NewService(g.conflicting(3), nil, &asked, slog.New(slog.DiscardHandler),
+				ranking.Settings{ResultsPerMinute: -1})
 			must(t, service.Do(t.Context(), o, op))
 			if diff := cmp.Diff(tc.want, asked.asked, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("asked about (-want +got):\n%s", diff)
@@ -226,7 +227,8 @@ func TestBystanderOfStalledWizard(t *testing.T) {
 	o := saying(g.at(&bob, 5), "match", "haha nice")
 	notices := g.count(t, "outbox")
 	for range 2 {
-		if err := service.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: g.newestPrompt(t), Opponent: -1}); !errors.Is(err, ranking.ErrTimeout) {
+		if err := service.Do(t.Context(), o,
+			ranking.ReplyToWizard{Wizard: g.newestPrompt(t), Opponent: -1}); !errors.Is(err, ranking.ErrTimeout) {
 			t.Errorf("error is %v, want ErrTimeout", err)
 		}
 	}

@@ -54,7 +54,9 @@ func (s *Service) BotAdded(ctx context.Context, o Origin, greeting Notice) error
 		added.At = o.SentAt
 		return Decision{Presence: BotActive, Effect: added, Notice: greeting}
 	}
-	return s.run(ctx, &call{Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}}})
+	return s.run(ctx, &call{
+		Origin: o, job: job{name: "bot added", silent: true, unlogged: true, operation: event{fn: decide}},
+	})
 }
 
 // simultaneous reports whether two times are at most greetingGap apart.
@@ -105,7 +107,9 @@ func (s *Service) MemberLeft(ctx context.Context, o Origin, who command.Person) 
 
 // event handles an update that is not a command and concerns the given people. It does nothing in
 // an unknown chat.
-func (s *Service) event(ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person) error {
+func (s *Service) event(
+	ctx context.Context, o Origin, name string, decide func(*Snapshot) Decision, people ...command.Person,
+) error {
 	return s.run(ctx, &call{Origin: o, job: job{
 		name: name, knownChatOnly: true, silent: true, unlogged: true,
 		operation: event{people: people, fn: decide},

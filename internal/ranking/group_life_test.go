@@ -79,8 +79,10 @@ func TestBotAdded(t *testing.T) {
 	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started later", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 2})
 	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), time.Minute+time.Second), ranking.Greet{Greeting: greeting{}}))
-	g.mustBe(t, "started by another member at the same time", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
-	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second), ranking.Greet{Greeting: greeting{}}))
+	g.mustBe(t, "started by another member at the same time",
+		chatState{Language: "de", Active: true, Greeted: 61, Hellos: 3})
+	must(t, g.Do(t.Context(), g.eventOrigin(speaking("fr"), -time.Minute-time.Second),
+		ranking.Greet{Greeting: greeting{}}))
 	g.mustBe(t, "started before, delivered late", chatState{Language: "de", Active: true, Greeted: 61, Hellos: 4})
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, time.Hour)))
 	must(t, g.BotAdded(t.Context(), g.eventOrigin(club, time.Hour), greeting{}))
@@ -249,7 +251,8 @@ func TestBotRemovedAndBack(t *testing.T) {
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 40*time.Second)))
 	parked := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At
 	must(t, g.BotRemoved(t.Context(), g.eventOrigin(club, 50*time.Second)))
-	if removedLater := rows[struct{ At time.Time }](t, g, `SELECT parked_at FROM chats`)[0].At; !removedLater.Equal(parked) {
+	if removedLater := rows[struct{ At time.Time }](t, g,
+		`SELECT parked_at FROM chats`)[0].At; !removedLater.Equal(parked) {
 		t.Errorf("parked at %v, and then at %v", parked, removedLater)
 	}
 	must(t, g.BotBack(t.Context(), g.eventOrigin(club, time.Minute)))

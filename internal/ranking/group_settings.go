@@ -93,13 +93,15 @@ func AllSettings() []Setting {
 		number("start", AboutRating, "start_elo", func(g *GroupSettings) *int { return &g.Rules.Start }, 1000, 1200, 1500),
 		number("k", AboutRating, "k_factor", func(g *GroupSettings) *int { return &g.Rules.K }, 16, 24, 32, 48),
 		choice(
-			Setting{Name: SettingProvisional, Group: AboutRating, Columns: []string{"provisional_k_factor", "provisional_matches"}},
+			Setting{Name: SettingProvisional, Group: AboutRating,
+				Columns: []string{"provisional_k_factor", "provisional_matches"}},
 			func(g *GroupSettings) *ladder.Provisional { return &g.Rules.Provisional },
 			func(p ladder.Provisional) string { return fmt.Sprintf("%d:%d", p.K, p.Matches) },
 			ladder.Provisional{}, ladder.Provisional{K: 48, Matches: 10}, ladder.Provisional{K: 64, Matches: 10},
 		),
 		onOff("margin", AboutRating, "margin_of_victory", func(g *GroupSettings) *bool { return &g.Rules.Margin }),
-		number(SettingPlace, AboutPlaces, "place_matches", func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
+		number(SettingPlace, AboutPlaces, "place_matches",
+			func(g *GroupSettings) *int { return &g.Rules.PlaceMatches }, 1, 3, 5, 10),
 		choice(Setting{Name: SettingHide, Group: AboutPlaces, Columns: []string{"hide_days"}},
 			func(g *GroupSettings) *int { return &g.Rules.HideDays }, showHideDays, 30, 60, 90, 0),
 		choice(
@@ -109,7 +111,8 @@ func AllSettings() []Setting {
 		),
 		onOff("halfway", AboutSeasons, "season_halfway", func(g *GroupSettings) *bool { return &g.Rules.Halfway }),
 		onOff("draws", AboutReporting, "draws_allowed", func(g *GroupSettings) *bool { return &g.Rules.DrawsAllowed }),
-		onOff("uneven", AboutReporting, "uneven_teams_allowed", func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
+		onOff("uneven", AboutReporting, "uneven_teams_allowed",
+			func(g *GroupSettings) *bool { return &g.Rules.UnevenTeamsAllowed }),
 		webSetting(),
 	}
 }
@@ -356,7 +359,8 @@ func (o settingOperation) decide(snap *Snapshot) (Decision, need, error) {
 	}
 	before := snap.settings()
 	changed := &ChangedSetting{
-		Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: o.Setting, Before: before, After: o.Setting.With(before, o.Value),
+		Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: o.Setting,
+		Before: before, After: o.Setting.With(before, o.Value),
 		NewLink: o.Value == NewLink,
 	}
 	changed.Seasons = seasonsUntil(o.Setting.Name, o.at, snap, changed.After)

@@ -29,7 +29,9 @@ func (g *game) choose(t *testing.T, sender *command.Person, c ranking.ChangeSett
 
 // chooseAs has the sender press a settings button of the club and returns the answer. ctx tells
 // whether the sender is an admin.
-func (g *game) chooseAs(ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting) ranking.Notice {
+func (g *game) chooseAs(
+	ctx context.Context, t *testing.T, sender *command.Person, c ranking.ChangeSetting,
+) ranking.Notice {
 	t.Helper()
 	o := below(55, g.press(sender))
 	must(t, g.Do(ctx, o, c))
@@ -47,9 +49,11 @@ func (g *game) storeRules(t *testing.T, ladders string, id int64, rules ranking.
 	t.Helper()
 	g.exec(t, `
 		UPDATE ladders l
-		SET start_elo = r.start_elo, place_matches = r.place_matches, hide_days = r.hide_days, k_factor = r.k_factor, draws_allowed = r.draws_allowed,
+		SET start_elo = r.start_elo, place_matches = r.place_matches, hide_days = r.hide_days,
+		    k_factor = r.k_factor, draws_allowed = r.draws_allowed,
 		    uneven_teams_allowed = r.uneven_teams_allowed,
-		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches, margin_of_victory = r.margin_of_victory
+		    provisional_k_factor = r.provisional_k_factor, provisional_matches = r.provisional_matches,
+		    margin_of_victory = r.margin_of_victory
 		FROM jsonb_populate_record(NULL::ladders, $2) AS r, groups g JOIN chats ch ON ch.id = g.chat_id
 		WHERE l.group_id = g.id AND `+ladders, id, rules)
 }
@@ -82,7 +86,8 @@ func TestShowSettings(t *testing.T) {
 		must(t, g.Do(dbtest.WithAdmin(t.Context(), isAdmin), o, ranking.ShowSettings{Open: "rating"}))
 		return g.answer(t, o.Key, where)
 	}
-	checkNotice(t, open(admin, "action = 'page' AND edited_message_id = 55"), ranking.SettingsPage{GroupSettings: defaultSettings, Open: "rating"})
+	checkNotice(t, open(admin, "action = 'page' AND edited_message_id = 55"),
+		ranking.SettingsPage{GroupSettings: defaultSettings, Open: "rating"})
 	checkNotice(t, open(nobodyIsAdmin, toast), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(nobodyIsAdmin), ranking.Refusal{Code: ranking.AdminsOnly})
 	checkNotice(t, show(unknown), ranking.Refusal{Code: ranking.AdminsUnknown})
@@ -99,8 +104,10 @@ func TestTypedSetting(t *testing.T) {
 		must(t, g.Do(ctx, o, c))
 		return g.notice(t, o.Key)
 	}
-	checkNotice(t, typed(asAdmin(t), &alice, choice("k", "24")), ranking.SettingChanged{Name: "k", Before: "32", After: "24"})
-	checkNotice(t, typed(t.Context(), nil, choice("margin", "on")), ranking.SettingChanged{Name: "margin", Before: "off", After: "on"})
+	checkNotice(t, typed(asAdmin(t), &alice, choice("k", "24")),
+		ranking.SettingChanged{Name: "k", Before: "32", After: "24"})
+	checkNotice(t, typed(t.Context(), nil, choice("margin", "on")),
+		ranking.SettingChanged{Name: "margin", Before: "off", After: "on"})
 	checkNotice(t, typed(asAdmin(t), &alice, choice("k", "24")), ranking.Refusal{Code: ranking.SameSetting})
 	checkNotice(t, typed(t.Context(), &bob, choice("k", "16")), ranking.Refusal{Code: ranking.AdminsOnly})
 	if rules := g.settings(t).Rules; rules.K != 24 || !rules.Margin {
@@ -121,7 +128,9 @@ func TestChangeSetting(t *testing.T) {
 			values := s.Choices
 			switch s.Name {
 			case ranking.SettingZone:
-				values = []string{"Europe/Berlin", "Local", "Europe/Berlin", "Mars/Olympus_Mons", "America/Argentina/Buenos_Aires", "UTC"}
+				values = []string{
+					"Europe/Berlin", "Local", "Europe/Berlin", "Mars/Olympus_Mons", "America/Argentina/Buenos_Aires", "UTC",
+				}
 			default:
 				values = append(values, "de", "de")
 			}
@@ -135,7 +144,8 @@ func TestChangeSetting(t *testing.T) {
 				chosen++
 				o := below(55, g.press(&alice))
 				must(t, g.Do(asAdmin(t), o, choice(s.Name, value)))
-				checkNotice(t, g.answer(t, o.Key, toast), ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
+				checkNotice(t, g.answer(t, o.Key, toast),
+					ranking.SettingChanged{Name: s.Name, Before: s.Value(before), After: value})
 				page := ranking.SettingsPage{GroupSettings: now, Open: string(s.Group), ChangedBy: &ranking.Reporter{Name: &name}}
 				// Automatic seasons end in a time zone, so the page asks for it.
 				if s.Name == ranking.SettingSeasons && chosen == 1 {
@@ -163,7 +173,8 @@ func TestTypedSeasons(t *testing.T) {
 	now, o := monthly.Setting.With(defaultSettings, ranking.Monthly), g.origin(&alice)
 	must(t, g.Do(asAdmin(t), o, monthly))
 	changed := ranking.SettingChanged{Name: ranking.SettingSeasons, Before: ranking.Manual, After: ranking.Monthly}
-	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.SettingsPage{GroupSettings: now, Changed: &changed, Open: ranking.SettingZone})
+	checkNotice(t, g.answer(t, o.Key, "action = 'send'"),
+		ranking.SettingsPage{GroupSettings: now, Changed: &changed, Open: ranking.SettingZone})
 	if got := g.settings(t); got != now {
 		t.Errorf("the settings are %+v, want %+v", got, now)
 	}
@@ -209,7 +220,8 @@ func TestLanguageChosen(t *testing.T) {
 			o := below(55, g.press(&alice))
 			o.Chat.Language = "uk"
 			must(t, g.Do(asAdmin(t), o, choice("language", chosen)))
-			checkNotice(t, g.answer(t, o.Key, toast+" AND language = 'uk'"), ranking.SettingChanged{Name: "language", Before: "uk", After: chosen})
+			checkNotice(t, g.answer(t, o.Key, toast+" AND language = 'uk'"),
+				ranking.SettingChanged{Name: "language", Before: "uk", After: chosen})
 
 			added := g.origin(nil)
 			added.Chat.Language = "es"
@@ -243,9 +255,10 @@ func TestRulesApply(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 0)
-	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, HideDays: 30, UnevenTeamsAllowed: true, RatingRules: ladder.RatingRules{
-		K: 20, Provisional: ladder.Provisional{K: 40, Matches: 2}, Margin: true,
-	}})
+	g.setRules(t, ranking.Rules{Start: 1600, PlaceMatches: 1, HideDays: 30, UnevenTeamsAllowed: true,
+		RatingRules: ladder.RatingRules{
+			K: 20, Provisional: ladder.Provisional{K: 40, Matches: 2}, Margin: true,
+		}})
 	g.record(t, &alice, carol, alice, 3, 1)
 	card := g.record(t, &alice, alice, bob, 2, 1)
 	o := g.origin(&alice)
@@ -280,7 +293,9 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	g.setRules(t, rules)
 	g.record(t, &alice, alice, carol, 1, 0)
 	g.undo(t, &alice, matchNumber(1))
-	want := []plainladder.Entry{historyEntry(2, "Alice", 1500, 1532, 64, 1500, 0, 0), historyEntry(2, "Carol", 1500, 1468, 64, 1500, 0, 0)}
+	want := []plainladder.Entry{
+		historyEntry(2, "Alice", 1500, 1532, 64, 1500, 0, 0), historyEntry(2, "Carol", 1500, 1468, 64, 1500, 0, 0),
+	}
 	if got := g.currentHistory(t, club.ID, byName); !slices.Equal(got, want) {
 		t.Errorf("the history is\n%v, want\n%v", got, want)
 	}
@@ -290,7 +305,9 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 		WHERE superseded_at < 'infinity' AND number = 2 ORDER BY h.id`)
 	// Before the undo, match 2 was Alice's second, so it had the ordinary K for her, and she was
 	// rated higher.
-	before := []plainladder.Entry{historyEntry(2, "Alice", 1516, 1531, 32, 1516, 1, 1), historyEntry(2, "Carol", 1500, 1469, 64, 1500, 0, 0)}
+	before := []plainladder.Entry{
+		historyEntry(2, "Alice", 1516, 1531, 32, 1516, 1, 1), historyEntry(2, "Carol", 1500, 1469, 64, 1500, 0, 0),
+	}
 	if !slices.Equal(superseded, before) {
 		t.Errorf("superseded are\n%v, want\n%v", superseded, before)
 	}
@@ -344,7 +361,8 @@ func TestSettingsChangedAtOnce(t *testing.T) {
 	g := newGame(t)
 	g.record(t, &alice, alice, bob, 3, 1)
 	choices := []ranking.ChangeSetting{
-		choice("k", "48"), choice("start", "1000"), choice("margin", "on"), choice("draws", "off"), choice("tables", "on"), choice("language", "de"),
+		choice("k", "48"), choice("start", "1000"), choice("margin", "on"), choice("draws", "off"),
+		choice("tables", "on"), choice("language", "de"),
 	}
 	want := defaultSettings
 	var all errgroup.Group

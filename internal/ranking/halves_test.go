@@ -18,7 +18,8 @@ func TestHalves(t *testing.T) {
 	g := newGame(t)
 	series := func(a, b command.Person, scores ...ladder.Score) {
 		t.Helper()
-		must(t, g.RecordMatch(t.Context(), g.origin(&a), command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: scores}))
+		must(t, g.RecordMatch(t.Context(), g.origin(&a),
+			command.Match{A: []command.Person{a}, B: []command.Person{b}, Scores: scores}))
 	}
 	series(alice, carol, ladder.Score{A: 1}, ladder.Score{B: 1}, drawn)
 	g.exec(t, `UPDATE ladders SET margin_of_victory = true`)

@@ -209,11 +209,13 @@ func (c *call) changes(snap *Snapshot, d Decision) Changes {
 	adds := !d.Unadded && !isRefusal(d.said())
 	d.PageMessageID = cmp.Or(d.PageMessageID, c.Pressed)
 	changes := Changes{
-		Decision: d, Seen: c.seen(snap, adds), Key: c.Key, Trigger: c.trigger(), Chat: snap.ChatID, RateEntry: c.rateEntry(d.Notice),
+		Decision: d, Seen: c.seen(snap, adds), Key: c.Key, Trigger: c.trigger(),
+		Chat: snap.ChatID, RateEntry: c.rateEntry(d.Notice),
 		Extra: c.extra, ConsumesTimer: c.Trigger == ByTimer, Keyless: c.keyless,
 		Addressee: c.sender(snap, adds), Language: c.Chat.Language, Private: !c.Chat.IsGroup(),
 	}
-	changes.Seen.People = slices.DeleteFunc(changes.Seen.People, func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
+	changes.Seen.People = slices.DeleteFunc(changes.Seen.People,
+		func(p PlayerChange) bool { return p.New && !d.adds(p.Player.ID) })
 	// An edit counts as a question, but as a result if it reports additional matches.
 	if _, records := d.Effect.(NewMatches); records && changes.RateEntry.Bucket == RateQuestion {
 		changes.RateEntry.Bucket = RateResult
@@ -318,7 +320,8 @@ func (c *call) sender(snap *Snapshot, adds bool) Name {
 // isUnidentified reports whether one of the people turns out to be an unclaimed player of the
 // group.
 func isUnidentified(snap *Snapshot) bool {
-	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown), func(k Known) bool { return k.claimant() != nil || k.Claimed })
+	return slices.ContainsFunc(slices.Concat(snap.People, snap.Shown),
+		func(k Known) bool { return k.claimant() != nil || k.Claimed })
 }
 
 // identify makes sure that each person has only one player. It merges unclaimed players into the
@@ -343,7 +346,9 @@ func (s *Service) identify(ctx context.Context, c *call, snap *Snapshot) error {
 	if !claims {
 		return nil
 	}
-	return s.store.Apply(ctx, Changes{Decision: Decision{Presence: NoChange}, Seen: c.seen(snap, false), Keyless: true, Chat: snap.ChatID})
+	return s.store.Apply(ctx, Changes{
+		Decision: Decision{Presence: NoChange}, Seen: c.seen(snap, false), Keyless: true, Chat: snap.ChatID,
+	})
 }
 
 // job is the operation of a command or an event, and how the service handles it.

@@ -101,7 +101,9 @@ type identityGame struct {
 	tb rapid.TB
 }
 
-func (g *identityGame) send(chat ranking.Chat, sender command.Person, command func(context.Context, ranking.Origin) error) {
+func (g *identityGame) send(
+	chat ranking.Chat, sender command.Person, command func(context.Context, ranking.Origin) error,
+) {
 	g.tb.Helper()
 	o := g.origin(&sender)
 	o.Chat = chat
@@ -240,7 +242,8 @@ func TestAnyoneWithAnyUsername(t *testing.T) {
 			chat := rapid.SampledFrom([]ranking.Chat{club, otherClub}).Draw(rt, "chat")
 			who := someone(rapid.SampledFrom([]ladder.UserID{1, 2, 4}).Draw(rt, "id"),
 				rapid.SampledFrom(append(usernames, "")).Draw(rt, "username"), "Somebody")
-			how := rapid.SampledFrom([]string{"plays", "plays", "plays", "asks", "is replied to", "joins the group"}).Draw(rt, "how")
+			how := rapid.SampledFrom([]string{"plays", "plays", "plays", "asks",
+				"is replied to", "joins the group"}).Draw(rt, "how")
 			mention := rapid.SampledFrom(usernames).Draw(rt, "mention")
 			switch {
 			case how != "plays":

@@ -58,7 +58,9 @@ func (o request) key() string { return messageKey(o.Message) }
 func messageKey(message int64) string { return fmt.Sprintf("m:%d:%d", club.ID, message) }
 
 func (o request) send(ctx context.Context, service *ranking.Service) error {
-	origin := ranking.Origin{Key: o.key(), Chat: club, Sender: &fourPlayers[o.Sender], SentAt: o.SentAt, Place: ranking.Place{ReplyTo: o.Message}}
+	origin := ranking.Origin{
+		Key: o.key(), Chat: club, Sender: &fourPlayers[o.Sender], SentAt: o.SentAt, Place: ranking.Place{ReplyTo: o.Message},
+	}
 	amendment := ranking.Amendment{Match: o.Match}
 	switch o.Kind {
 	case recordRequest:
@@ -73,7 +75,8 @@ func (o request) send(ctx context.Context, service *ranking.Service) error {
 	case undoRequest:
 		return service.Do(dbtest.AsAdmin(ctx), origin, ranking.UndoMatch{Amendment: amendment})
 	case fixRequest:
-		return service.Do(dbtest.AsAdmin(ctx), origin, ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{o.Score}})
+		return service.Do(dbtest.AsAdmin(ctx), origin,
+			ranking.FixMatch{Amendment: amendment, Scores: []ladder.Score{o.Score}})
 	}
 	return fmt.Errorf("unknown kind of request %q", o.Kind)
 }
@@ -210,8 +213,9 @@ func (i *instance) client(ctx context.Context, c int) error {
 // newRequest returns a random report, or a random undo or fix if amends is set.
 func (i *instance) newRequest(random *rand.Rand, message int64, amends bool) request {
 	o := request{
-		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)), SentAt: time.Now().UTC().Truncate(time.Second),
-		Score: ladder.Score{A: random.IntN(4), B: random.IntN(4)},
+		Message: message, Kind: recordRequest, Sender: random.IntN(len(fourPlayers)),
+		SentAt: time.Now().UTC().Truncate(time.Second),
+		Score:  ladder.Score{A: random.IntN(4), B: random.IntN(4)},
 	}
 	if !amends {
 		size := 1 + random.IntN(2)

@@ -15,7 +15,9 @@ func (Join) plan(s *Service, c *call) *call {
 	if c.Sender == nil {
 		return Say{Notice: Refusal{Code: NobodyToJoin}}.plan(s, c)
 	}
-	return c.with(job{name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *c.Sender, at: c.SentAt}})
+	return c.with(job{
+		name: "join", bucket: RateQuestion, ofGroup: true, operation: joinOperation{sender: *c.Sender, at: c.SentAt},
+	})
 }
 
 type joinOperation struct {

@@ -157,7 +157,8 @@ func (l ChangeLadder) plan(_ *Service, c *call) *call {
 	asks := l.Change == ListLadders
 	return c.with(job{
 		name: "change ladder", bucket: RateQuestion, ofAdmins: true, ofGroup: true, locks: !asks,
-		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(c.Origin), asks: asks}, ChangeLadder: l, origin: c.Origin},
+		operation: ladderOperation{adminsOnly: adminsOnly{people: senderOf(c.Origin), asks: asks},
+			ChangeLadder: l, origin: c.Origin},
 	})
 }
 
@@ -344,7 +345,9 @@ type FirstLadderPrompt struct {
 	Name string `json:"name"`
 }
 
-var _ = notice.Register[FirstLadderPrompt](notice.Kind{Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true})
+var _ = notice.Register[FirstLadderPrompt](notice.Kind{
+	Name: "first_ladder_prompt", Purpose: notice.Answer, Alone: true,
+})
 
 // RenamePrompt asks whether to give the group's only ladder a name of several words. An admin
 // answers with the button.

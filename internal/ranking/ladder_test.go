@@ -23,7 +23,8 @@ func TestMoveToALadderWithoutThePlayers(t *testing.T) {
 	g.record(t, &alice, alice, bob, 1, 3)
 	g.changeLadder(t, ranking.AddLadder, "padel", "chess")
 	o := g.origin(&alice)
-	must(t, g.Do(t.Context(), o, ranking.MoveMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}, Name: "padel"}))
+	must(t, g.Do(t.Context(), o,
+		ranking.MoveMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}, Name: "padel"}))
 	moved, ok := g.notice(t, o.Key).(ranking.MatchMoved)
 	if !ok {
 		t.Fatalf("%+v", g.notice(t, o.Key))
@@ -71,7 +72,8 @@ func TestRenameLadder(t *testing.T) {
 	}
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel Paddle", ""), ranking.RenamePrompt{Name: "padel Paddle"})
 	long := strings.Repeat("鞠", 20) + " x" // too long for the prompt
-	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, long, ""), ranking.Refusal{Code: ranking.LadderName, Name: long})
+	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, long, ""),
+		ranking.Refusal{Code: ranking.LadderName, Name: long})
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padel", ""), renamed("padel", ""))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "Padel Paddle", ""), renamed("Paddle", "padel"))
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis", ""), ranking.RenamePrompt{Name: "padle tennis"})
@@ -80,7 +82,8 @@ func TestRenameLadder(t *testing.T) {
 	checkNotice(t, g.answer(t, o.Key, page), renamed("padle tennis", "Paddle"))
 	g.changeLadder(t, ranking.AddLadder, "chess", "")
 	for _, unclear := range []string{"tennis", "padle", "padle squash", "chess"} {
-		checkNotice(t, g.changeLadder(t, ranking.RenameLadder, unclear, ""), ranking.Refusal{Code: ranking.RenameWhich, Name: "padle tennis, chess"})
+		checkNotice(t, g.changeLadder(t, ranking.RenameLadder, unclear, ""),
+			ranking.Refusal{Code: ranking.RenameWhich, Name: "padle tennis, chess"})
 	}
 	checkNotice(t, g.changeLadder(t, ranking.RenameLadder, "padle tennis tennis", ""), renamed("tennis", "padle tennis"))
 }

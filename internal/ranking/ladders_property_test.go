@@ -20,7 +20,8 @@ func countChanges(t *testing.T, g *game) {
 	dbtest.Exec(t, g.pool, `
 		CREATE FUNCTION not_counted() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN RAISE EXCEPTION 'match % has changed without counting it', NEW.id; END $$`)
-	const columns = `(%[1]s.score_a, %[1]s.score_b, %[1]s.sets, %[1]s.winner, %[1]s.ladder_id, %[1]s.season_id, %[1]s.undone_at)`
+	const columns = `(%[1]s.score_a, %[1]s.score_b, %[1]s.sets, %[1]s.winner,
+		%[1]s.ladder_id, %[1]s.season_id, %[1]s.undone_at)`
 	dbtest.Exec(t, g.pool, `
 		CREATE TRIGGER not_counted BEFORE UPDATE ON matches FOR EACH ROW
 		WHEN (OLD.changes = NEW.changes AND `+fmt.Sprintf(columns, "OLD")+` IS DISTINCT FROM `+fmt.Sprintf(columns, "NEW")+`)
@@ -92,7 +93,8 @@ func (c *modelGroup) readLadders() {
 func (c *modelGroup) moveAny(rt *rapid.T) {
 	to := c.anyLadder(rt, "to")
 	notice, m, number := c.amendAny(rt, func(o ranking.Origin, a ranking.Amendment) error {
-		return c.Do(asAdmin(c.t), o, ranking.MoveMatch{Amendment: a, Name: strings.ToUpper(to.name), Otherwise: ranking.Refusal{Code: "no_ladder"}})
+		return c.Do(asAdmin(c.t), o,
+			ranking.MoveMatch{Amendment: a, Name: strings.ToUpper(to.name), Otherwise: ranking.Refusal{Code: "no_ladder"}})
 	})
 	if m == nil {
 		return
@@ -121,7 +123,8 @@ func (c *modelGroup) replaceAny(rt *rapid.T) {
 	var all []int
 	for i, m := range c.matches {
 		ofMessage := func(o *modelMatch) bool { return o.message == m.message }
-		if !m.undone && !m.ladder.archived && len(m.players()) < len(c.people) && slices.Index(c.matches, m) == slices.IndexFunc(c.matches, ofMessage) &&
+		if !m.undone && !m.ladder.archived && len(m.players()) < len(c.people) &&
+			slices.Index(c.matches, m) == slices.IndexFunc(c.matches, ofMessage) &&
 			(i+1 == len(c.matches) || !ofMessage(c.matches[i+1])) {
 			all = append(all, i)
 		}
@@ -239,7 +242,8 @@ var ladderNames = []string{"chess", "table tennis", "table", "padel", "Padel dou
 func (c *modelGroup) changeLadders(rt *rapid.T) {
 	change := ranking.ChangeLadder{
 		Change: rapid.SampledFrom([]ranking.LadderChange{
-			ranking.AddLadder, ranking.UseLadder, ranking.UseLadder, ranking.RenameLadder, ranking.ArchiveLadder, ranking.ArchiveLadder,
+			ranking.AddLadder, ranking.UseLadder, ranking.UseLadder, ranking.RenameLadder,
+			ranking.ArchiveLadder, ranking.ArchiveLadder,
 		}).Draw(rt, "change"),
 		Name: rapid.SampledFrom(ladderNames).Draw(rt, "name"),
 	}
@@ -283,7 +287,8 @@ func (c *modelGroup) mustChange(change ranking.ChangeLadder, thread int64, was s
 	notice := c.command(c.account(sender), func(o ranking.Origin) error { return c.Do(asAdmin(c.t), o, change) })
 	var refusal ranking.Refusal
 	switch {
-	case change.Change == ranking.AddLadder && same != nil, change.Change == ranking.RenameLadder && same != nil && (same != meant || same.name == name):
+	case change.Change == ranking.AddLadder && same != nil,
+		change.Change == ranking.RenameLadder && same != nil && (same != meant || same.name == name):
 		refusal = ranking.Refusal{Code: ranking.LadderExists, Name: name}
 	case change.Change == ranking.RenameLadder && meant == nil:
 		var names []string

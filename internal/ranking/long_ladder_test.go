@@ -26,7 +26,8 @@ func longLadder(tb testing.TB, g *game, n int) {
 	}
 	_, err := g.pool.Exec(tb.Context(), `
 		WITH played AS (
-		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, reported_by, played_at, idempotency_key)
+		    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b,
+		        k_factor, reported_by, played_at, idempotency_key)
 		    SELECT l.group_id, l.id, l.id, i, i % 4, 1 + i % 3, 32, 1 + i % 20, now(), 'm:-100:' || i
 		    FROM ladders l, generate_series(1, $1) i
 		    RETURNING id, number, idempotency_key
@@ -61,7 +62,8 @@ func TestAmendFirstOfMany(t *testing.T) {
 	recorded := make(chan error, 1)
 	other, o := g.newInstance(), g.origin(&two)
 	go func() { recorded <- other.RecordMatch(t.Context(), o, singles(one, two, 3, 1)) }()
-	if n, ok := g.asAdmin(t, &one, ranking.FixMatch{Amendment: first, Scores: []ladder.Score{{A: 0, B: 5}}}).(ranking.MatchFixed); !ok {
+	if n, ok := g.asAdmin(t, &one,
+		ranking.FixMatch{Amendment: first, Scores: []ladder.Score{{A: 0, B: 5}}}).(ranking.MatchFixed); !ok {
 		t.Fatalf("notice is %+v", n)
 	}
 	if n, ok := g.undoAs(asAdmin(t), t, &one, first).(ranking.MatchUndone); !ok {

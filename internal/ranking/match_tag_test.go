@@ -27,7 +27,8 @@ func TestTags(t *testing.T) {
 		Key string
 		Tag ranking.MatchTag
 	}
-	cards := rows[card](t, g, `SELECT idempotency_key, coalesce(payload ->> 'tag', '') FROM outbox o JOIN matches m ON m.id = o.match_id`)
+	cards := rows[card](t, g, `SELECT idempotency_key, coalesce(payload ->> 'tag', '')
+		FROM outbox o JOIN matches m ON m.id = o.match_id`)
 	if len(cards) != 4 {
 		t.Errorf("there are %d cards, want 4", len(cards))
 	}

@@ -39,7 +39,8 @@ func TestMemberLeft(t *testing.T) {
 	g.record(t, &alice, alice, carol, 3, 1)
 	g.record(t, &alice, carol, bob, 3, 1)
 	g.mustRank(t, "at first", "Alice Carol Bob")
-	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
+	before := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text
+		FROM group_players s ORDER BY id`)
 
 	g.memberLeft(t, alice, -time.Second)
 	g.mustRank(t, "Alice left before the last match", "Alice Carol Bob")
@@ -50,13 +51,15 @@ func TestMemberLeft(t *testing.T) {
 		t.Errorf("Alice gets %+v", page)
 	}
 	g.memberLeft(t, alice, time.Hour) // a second update about the same departure
-	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
+	if n := len(rows[struct{ N string }](t, g, `SELECT name FROM group_players
+		WHERE left_at = to_timestamp(1700000060)`)); n != 1 {
 		t.Errorf("%d players have the time at which Alice left, want 1", n)
 	}
 	g.memberLeft(t, zoe, time.Minute)
 	g.memberLeft(t, command.Person{ID: 99, Username: "nobody", Name: "Nobody"}, time.Minute)
 	g.has(t, 3, "players")
-	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text FROM group_players s ORDER BY id`)
+	after := rows[struct{ All string }](t, g, `SELECT (to_jsonb(s) - 'left_at' - 'version')::text
+		FROM group_players s ORDER BY id`)
 	for i := range before {
 		if before[i] != after[i] {
 			t.Errorf("standing was %s, is %s", before[i], after[i])
@@ -68,11 +71,13 @@ func TestMemberLeft(t *testing.T) {
 	join.SentAt = join.SentAt.Add(time.Hour)
 	must(t, g.Do(t.Context(), join, ranking.Join{}))
 	elo := g.mustRank(t, "Alice joins again", "Alice Carol Bob").Rows[0].Elo
-	checkNotice(t, g.notice(t, join.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Back: true, Played: 2})
+	checkNotice(t, g.notice(t, join.Key),
+		ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Back: true, Played: 2})
 	again := g.origin(&alice)
 	again.SentAt = join.SentAt.Add(time.Minute)
 	must(t, g.Do(t.Context(), again, ranking.Join{}))
-	checkNotice(t, g.notice(t, again.Key), ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
+	checkNotice(t, g.notice(t, again.Key),
+		ranking.Joined{Name: ranking.Name{Name: "Alice"}, Elo: elo, Already: true, Played: 2})
 	must(t, g.MemberLeft(t.Context(), leave, alice))
 	g.mustRank(t, "the departure is redelivered", "Alice Carol Bob")
 }
@@ -92,7 +97,8 @@ func TestShownAgainByNextMatch(t *testing.T) {
 	admin := ranking.Amendment{Match: ranking.MatchRef{Number: 1}}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: admin}))
 	g.mustRank(t, "a match of theirs is undone", "Bob")
-	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
+	if got := rows[struct{ Name string }](t, g, `SELECT name FROM group_players
+		WHERE left_at = to_timestamp(1700000060) ORDER BY name`); len(got) != 2 {
 		t.Errorf("the players who left are %v, want 2", got)
 	}
 	admin.Match.Number = 2

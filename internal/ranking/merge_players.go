@@ -12,7 +12,8 @@ import (
 // of both counting for the account. Matches in which both played are undone. merge does nothing if
 // the players are merged already.
 func (s *Service) merge(ctx context.Context, from, into Player) error {
-	s.log.InfoContext(ctx, "merging two players who are the same person", "from_player_id", from.ID, "into_player_id", into.ID)
+	s.log.InfoContext(ctx, "merging two players who are the same person",
+		"from_player_id", from.ID, "into_player_id", into.ID)
 	merging, ladders, err := s.store.LockPlayers(ctx, from.ID, into.ID)
 	if err != nil || merging == nil {
 		return err

@@ -116,7 +116,9 @@ type conflictingMerge struct {
 	met atomic.Bool
 }
 
-func (s *conflictingMerge) LockPlayers(ctx context.Context, unclaimed, claimed ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (s *conflictingMerge) LockPlayers(
+	ctx context.Context, unclaimed, claimed ladder.PlayerID,
+) (ranking.Merging, []ranking.SharedLadder, error) {
 	if s.met.CompareAndSwap(false, true) {
 		return nil, nil, ranking.ErrConflict
 	}

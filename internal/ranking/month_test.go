@@ -22,7 +22,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 		return sent
 	}
 	win := func(sent time.Time) ranking.Notice {
-		g.exec(t, `UPDATE group_players SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
+		g.exec(t, `UPDATE group_players
+			SET elo = CASE name WHEN 'Alice' THEN 1500 WHEN 'Bob' THEN 1700 ELSE elo END, streak = 0`)
 		o := g.origin(&alice)
 		o.SentAt = sent
 		must(t, g.RecordMatch(t.Context(), o, singles(alice, bob, 3, 1)))
@@ -61,7 +62,8 @@ func TestMonthOfTheGroup(t *testing.T) {
 		o = g.origin(&alice)
 		o.SentAt = at(tc.asked)
 		g.question(t, o, stats.RecordsQuestion{Span: command.Month})
-		if records := g.notice(t, o.Key).(stats.Records); !records.Month.Equal(at(tc.begins)) || (records.Played == nil) != (played == 0) {
+		if records := g.notice(t, o.Key).(stats.Records); !records.Month.Equal(at(tc.begins)) ||
+			(records.Played == nil) != (played == 0) {
 			t.Errorf("in %s, the records are %+v", tc.zone, records)
 		}
 	}
@@ -115,7 +117,8 @@ func TestSpansOfTheGroup(t *testing.T) {
 		o.SentAt = at(tc.asked)
 		g.question(t, o, stats.MatchesQuestion{Span: tc.span})
 		page := g.notice(t, o.Key).(stats.MatchPage)
-		if begins := at(tc.begins); !gains.Since.Equal(begins) || won != tc.played || !page.Since.Equal(begins) || len(page.Rows) != tc.played {
+		if begins := at(tc.begins); !gains.Since.Equal(begins) || won != tc.played ||
+			!page.Since.Equal(begins) || len(page.Rows) != tc.played {
 			t.Errorf("%+v: since %s, %d won; since %s, %d matches", tc, gains.Since, won, page.Since, len(page.Rows))
 		}
 	}

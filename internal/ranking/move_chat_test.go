@@ -212,7 +212,8 @@ func (u *upgrade) told(t *testing.T) []ranking.GroupDetached {
 	t.Helper()
 	var all []ranking.GroupDetached
 	for _, payload := range texts(t, u.game, `
-		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'group_detached' ORDER BY id`, u.chatID(t, u.newer.ID)) {
+		SELECT payload::text FROM outbox WHERE chat_id = $1 AND kind = 'group_detached'
+		ORDER BY id`, u.chatID(t, u.newer.ID)) {
 		all = append(all, decode[ranking.GroupDetached](t, u.game, []byte(payload)).(ranking.GroupDetached))
 	}
 	return all
@@ -242,7 +243,8 @@ func TestDetachedGroup(t *testing.T) {
 				for range chat.matches {
 					u.report(t, chat.Chat, alice, bob)
 				}
-				groups[chat.name] = rows1[ranking.GroupID](t, g, `SELECT id FROM groups WHERE chat_id = $1`, g.chatID(t, chat.ID))[0]
+				groups[chat.name] = rows1[ranking.GroupID](t, g,
+					`SELECT id FROM groups WHERE chat_id = $1`, g.chatID(t, chat.ID))[0]
 			}
 			s := newQuietService(g.store, logged)
 			for range 2 {
@@ -258,7 +260,9 @@ func TestDetachedGroup(t *testing.T) {
 			}
 			found, err := g.store.DetachedGroups(t.Context(), u.older.ID)
 			must(t, err)
-			want := []ranking.DetachedGroup{{Group: detached, Matches: min(tc.older, tc.newer), Chat: u.newer.ID, Title: u.newer.Title}}
+			want := []ranking.DetachedGroup{
+				{Group: detached, Matches: min(tc.older, tc.newer), Chat: u.newer.ID, Title: u.newer.Title},
+			}
 			if diff := cmp.Diff(want, found); diff != "" {
 				t.Errorf("groups without a chat (-want +got):\n%s", diff)
 			}
@@ -327,7 +331,8 @@ func TestMoveOfAnEmptyGroup(t *testing.T) {
 				INSERT INTO players (group_id, username, display_name)
 				SELECT id, name, name FROM groups, (VALUES ('dave', 2), ('Dave', 0), ('erin', 0)) AS unclaimed (name, matches)
 				WHERE last_match_number = matches`)
-			salt := `SELECT coalesce(web_salt::text, '') FROM groups g JOIN chats c ON c.id = g.chat_id WHERE telegram_chat_id = $1 AND web_on`
+			salt := `SELECT coalesce(web_salt::text, '') FROM groups g JOIN chats c ON c.id = g.chat_id
+				WHERE telegram_chat_id = $1 AND web_on`
 			link := texts(t, g, salt, u.older.ID)
 			u.move(t)
 			u.mustBeOne(t)

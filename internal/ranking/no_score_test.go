@@ -24,7 +24,8 @@ func unscored(a, b command.Person) *command.Match {
 // storedScores returns the score of each match, and the winner of a match without one.
 func (g *game) storedScores(t *testing.T) []string {
 	t.Helper()
-	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner) FROM matches ORDER BY number`)
+	return texts(t, g, `SELECT concat_ws(' ', coalesce(score_a::text, '–'), coalesce(score_b::text, '–'), winner)
+		FROM matches ORDER BY number`)
 }
 
 // TestNoScore: a match without a score changes the ratings like a draw, or like a win by the
@@ -32,7 +33,9 @@ func (g *game) storedScores(t *testing.T) []string {
 func TestNoScore(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	for _, r := range []command.Match{without(alice, bob, ladder.Win), without(alice, carol, ladder.Loss), without(bob, carol, ladder.Draw)} {
+	for _, r := range []command.Match{
+		without(alice, bob, ladder.Win), without(alice, carol, ladder.Loss), without(bob, carol, ladder.Draw),
+	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
 	if diff := cmp.Diff([]string{"– – 1", "– – 2", "– – 0"}, g.storedScores(t)); diff != "" {
@@ -46,7 +49,8 @@ func TestNoScore(t *testing.T) {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	fixed := g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 2}).(ranking.MatchFixed)
-	if want := (ranking.OldScore{Score: [2]int{0, ladder.NoPoints}}); !cmp.Equal(want, fixed.Was) || fixed.Ratings[0].Before != fixed.Ratings[0].After {
+	if want := (ranking.OldScore{Score: [2]int{0, ladder.NoPoints}}); !cmp.Equal(want, fixed.Was) ||
+		fixed.Ratings[0].Before != fixed.Ratings[0].After {
 		t.Errorf("the score is added as in %+v", fixed)
 	}
 	checkNotice(t, g.fix(t, &alice, matchNumber(2), ladder.Win), ranking.Refusal{Code: ranking.SameScore, Number: 2})
@@ -83,13 +87,15 @@ func TestComplete(t *testing.T) {
 	if diff := cmp.Diff([]string{"3 1"}, g.storedScores(t)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.PromptOver})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast),
+		ranking.Refusal{Code: ranking.PromptOver})
 	g.mustEnd(t, "after it is complete", false, "answered")
 	g.report(t, &alice, 1000, singles(alice, bob, 3, 1))
 	if asked := g.report(t, &bob, 1060, without(bob, alice, ladder.Loss)).(ranking.ReportPrompt); asked.Completes {
 		t.Errorf("there is nothing to complete: %+v", asked)
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast), ranking.Refusal{Code: ranking.UnknownButton})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), toast),
+		ranking.Refusal{Code: ranking.UnknownButton})
 }
 
 // TestCompleteLast: of two matches without a score, the button adds it to the later one.
@@ -171,7 +177,8 @@ func TestCompleteChanged(t *testing.T) {
 	g.report(t, &alice, 0, without(alice, bob, ladder.Win))
 	g.report(t, &bob, 60, singles(alice, bob, 3, 1))
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 3, B: 0})
-	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), page), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, ranking.Complete{}), page),
+		ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "after the press", false, "answered")
 }
 
@@ -191,7 +198,8 @@ func TestMissingScore(t *testing.T) {
 		t.Errorf("the question is %+v", asked)
 	}
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Loss})
-	if asked, ok = missing(bob, carol).(ranking.ScorePrompt); !ok || asked.Teams[0][0].Name != "Bob" || asked.Teams[1][0].Name != "Carol" {
+	if asked, ok = missing(bob, carol).(ranking.ScorePrompt); !ok || asked.Teams[0][0].Name != "Bob" ||
+		asked.Teams[1][0].Name != "Carol" {
 		t.Errorf("the question is %+v", asked)
 	}
 	g.pressWizard(t, &alice, ranking.ScoreAgainst{Score: ladder.Score{A: 2, B: 0}})

@@ -17,7 +17,9 @@ type NotRecorded struct {
 	More  int              `json:"more,omitempty"` // number of results that are not listed
 }
 
-var _ = notice.Register[NotRecorded](notice.Kind{Name: "not_recorded", Purpose: notice.Outcome, Alone: true, Refuses: true})
+var _ = notice.Register[NotRecorded](notice.Kind{
+	Name: "not_recorded", Purpose: notice.Outcome, Alone: true, Refuses: true,
+})
 
 // RejectedResult is a match that was not recorded, or an amendment that was not made.
 type RejectedResult struct {
@@ -96,7 +98,9 @@ func NameOf(p command.Person, k Known) Name {
 }
 
 func (a amendOperation) rejectedResults(snap *Snapshot) []RejectedResult {
-	rejected := RejectedResult{Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone}
+	rejected := RejectedResult{
+		Command: a.command, Number: a.Match.Number, Last: a.Match == MatchRef{} || a.Match.LastUndone,
+	}
 	if m := a.found(snap); rejected.Number == 0 && !rejected.Last && m != nil {
 		rejected.Number = m.Number
 	}

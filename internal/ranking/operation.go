@@ -155,7 +155,8 @@ func (s *Service) adminStatus(ctx context.Context, c *call) AdminStatus {
 	}
 	switch admin, err := s.admins.IsAdmin(ctx, c.Chat.ID, c.Sender.ID); {
 	case err != nil:
-		s.log.WarnContext(ctx, "failed to check whether the sender is an admin", "key", c.Key, "chat_id", c.Chat.ID, "error", err)
+		s.log.WarnContext(ctx, "failed to check whether the sender is an admin",
+			"key", c.Key, "chat_id", c.Chat.ID, "error", err)
 		return AdminUnknown
 	case admin:
 		return IsAdmin

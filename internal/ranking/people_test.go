@@ -48,8 +48,12 @@ func TestProfileChange(t *testing.T) {
 	seen := func(username string) *Sighting { return &Sighting{Username: username, At: now} }
 	earlier := func(username string) *Sighting { return &Sighting{Username: username, At: now.Add(-time.Hour)} }
 	later := func(username string) *Sighting { return &Sighting{Username: username, At: now.Add(time.Second)} }
-	change := func(id ladder.PlayerID, user ladder.UserID, username, name string, standing ladder.StandingID, s *Sighting) *PlayerChange {
-		return &PlayerChange{Player: Player{ID: id, UserID: user, Username: username, Name: name}, Standing: standing, Sighting: s}
+	change := func(
+		id ladder.PlayerID, user ladder.UserID, username, name string, standing ladder.StandingID, s *Sighting,
+	) *PlayerChange {
+		return &PlayerChange{
+			Player: Player{ID: id, UserID: user, Username: username, Name: name}, Standing: standing, Sighting: s,
+		}
 	}
 	added := func(c *PlayerChange) *PlayerChange {
 		c.New = true
@@ -145,7 +149,8 @@ func TestParticipants(t *testing.T) {
 	for i, step := range []struct {
 		person command.Person
 		want   int
-	}{{named, 0}, {mention, 1}, {seen, 0}, {named, 0}, {command.Person{ID: 2, Username: "zoe", Name: "Zoe"}, 1}, {command.Person{Name: "nobody"}, 2}} {
+	}{{named, 0}, {mention, 1}, {seen, 0}, {named, 0}, {command.Person{ID: 2, Username: "zoe", Name: "Zoe"}, 1},
+		{command.Person{Name: "nobody"}, 2}} {
 		if got := c.add(step.person); got != step.want {
 			t.Errorf("step %d: index %d, want %d", i, got, step.want)
 		}

@@ -31,8 +31,10 @@ func TestPlainNames(t *testing.T) {
 	}
 	o := g.origin(&carol)
 	report(o, 3)
-	got := texts(t, g, `SELECT concat_ws(' ', p.display_name, s.played, s.elo) FROM group_players s JOIN players p ON p.id = s.player_id ORDER BY s.id`)
-	if diff := cmp.Diff([]string{"Alice 2 1531", "Bob 2 1500", "ghost 2 1469", "Carol 1 1516", "dave 1 1484"}, got); diff != "" {
+	got := texts(t, g, `SELECT concat_ws(' ', p.display_name, s.played, s.elo) FROM group_players s
+		JOIN players p ON p.id = s.player_id ORDER BY s.id`)
+	if diff := cmp.Diff([]string{"Alice 2 1531", "Bob 2 1500", "ghost 2 1469", "Carol 1 1516", "dave 1 1484"},
+		got); diff != "" {
 		t.Errorf("the ladder (-want +got):\n%s", diff)
 	}
 	g.has(t, 5, "players")
@@ -55,8 +57,10 @@ func TestNothingMeant(t *testing.T) {
 	person := stats.Typed{Form: stats.PersonCommand{}}
 	g.question(t, saying(question, "stats", "Bobi"), person)
 	g.question(t, saying(about, "stats", "Bob"), person)
-	checkNotice(t, g.notice(t, result.Key), ranking.WrongForm{Command: "match", Reason: command.ReasonUnknownName, Detail: "Xyz"})
-	checkNotice(t, g.notice(t, question.Key), stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "Bobi", People: []ranking.Name{{Name: "Bob"}}})
+	checkNotice(t, g.notice(t, result.Key),
+		ranking.WrongForm{Command: "match", Reason: command.ReasonUnknownName, Detail: "Xyz"})
+	checkNotice(t, g.notice(t, question.Key),
+		stats.WhoMeant{Doubt: command.DoubtUnknownName, Word: "Bobi", People: []ranking.Name{{Name: "Bob"}}})
 	if n := standingIn(t, g.notice(t, about.Key)); n.Elo != 1484 || !n.Other {
 		t.Errorf("the standing is %+v", n)
 	}
@@ -84,7 +88,8 @@ func TestNamedTeams(t *testing.T) {
 	o = press()
 	must(t, g.Do(t.Context(), o, ranking.StartTeamWizard{Split: 0b0011}))
 	prompt, ok := g.answer(t, o.Key, "action = 'send'").(ranking.ScorePrompt)
-	if want := [2][]ranking.Name{{{Name: "Alice"}, {Name: "Bob"}}, {{Name: "Carol"}, {Name: "Zoe"}}}; !ok || !cmp.Equal(prompt.Teams, want) {
+	if want := [2][]ranking.Name{{{Name: "Alice"}, {Name: "Bob"}}, {{Name: "Carol"}, {Name: "Zoe"}}}; !ok ||
+		!cmp.Equal(prompt.Teams, want) {
 		t.Errorf("the question is %+v", prompt)
 	}
 	g.has(t, 4, "players")
@@ -114,7 +119,8 @@ func TestRoundTripsOfNames(t *testing.T) {
 			return g.Do(t.Context(), saying(o, "match", fmt.Sprintf("Bob %d:1", score)), ranking.ReadReport{})
 		}, 2},
 		"a question": {func(o ranking.Origin) error {
-			return g.Do(t.Context(), saying(o, "history", "Bob"), ranking.Ask{Question: stats.Typed{Form: stats.HistoryCommand{}}})
+			return g.Do(t.Context(), saying(o, "history", "Bob"),
+				ranking.Ask{Question: stats.Typed{Form: stats.HistoryCommand{}}})
 		}, 3},
 	} {
 		for range 3 {

@@ -31,7 +31,8 @@ func TestOddsComeTrue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		k, first := rapid.IntRange(1, 400).Draw(rt, "K"), rapid.IntRange(0, 5).Draw(rt, "provisional matches")
 		uneven := rapid.Bool().Draw(rt, "uneven")
-		g.exec(t, `UPDATE ladders SET k_factor = $1, provisional_matches = $2, provisional_k_factor = CASE WHEN $2 > 0 THEN 2 * $1 ELSE 0 END,
+		g.exec(t, `UPDATE ladders SET k_factor = $1, provisional_matches = $2,
+			provisional_k_factor = CASE WHEN $2 > 0 THEN 2 * $1 ELSE 0 END,
 			margin_of_victory = $3, uneven_teams_allowed = $4`, k, first, rapid.Bool().Draw(rt, "margin"), uneven)
 		playing := rapid.Permutation(people).Draw(rt, "people")[:rapid.IntRange(2, len(people)).Draw(rt, "number")]
 		at := len(playing) / 2
@@ -61,8 +62,10 @@ func TestOddsComeTrue(t *testing.T) {
 		}
 		type change struct{ Change int }
 		var got []int
-		for _, c := range rows[change](t, g, `SELECT h.elo_after - h.elo_before FROM elo_history h JOIN matches m ON m.id = h.match_id
-			JOIN match_players mp ON mp.match_id = m.id AND mp.player_id = h.player_id WHERE m.idempotency_key = $1 ORDER BY mp.place`, o.Key) {
+		for _, c := range rows[change](t, g, `SELECT h.elo_after - h.elo_before
+			FROM elo_history h JOIN matches m ON m.id = h.match_id
+			JOIN match_players mp ON mp.match_id = m.id AND mp.player_id = h.player_id
+			WHERE m.idempotency_key = $1 ORDER BY mp.place`, o.Key) {
 			got = append(got, c.Change)
 		}
 		if !slices.Equal(got, want) {
@@ -106,7 +109,8 @@ func TestOddsAboutStrangers(t *testing.T) {
 		g.question(t, about(o, players...), stats.TeamsQuestion{Players: players, K: 1})
 		return o.Key
 	}
-	if teams := g.notice(t, teamsOf(alice, bob, dave, eve)).(stats.Teams); teams.Split != 0b0011 || teams.Of != 3 || teams.Expected != 50 {
+	if teams := g.notice(t, teamsOf(alice, bob, dave, eve)).(stats.Teams); teams.Split != 0b0011 ||
+		teams.Of != 3 || teams.Expected != 50 {
 		t.Errorf("the teams are %+v", teams)
 	}
 	teamsOf(alice, bob, dave, eve, zoe)
@@ -139,20 +143,24 @@ func TestTeamsToCard(t *testing.T) {
 	names := func(a, b string) []ranking.Name { return []ranking.Name{{Name: a}, {Name: b}} }
 	checkNotice(t, g.answer(t, o.Key, "action = 'send'"), ranking.ScorePrompt{
 		// The sender's team comes first.
-		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}}, Teams: [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")},
+		Scores: [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}},
+		Teams:  [2][]ranking.Name{names("Carol", "Zoe"), names("Alice", "Bob")},
 	})
 	checkNotice(t, g.answer(t, o.Key, toast), ranking.Acknowledged{})
 	for _, unknown := range []ranking.PromptOption{ranking.Choice(0), ranking.OpponentPage(1), against(1, 3, 1)} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &zoe, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 3, 0)), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 3, 0)), toast),
+		ranking.Refusal{Code: ranking.NotYourPrompt})
 	key := g.pressWizard(t, &zoe, against(0, 8, 10))
 	if n, ok := g.answer(t, key, page).(ranking.ReportChosen); !ok || len(n.Results) != 1 {
 		t.Errorf("the wizard ends with %+v", n)
 	}
 	got := texts(t, g, `
-		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.display_name, m.score_a, m.score_b, string_agg(mp.side || q.display_name, ' ' ORDER BY mp.place))
-		FROM matches m JOIN players p ON p.id = m.reported_by JOIN match_players mp ON mp.match_id = m.id JOIN players q ON q.id = mp.player_id
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.display_name, m.score_a, m.score_b,
+			string_agg(mp.side || q.display_name, ' ' ORDER BY mp.place))
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN match_players mp ON mp.match_id = m.id
+		JOIN players q ON q.id = mp.player_id
 		WHERE m.number = 4 GROUP BY m.id, p.id`, o.Key)
 	if diff := cmp.Diff([]string{"4 t Zoe 8 10 1Carol 1Zoe 2Alice 2Bob"}, got); diff != "" {
 		t.Errorf("the match (-want +got):\n%s", diff)

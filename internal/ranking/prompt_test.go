@@ -16,7 +16,8 @@ import (
 
 func (g *game) newestPrompt(t *testing.T) ranking.PromptRef {
 	t.Helper()
-	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
+	return rows[ranking.PromptRef](t, g, `SELECT p.id, payload ->> 'tag' FROM prompts p
+		JOIN outbox o USING (id) ORDER BY id DESC LIMIT 1`)[0]
 }
 
 func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptAnswer {
@@ -24,7 +25,9 @@ func answerBy(id ranking.PromptRef, option ranking.PromptOption) ranking.PromptA
 }
 
 // respond has an admin answer a prompt, in message 77, and returns the new content of the message.
-func (g *game) respond(t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption) ranking.Notice {
+func (g *game) respond(
+	t *testing.T, o ranking.Origin, id ranking.PromptRef, option ranking.PromptOption,
+) ranking.Notice {
 	t.Helper()
 	must(t, g.Do(asAdmin(t), below(77, o), answerBy(id, option)))
 	return g.answer(t, o.Key, "action = 'page' AND edited_message_id = 77")
@@ -72,10 +75,12 @@ func TestPromptOfYoungMatch(t *testing.T) {
 // match 1 is undone.
 func (g *game) mustEnd(t *testing.T, what string, undone bool, want ...string) {
 	t.Helper()
-	if got := texts(t, g, `SELECT coalesce(closed_as, 'open') FROM prompts ORDER BY id`); fmt.Sprint(got) != fmt.Sprint(want) {
+	if got := texts(t, g, `SELECT coalesce(closed_as, 'open') FROM prompts ORDER BY id`); fmt.Sprint(got) !=
+		fmt.Sprint(want) {
 		t.Errorf("%s the prompts are %v, want %v", what, got, want)
 	}
-	wrong := g.count(t, `prompts p WHERE (closed_at IS NULL) <> EXISTS (SELECT FROM timers t WHERE t.key = 't:prompt:' || p.id)`)
+	wrong := g.count(t, `prompts p WHERE (closed_at IS NULL) <>
+		EXISTS (SELECT FROM timers t WHERE t.key = 't:prompt:' || p.id)`)
 	if wrong != 0 || g.count(t, "timers") > g.count(t, "prompts") {
 		t.Errorf("%s %d prompts have a wrong timer", what, wrong)
 	}
@@ -161,7 +166,10 @@ func TestPromptRefuses(t *testing.T) {
 	anyAdmins := g.newestPrompt(t)
 	unknown := func(context.Context) (bool, error) { return false, fmt.Errorf("nobody answers") }
 	stranger := command.Person{ID: 99, Name: "Stranger"}
-	refusedAs := func(isAdmin dbtest.IsAdmin, name string, by *command.Person, chat ranking.Chat, a ranking.PromptAnswer, want ranking.Refusal) {
+	refusedAs := func(
+		isAdmin dbtest.IsAdmin, name string, by *command.Person, chat ranking.Chat,
+		a ranking.PromptAnswer, want ranking.Refusal,
+	) {
 		t.Helper()
 		o := g.press(by)
 		o.Chat = chat
@@ -176,15 +184,18 @@ func TestPromptRefuses(t *testing.T) {
 	}
 	noButton := ranking.Refusal{Code: ranking.UnknownButton}
 	refused("another chat", &zoe, elsewhere, answerBy(id, ranking.Choice(0)), noButton)
-	refused("an unknown prompt", &zoe, club, answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
+	refused("an unknown prompt", &zoe, club,
+		answerBy(ranking.PromptRef{ID: id.ID + 1_000_000, Tag: id.Tag}, ranking.Choice(0)), noButton)
 	refused("an unknown option", &zoe, club, answerBy(id, ranking.Choice(1)), noButton)
 	for option, instead := range map[ranking.PromptOption]string{ranking.Choice(0): "/undo 1", ranking.Cancel{}: ""} {
 		// Alice could undo the match herself.
 		for _, who := range []command.Person{carol, stranger, alice} {
 			refused("another admin", &who, club, answerBy(id, option), ranking.Refusal{Code: ranking.NotYourPrompt})
-			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option), ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
+			refusedAs(nobodyIsAdmin, "no admin", &who, club, answerBy(anyAdmins, option),
+				ranking.Refusal{Code: ranking.AdminsOnlyPrompt, Instead: instead})
 		}
-		refusedAs(unknown, "admins unknown", &zoe, club, answerBy(anyAdmins, option), ranking.Refusal{Code: ranking.AdminsUnknown})
+		refusedAs(unknown, "admins unknown", &zoe, club, answerBy(anyAdmins, option),
+			ranking.Refusal{Code: ranking.AdminsUnknown})
 	}
 	refusedAs(nobodyIsAdmin, "no longer an admin", &zoe, club, answerBy(id, ranking.Choice(0)),
 		ranking.Refusal{Code: ranking.NotYours, Number: 1})
@@ -197,7 +208,8 @@ func TestPromptRefuses(t *testing.T) {
 	cancelled := g.press(&zoe) // may cancel without admin rights
 	must(t, g.Do(t.Context(), cancelled, answerBy(id, ranking.Cancel{})))
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 0, B: 3})
-	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)), ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
+	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)),
+		ranking.Refusal{Code: ranking.ChangedSince, Number: 1})
 	g.mustEnd(t, "in the end", false, "cancelled", "answered")
 }
 
@@ -223,7 +235,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	if len(due) != 2 || due[0].Key != undelivered.ID.Timer() || due[0].Chat != club.ID {
 		t.Fatalf("due are %+v", due)
 	}
-	if next, err := g.DueTimers(t.Context(), due[0], 1); err != nil || len(next) != 1 || next[0].Key != delivered.ID.Timer() {
+	if next, err := g.DueTimers(t.Context(), due[0], 1); err != nil || len(next) != 1 ||
+		next[0].Key != delivered.ID.Timer() {
 		t.Errorf("after the first comes %+v: %v", next, err)
 	}
 	for range 2 {
@@ -236,7 +249,8 @@ func TestPromptEndsByItself(t *testing.T) {
 	if n := g.count(t, "outbox"); n != before+1 {
 		t.Errorf("%d notices, want 1", n-before)
 	}
-	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"), ranking.UndoDropped{Number: 1})
+	checkNotice(t, g.answer(t, delivered.ID.Timer(), "action = 'page' AND edited_message_id = 66"),
+		ranking.UndoDropped{Number: 1})
 	late := g.press(&zoe)
 	must(t, g.Do(asAdmin(t), late, answerBy(delivered, ranking.Choice(0))))
 	checkNotice(t, g.callbackAnswer(t, late), ranking.Refusal{Code: ranking.PromptOver})

@@ -46,14 +46,17 @@ func newSociety(t *testing.T, rt *rapid.T, g *game, id int64) *model {
 }
 
 // defaultRules are the rules of a new ladder.
-var defaultRules = ranking.Rules{Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32}}
+var defaultRules = ranking.Rules{
+	Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32},
+}
 
 // newGroup creates a group that the first person has joined.
 func (s *model) newGroup() *modelGroup {
 	only := newModelLadder("")
 	c := &modelGroup{
 		model: s, chat: ranking.ExternalChatID(-1000*s.id - int64(len(s.groups))),
-		ladders: []*modelLadder{only}, standard: only, topics: make(map[int64]*modelLadder), left: make(map[*entity]time.Time),
+		ladders: []*modelLadder{only}, standard: only, topics: make(map[int64]*modelLadder),
+		left: make(map[*entity]time.Time),
 		zone: time.UTC,
 	}
 	s.groups = append(s.groups, c)
@@ -230,8 +233,10 @@ func (c *modelGroup) send(o ranking.Origin, send func(ranking.Origin) error) {
 	if l := c.place.named; l != nil {
 		first := o
 		first.Key, first.Message, first.Retried = "words of "+o.Key, "", true // counts for no limit
-		if a := c.asked(c.t, first); a.Ladder.ID != ladder.ID(l.id) || a.Origin.Said.Ladder != c.place.words() || a.Origin.Said.Args != "and more" {
-			c.rt.Fatalf("command %d says %+v in ladder %d, want that it names ladder %d", c.commands, a.Origin.Said, a.Ladder.ID, l.id)
+		if a := c.asked(c.t, first); a.Ladder.ID != ladder.ID(l.id) || a.Origin.Said.Ladder != c.place.words() ||
+			a.Origin.Said.Args != "and more" {
+			c.rt.Fatalf("command %d says %+v in ladder %d, want that it names ladder %d",
+				c.commands, a.Origin.Said, a.Ladder.ID, l.id)
 		}
 	}
 	if err := send(o); err != nil {
@@ -386,7 +391,9 @@ func admin(context.Context) (bool, error) { return true, nil }
 
 // amendAny has an admin amend a random match. It returns the answer, the match and its number. The
 // match is nil if it does not exist or is undone, and then the answer has been checked.
-func (c *modelGroup) amendAny(rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error) (ranking.Notice, *modelMatch, int) {
+func (c *modelGroup) amendAny(
+	rt *rapid.T, send func(ranking.Origin, ranking.Amendment) error,
+) (ranking.Notice, *modelMatch, int) {
 	number := rapid.IntRange(1, len(c.matches)+1).Draw(rt, "number")
 	sender := c.anyPerson("sender")
 	c.showAccount(sender)
@@ -598,7 +605,9 @@ func (c *modelGroup) changeRules(rt *rapid.T) {
 	c.storeRules(c.t, ladderWithID, ladder.id, ladder.rules)
 }
 
-var provisionals = []ladder.Provisional{{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100}}
+var provisionals = []ladder.Provisional{
+	{}, {K: 64, Matches: 2}, {K: 15, Matches: 4}, {K: 1000, Matches: 1}, {K: 100, Matches: 100},
+}
 
 // choose has a person, as an admin, choose a value of a rule.
 func (c *modelGroup) choose(name, value string, sender int) {
@@ -677,7 +686,8 @@ func (c *modelGroup) compare() {
 				{"upsets", cmp.Diff(want.Upsets, c.storedUpsets(s))},
 			}
 			if s == l.season() {
-				differ = append(differ, struct{ what, diff string }{"absent players", cmp.Diff(c.absent(s), c.storedLeft(s), cmpopts.EquateEmpty())})
+				differ = append(differ, struct{ what, diff string }{"absent players",
+					cmp.Diff(c.absent(s), c.storedLeft(s), cmpopts.EquateEmpty())})
 			}
 			for _, d := range differ {
 				if d.diff != "" {
@@ -704,7 +714,8 @@ func (c *modelGroup) play(s *modelSeason) plainladder.Ladder {
 		counted = append(counted, plainladder.Match{
 			Number: i + 1, A: c.namesOf(m.sides[0]), B: c.namesOf(m.sides[1]), ScoreA: a, ScoreB: b, At: m.playedAt,
 			Rules: plainladder.Rules{
-				K: m.rules.K, ProvisionalK: m.rules.Provisional.K, ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
+				K: m.rules.K, ProvisionalK: m.rules.Provisional.K,
+				ProvisionalMatches: m.rules.Provisional.Matches, Margin: m.rules.Margin,
 			},
 		})
 	}
@@ -747,7 +758,8 @@ func (c *modelGroup) storedUpsets(s *modelSeason) map[int]int {
 // storedLeft returns the players of a season who left the group, as stored.
 func (c *modelGroup) storedLeft(s *modelSeason) []string {
 	all := texts(c.t, c.game, `
-		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, s.id)
+		SELECT `+byIdentity+` FROM group_players s JOIN players p ON p.id = s.player_id
+		WHERE s.season_id = $1 AND s.left_at IS NOT NULL`, s.id)
 	slices.Sort(all)
 	return all
 }
@@ -769,7 +781,8 @@ func (c *modelGroup) compareMatches() {
 		want = append(want, e)
 	}
 	stored := rows[match](c.t, c.game, `
-		SELECT m.number, m.ladder_id, m.season_id, count(*), count(h.id) FROM matches m JOIN match_players mp ON mp.match_id = m.id
+		SELECT m.number, m.ladder_id, m.season_id, count(*), count(h.id) FROM matches m
+		JOIN match_players mp ON mp.match_id = m.id
 		LEFT JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		JOIN groups g ON g.id = m.group_id JOIN chats ch ON ch.id = g.chat_id
 		WHERE ch.telegram_chat_id = $1 GROUP BY m.id ORDER BY m.number`, c.chat)

@@ -184,7 +184,8 @@ func TestBacklogIsNotLimited(t *testing.T) {
 // notRecorded returns the NotRecorded notices in the outbox that an SQL condition selects.
 func (g *game) notRecorded(t *testing.T, where string) (all []ranking.NotRecorded) {
 	t.Helper()
-	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
+	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox
+		WHERE kind = 'not_recorded' AND `+where+` ORDER BY id`) {
 		all = append(all, decode[ranking.NotRecorded](t, g, []byte(payload)).(ranking.NotRecorded))
 	}
 	return all
@@ -217,7 +218,9 @@ func TestResultLimit(t *testing.T) {
 			NamedResult: ranking.NamedResult{Sides: [2][]ranking.Name{{name("@ghost")}, {name("Alice")}}, Score: [2]int{i, 1}},
 		})
 	}
-	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8 AND addressee_id = (SELECT id FROM players WHERE username = 'alice') AND supersede_key = 'refused:1:8' AND not_before > now()`)
+	all := g.notRecorded(t, `reply_to = 7 AND thread_id = 8
+		AND addressee_id = (SELECT id FROM players WHERE username = 'alice')
+		AND supersede_key = 'refused:1:8' AND not_before > now()`)
 	if len(all) != 1 {
 		t.Fatalf("%d notices of rejected results, want 1", len(all))
 	}
@@ -228,7 +231,8 @@ func TestResultLimit(t *testing.T) {
 	// The notice is being sent, so the next rejected result gets a new one.
 	g.exec(t, `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE kind = 'not_recorded'`)
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 59), singles(alice, bob, 7, 1)))
-	if all := g.notRecorded(t, `state = 'planned'`); len(all) != 1 || len(all[0].Items) != 1 || all[0].Items[0].Score[0] != 7 {
+	if all := g.notRecorded(t, `state = 'planned'`); len(all) != 1 ||
+		len(all[0].Items) != 1 || all[0].Items[0].Score[0] != 7 {
 		t.Errorf("the next notice is %+v", all)
 	}
 	redelivered := g.at(&alice, 59)
@@ -246,7 +250,8 @@ func TestRejectedUndoNamesItsMatch(t *testing.T) {
 	g.Service = g.newServiceOn(g.store, ranking.Settings{ResultsPerMinute: 3})
 	g.record(t, &alice, alice, bob, 3, 1)
 	g.record(t, &alice, alice, bob, 3, 2)
-	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id) SELECT -100, 7, id FROM matches`)
+	g.exec(t, `INSERT INTO match_messages (telegram_chat_id, telegram_message_id, match_id)
+		SELECT -100, 7, id FROM matches`)
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(1)}))
 	below := ranking.Amendment{Match: ranking.MatchRef{Message: 7}}
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: below}))
@@ -273,7 +278,8 @@ func TestWhatIsAResult(t *testing.T) {
 		must(t, g.Do(t.Context(), g.origin(&alice), ranking.FixMatch{
 			Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}}, Scores: sets[:1],
 		}))
-		must(t, g.Do(t.Context(), g.origin(&alice), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}, Malformed: "fix"}))
+		must(t, g.Do(t.Context(), g.origin(&alice),
+			ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}, Malformed: "fix"}))
 	}
 	everything()
 	g.checkBuckets(t, "all", "result=6")
@@ -362,7 +368,8 @@ func TestAnswersCount(t *testing.T) {
 	}
 	answer(&bob, 2, 30, ranking.Choice(1)) // the last question is answered first
 	g.checkBuckets(t, "after an answer", "press=1 result=5")
-	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))), ranking.Refusal{Code: ranking.TooManyResults})
+	checkNotice(t, g.callbackAnswer(t, answer(&carol, 1, 31, ranking.Choice(1))),
+		ranking.Refusal{Code: ranking.TooManyResults})
 	g.has(t, 3, "matches")
 	answer(&bob, 0, 32, ranking.Choice(0)) // its single result was counted with the report
 	answer(&alice, 1, 62, ranking.Choice(1))
@@ -415,7 +422,8 @@ func TestRedeliveredCommand(t *testing.T) {
 		WHERE telegram_user_id > 30 ORDER BY telegram_user_id`)); diff != "" {
 		t.Errorf("people (-want +got):\n%s", diff)
 	}
-	if got := texts(t, g, `SELECT concat_ws(' ', title, is_active, parked_at IS NOT NULL) FROM chats`); got[0] != club.Title+" f t" {
+	if got := texts(t, g, `SELECT concat_ws(' ', title, is_active, parked_at IS NOT NULL) FROM chats`); got[0] !=
+		club.Title+" f t" {
 		t.Errorf("the chat is %v", got)
 	}
 }

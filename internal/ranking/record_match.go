@@ -89,11 +89,14 @@ func (s *Service) reported(c *call, r Parsed) operation {
 
 // newRecord returns the operation that records the matches. It adds the players and the reporter to
 // people. ok is false if a match names the same person twice.
-func (s *Service) newRecord(message ReportMessage, reports []command.Match, people *participants) (rec *recordOperation, ok bool) {
+func (s *Service) newRecord(
+	message ReportMessage, reports []command.Match, people *participants,
+) (rec *recordOperation, ok bool) {
 	rec = &recordOperation{service: s, message: message, reports: reports}
 	for i, r := range reports {
 		m := reportedMatch{
-			key: cmp.Or(r.Key, matchKey(message.Key, i)), result: ladder.ResultOf(r.Scores), even: len(r.A) == len(r.B), past: r.Past,
+			key: cmp.Or(r.Key, matchKey(message.Key, i)), result: ladder.ResultOf(r.Scores),
+			even: len(r.A) == len(r.B), past: r.Past,
 		}
 		m.result.Games = r.Games
 		for side, players := range [][]command.Person{r.A, r.B} {
@@ -278,7 +281,8 @@ func (r *recordOperation) decide(snap *Snapshot) (d Decision, lacks need, err er
 func (d Decision) adds(p ladder.PlayerID) bool {
 	matches, records := d.Effect.(NewMatches)
 	return !records || d.Asks == nil || slices.ContainsFunc(matches, func(m *NewMatch) bool {
-		return m.ReportedBy == p || slices.ContainsFunc(m.Players, func(mp ladder.MatchPlayer) bool { return mp.Before.Player == p })
+		return m.ReportedBy == p || slices.ContainsFunc(m.Players,
+			func(mp ladder.MatchPlayer) bool { return mp.Before.Player == p })
 	})
 }
 

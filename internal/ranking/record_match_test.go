@@ -42,7 +42,8 @@ func TestRecordMatch(t *testing.T) {
 		Name                                        string
 		Elo, Best, Played, Won, Drawn, Lost, Streak int
 	}
-	got := rows[standing](t, g, `SELECT name, elo, best_elo, played, won, drawn, lost, streak FROM group_players ORDER BY name`)
+	got := rows[standing](t, g, `SELECT name, elo, best_elo, played, won, drawn, lost, streak
+		FROM group_players ORDER BY name`)
 	want := []standing{
 		{"Alice", 1501, 1501, 2, 1, 0, 1, 1}, {"Bob", 1483, 1516, 4, 1, 1, 2, -1}, {"David", 1516, 1516, 2, 1, 1, 0, 1},
 	}
@@ -64,7 +65,8 @@ func TestPast(t *testing.T) {
 	yesterday := singles(alice, bob, 3, 1)
 	yesterday.Past = true
 	must(t, g.RecordMatch(t.Context(), g.origin(&alice), yesterday, singles(alice, carol, 3, 1)))
-	if diff := cmp.Diff([]string{"true", "false"}, texts(t, g, `SELECT (payload ? 'past')::text FROM outbox ORDER BY id`)); diff != "" {
+	if diff := cmp.Diff([]string{"true", "false"},
+		texts(t, g, `SELECT (payload ? 'past')::text FROM outbox ORDER BY id`)); diff != "" {
 		t.Errorf("cards with the remark (-want +got):\n%s", diff)
 	}
 }
@@ -220,10 +222,11 @@ func TestSwappedUsernames(t *testing.T) {
 		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
 	})
 	// A mention means the current owner of the username.
-	checkNotice(t, g.record(t, &carol, command.Person{Username: "alice"}, command.Person{Username: "bob"}, 0, 1), ranking.MatchRecorded{
-		Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
-		ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
-	})
+	checkNotice(t, g.record(t, &carol, command.Person{Username: "alice"}, command.Person{Username: "bob"}, 0, 1),
+		ranking.MatchRecorded{
+			Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
+			ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
+		})
 }
 
 // TestSeveralInOneMessage: the matches of a message count in order, as if reported one by one. If
@@ -236,7 +239,8 @@ func TestSeveralInOneMessage(t *testing.T) {
 	for i, r := range reports {
 		must(t, oneByOne.RecordMatch(t.Context(), from(&alice, []string{"m:-100:7", "m:-100:8", "m:-100:9"}[i]), r))
 	}
-	const standings = `SELECT concat_ws(' ', name, elo, best_elo, played, won, drawn, lost, streak) FROM group_players ORDER BY name`
+	const standings = `SELECT concat_ws(' ', name, elo, best_elo, played, won, drawn, lost, streak)
+		FROM group_players ORDER BY name`
 	if diff := cmp.Diff(texts(t, oneByOne, standings), texts(t, g, standings)); diff != "" {
 		t.Errorf("standings (-one by one +in one message):\n%s", diff)
 	}

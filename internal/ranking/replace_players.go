@@ -142,7 +142,9 @@ func (p playersAnswer) decide(snap *Snapshot) (Decision, need, error) {
 	if err != nil {
 		return Decision{}, nil, err
 	}
-	fixed := &Fixed{Amended: amended, Old: m.Result, New: reported.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt}}
+	fixed := &Fixed{
+		Amended: amended, Old: m.Result, New: reported.result, CameBack: CameBack{Group: snap.Group, At: m.PlayedAt},
+	}
 	fixed.Rewrite.Players = replaced
 	for _, r := range replaced {
 		fixed.Rewrite.Unplayed, fixed.Players = append(fixed.Rewrite.Unplayed, r.From), append(fixed.Players, r.To)

@@ -39,7 +39,8 @@ func TestRestoreMatch(t *testing.T) {
 	if diff := cmp.Diff(before, g.standingTable(t, club.ID, byName)); diff != "" {
 		t.Errorf("the standings (-before the undo +restored):\n%s", diff)
 	}
-	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Changes: 2}}, g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
+	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Changes: 2}},
+		g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	checkNotice(t, g.restore(t, &alice, matchNumber(1)), ranking.Refusal{Code: ranking.NotUndone, Number: 1})
@@ -47,7 +48,8 @@ func TestRestoreMatch(t *testing.T) {
 	g.verifyClean(t)
 
 	// A restored match can be amended like any other.
-	if n, ok := g.fix(t, &alice, ranking.Amendment{}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok || n.Number != 1 {
+	if n, ok := g.fix(t, &alice, ranking.Amendment{}, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
+		n.Number != 1 {
 		t.Errorf("the fix is answered with %+v", n)
 	}
 	if n, ok := g.undo(t, &alice, ranking.Amendment{}).(ranking.MatchUndone); !ok || n.Number != 1 {
@@ -144,7 +146,8 @@ func TestLastUndone(t *testing.T) {
 			t.Errorf("restore %d is answered with %+v", i+1, n)
 		}
 	}
-	checkNotice(t, g.asAdmin(t, &bob, ranking.RestoreMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}}}),
+	checkNotice(t, g.asAdmin(t, &bob,
+		ranking.RestoreMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Message: 9, Key: "m:-100:9"}}}),
 		ranking.Refusal{Code: ranking.NotAboutAMatch})
 }
 
@@ -171,7 +174,8 @@ func TestRestoreOfOnePersonTwice(t *testing.T) {
 		checkNotice(t, g.restore(t, nil, matchNumber(n)), ranking.Refusal{Code: ranking.SamePersonTwice, Number: n})
 	}
 	g.verifyClean(t)
-	if n, ok := g.asAdmin(t, &alice, ranking.RestoreMatch{Amendment: matchNumber(4)}).(ranking.MatchRestored); !ok || n.Sides[1].Players[0].Name.Name != "Zoe" {
+	if n, ok := g.asAdmin(t, &alice, ranking.RestoreMatch{Amendment: matchNumber(4)}).(ranking.MatchRestored); !ok ||
+		n.Sides[1].Players[0].Name.Name != "Zoe" {
 		t.Errorf("match 4 is answered with %+v", n)
 	}
 }
@@ -267,7 +271,8 @@ func TestTwoPressesAtOnce(t *testing.T) {
 		{"callback_answer", "match_restored", 100}, {"callback_answer", "match_undone", 100}, {"callback_answer", "refusal", 200},
 		{"send", "match_recorded", 2}, {"send", "match_restored", 100}, {"send", "match_undone", 100},
 	}
-	got := rows[answers](t, g, `SELECT action, kind, count(*) FROM outbox WHERE action <> 'edit' GROUP BY 1, 2 ORDER BY 1, 2`)
+	got := rows[answers](t, g, `SELECT action, kind, count(*) FROM outbox
+		WHERE action <> 'edit' GROUP BY 1, 2 ORDER BY 1, 2`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
@@ -297,7 +302,9 @@ func TestTooFarBack(t *testing.T) {
 		t.Error("a fix within the bound is refused")
 	}
 	g.record(t, &alice, alice, bob, 3, 1)
-	for _, got := range []ranking.Notice{g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ladder.Score{A: 3})} {
+	for _, got := range []ranking.Notice{
+		g.undo(t, &alice, matchNumber(2)), g.fix(t, &alice, matchNumber(2), ladder.Score{A: 3}),
+	} {
 		checkNotice(t, got, ranking.Refusal{Code: ranking.TooFarBack, Number: 2, Matches: 3})
 	}
 	g.has(t, 2, "matches WHERE changes > 0")

@@ -35,8 +35,8 @@ const (
 // times. Within each attempt, it also retries while try fails with ErrLocked and there is time. All
 // attempts together get three quarters of the context's time. The rest is left for a refusal if
 // they fail. logAttrs are added to its log messages.
-func (s *Service) retryOnConflict(ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error,
-	logAttrs ...any,
+func (s *Service) retryOnConflict(
+	ctx context.Context, chat ExternalChatID, try func(ctx context.Context, attempt int) error, logAttrs ...any,
 ) error {
 	left := defaultTimeout
 	if deadline, ok := ctx.Deadline(); ok {

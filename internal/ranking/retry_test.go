@@ -31,7 +31,9 @@ func (l conflictingStore) Apply(ctx context.Context, c ranking.Changes) error {
 	return l.apply(ctx, c, false, l.Store.Apply)
 }
 
-func (l conflictingStore) apply(ctx context.Context, c ranking.Changes, exclusive bool, apply func(context.Context, ranking.Changes) error) error {
+func (l conflictingStore) apply(
+	ctx context.Context, c ranking.Changes, exclusive bool, apply func(context.Context, ranking.Changes) error,
+) error {
 	l.log(exclusive)
 	if l.left.Add(-1) >= 0 {
 		return fmt.Errorf("apply: %w", ranking.ErrConflict)
@@ -63,7 +65,8 @@ type memoryStore struct {
 
 func (e *memoryStore) Read(_ context.Context, q ranking.Query) (*ranking.Snapshot, error) {
 	snap := &ranking.Snapshot{Here: ranking.Here{
-		ChatID: 1, Chat: q.Chat, Group: 1, Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}},
+		ChatID: 1, Chat: q.Chat, Group: 1,
+		Ladder: ranking.Ladder{ID: 1, Rules: ranking.Rules{Start: 1500, RatingRules: ladder.RatingRules{K: 32}}},
 	}}
 	for i, p := range q.People {
 		player := &ranking.Player{ID: ladder.PlayerID(i + 1), UserID: p.ID, Username: p.Username, Name: p.Name}
@@ -99,7 +102,9 @@ type try struct {
 
 func TestRetries(t *testing.T) {
 	t.Parallel()
-	all := []try{{0, false}, {100 * time.Millisecond, true}, {300 * time.Millisecond, true}, {700 * time.Millisecond, true}}
+	all := []try{
+		{0, false}, {100 * time.Millisecond, true}, {300 * time.Millisecond, true}, {700 * time.Millisecond, true},
+	}
 	for lost := range 5 {
 		t.Run(fmt.Sprintf("%d lost", lost), func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +142,9 @@ func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
+		store := conflictingStore{
+			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
+		}
 		service := ranking.NewService(store, &spy{}, dbtest.Admins{}, slog.New(slog.DiscardHandler), ranking.Settings{})
 		elsewhere := from(&alice, "m:2")
 		elsewhere.Chat.ID--
@@ -173,7 +180,8 @@ func TestRecentConflict(t *testing.T) {
 		// A question does not lock the group, because it may take long.
 		must(t, service.Do(t.Context(), from(&alice, "m:7"), ranking.Ask{Question: stats.RankingQuestion{}}))
 		store.left.Store(1)
-		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"), ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
+		must(t, service.Do(t.Context(), saying(from(&alice, "m:8"), "stats", "Alice"),
+			ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
 		}
@@ -186,7 +194,9 @@ func TestContendedChat(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
+		store := conflictingStore{
+			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
+		}
 		store.left.Store(1)
 		service := newQuietService(store, slog.DiscardHandler)
 		for i := range 5 {
@@ -205,7 +215,9 @@ func TestAnonymousReportLocks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var locked []bool
-		store := conflictingStore{Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) }}
+		store := conflictingStore{
+			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
+		}
 		store.left.Store(1)
 		o := saying(from(nil, "m:1"), "match", "@ @ 3:0 golf", alice, bob)
 		service := newQuietService(store, slog.DiscardHandler)
@@ -218,7 +230,8 @@ func TestAnonymousReportLocks(t *testing.T) {
 
 func mustLog(t *testing.T, logged *logRecords, lost int) {
 	t.Helper()
-	conflicts := slices.DeleteFunc(slices.Clone(logged.all), func(r map[string]any) bool { return r["msg"] == "command handled" })
+	conflicts := slices.DeleteFunc(slices.Clone(logged.all),
+		func(r map[string]any) bool { return r["msg"] == "command handled" })
 	if len(conflicts) != lost || len(logged.all) != lost+1 {
 		t.Errorf("logged %v, want %d conflicts and the outcome of the command", logged.all, lost)
 	}

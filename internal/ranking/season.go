@@ -182,8 +182,10 @@ func (n seasonOperation) decide(snap *Snapshot) (Decision, need, error) {
 		}}, nil, nil
 	}
 	return Decision{
-		Page:   SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number, Before: snap.Since},
-		Effect: &NewSeason{Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true},
+		Page: SeasonStarted{Number: ending.Number + 1, Name: n.Name, Ended: ending.Number, Before: snap.Since},
+		Effect: &NewSeason{
+			Ladder: snap.Ladder.ID, Ends: ending.ID, Name: n.Name, At: at, Until: snap.endOfNewSeason(at, at), Tells: true,
+		},
 	}, nil, nil
 }
 

@@ -55,7 +55,8 @@ func (g *game) pressSeason(t *testing.T, asked ranking.SeasonPrompt, at [2]int, 
 func (g *game) seasons(t *testing.T) []string {
 	t.Helper()
 	return texts(t, g, `
-		SELECT concat_ws(' ', n.number, s.name, s.elo, s.won || '–' || s.lost) FROM group_players s JOIN seasons n ON n.id = s.season_id
+		SELECT concat_ws(' ', n.number, s.name, s.elo, s.won || '–' || s.lost)
+		FROM group_players s JOIN seasons n ON n.id = s.season_id
 		WHERE s.played > 0 ORDER BY n.ladder_id, n.number, s.name`)
 }
 
@@ -92,7 +93,8 @@ func TestSeasons(t *testing.T) {
 	if card, _ := g.notice(t, late.Key).(ranking.MatchRecorded); card.Season != 1 || card.Celebration != nil {
 		t.Errorf("the card of a late result: %+v", card)
 	}
-	g.mustHaveSeasons(t, "late results", "1 Alice 1546 3–0", "1 Bob 1469 0–2", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
+	g.mustHaveSeasons(t, "late results", "1 Alice 1546 3–0", "1 Bob 1469 0–2",
+		"1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	g.verifyClean(t)
 
 	// Only admins change matches of past seasons.
@@ -103,7 +105,8 @@ func TestSeasons(t *testing.T) {
 	if undone, _ := g.undoAs(asAdmin(t), t, &alice, matchNumber(1)).(ranking.MatchUndone); undone.Moved.Season != 1 {
 		t.Errorf("the answer to an undo in a season that is over: %+v", undone)
 	}
-	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1", "1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
+	g.mustHaveSeasons(t, "undone when it was over", "1 Alice 1531 2–0", "1 Bob 1484 0–1",
+		"1 Carol 1485 0–1", "2 Alice 1484 0–1", "2 Bob 1516 1–0")
 	if diff := cmp.Diff([]string{"season:1"}, g.told(t)); diff != "" {
 		t.Errorf("corrected (-want +got):\n%s", diff)
 	}
@@ -115,7 +118,9 @@ func TestSeasons(t *testing.T) {
 	g.mustHaveSeasons(t, "late results of two seasons", "1 Alice 1513 2–1", "1 Bob 1502 1–1", "1 Carol 1485 0–1",
 		"2 Alice 1501 1–1", "2 Bob 1499 1–1")
 	g.verifyClean(t)
-	for number, want := range map[int]string{0: "3 []", stats.LastSeason: "2 [Alice 1501 Bob 1499]", 1: "1 [Alice 1513 Bob 1502 Carol 1485]"} {
+	for number, want := range map[int]string{
+		0: "3 []", stats.LastSeason: "2 [Alice 1501 Bob 1499]", 1: "1 [Alice 1513 Bob 1502 Carol 1485]",
+	} {
 		o := g.at(&alice, 110)
 		g.question(t, o, stats.SeasonQuestion{Number: number})
 		n, _ := g.notice(t, o.Key).(stats.SeasonTable)
@@ -180,7 +185,8 @@ func TestResultsBeforeThePress(t *testing.T) {
 		report(at)
 	}
 	g.undo(t, &alice, matchNumber(4))
-	checkNotice(t, g.pressSeason(t, asked, [2]int{20, 30}, "action = 'page'"), ranking.SeasonStarted{Number: 2, Ended: 1, Before: []int{3, 5, 6}})
+	checkNotice(t, g.pressSeason(t, asked, [2]int{20, 30}, "action = 'page'"),
+		ranking.SeasonStarted{Number: 2, Ended: 1, Before: []int{3, 5, 6}})
 	g.verifyClean(t)
 }
 
@@ -194,7 +200,8 @@ func TestOldSeasonButton(t *testing.T) {
 		// first and second are the times of the ladder's first match and of its second season, 0
 		// for never.
 		first, second int
-	}{{"a season", 10, 12}, {"a season that starts later", 10, 13}, {"a ladder with another match", 11, 13}, {"the first season", 10, 0}} {
+	}{{"a season", 10, 12}, {"a season that starts later", 10, 13}, {"a ladder with another match", 11, 13},
+		{"the first season", 10, 0}} {
 		g := newGame(t)
 		must(t, g.RecordMatch(t.Context(), keyed(g.at(&alice, history.first)), singles(alice, bob, 3, 1)))
 		if history.second > 0 {
@@ -203,7 +210,8 @@ func TestOldSeasonButton(t *testing.T) {
 		}
 		asked := g.askSeason(t, 20)
 		for tag := range old {
-			checkNotice(t, g.pressSeason(t, ranking.SeasonPrompt{Tag: tag}, [2]int{20, 30}, toast), ranking.Refusal{Code: ranking.SeasonEnded})
+			checkNotice(t, g.pressSeason(t, ranking.SeasonPrompt{Tag: tag}, [2]int{20, 30}, toast),
+				ranking.Refusal{Code: ranking.SeasonEnded})
 		}
 		if other, ok := old[asked.Tag]; ok {
 			t.Errorf("%s has the button of %s", history.name, other)
@@ -295,7 +303,8 @@ func TestOnlyAdminsCorrectSeasons(t *testing.T) {
 		return g.Do(asAdmin(t), o, ranking.StartSeason{})
 	}).(ranking.SeasonPrompt)
 	o = g.at(&alice, 50)
-	o.Button, o.Pressed, o.Ladder = o.Key, 5, ladder.ID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
+	o.Button, o.Pressed, o.Ladder = o.Key, 5,
+		ladder.ID(rows1[int64](t, g, `SELECT id FROM ladders WHERE name = 'padel'`)[0])
 	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{Tag: asked.Tag}))
 	before := g.seasons(t)
 	o = g.at(&alice, 60)
@@ -322,7 +331,8 @@ func TestJoinedMeanwhile(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), g.at(&alice, 10), singles(alice, bob, 3, 1)))
 	other := g.newService(&archivingStore{Store: newStore(g.pool), before: func() { g.startSeason(t, 60, "") }})
 	must(t, other.Do(t.Context(), g.at(&carol, 70), ranking.Join{}))
-	if got := texts(t, g, `SELECT season_id::text FROM group_players WHERE name = 'Carol'`); len(got) != 1 || got[0] == "1" {
+	if got := texts(t, g, `SELECT season_id::text FROM group_players WHERE name = 'Carol'`); len(got) != 1 ||
+		got[0] == "1" {
 		t.Errorf("Carol is in the seasons %q", got)
 	}
 }
@@ -358,8 +368,10 @@ func (g *game) mustEndAt(t *testing.T, what string, want ...string) {
 	t.Helper()
 	got := texts(t, g, `
 		SELECT concat_ws(' ', s.number, to_char(s.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
-		    CASE WHEN t.due_at = s.ends_at + interval '1 minute' THEN 'waits' WHEN t.due_at IS NOT NULL THEN 'waits wrongly' END)
-		FROM seasons s LEFT JOIN timers t ON t.key = 't:season:' || s.ladder_id || ':' || s.id ORDER BY s.ladder_id, s.number`)
+		    CASE WHEN t.due_at = s.ends_at + interval '1 minute' THEN 'waits'
+		    WHEN t.due_at IS NOT NULL THEN 'waits wrongly' END)
+		FROM seasons s LEFT JOIN timers t ON t.key = 't:season:' || s.ladder_id || ':' || s.id
+		ORDER BY s.ladder_id, s.number`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -398,15 +410,18 @@ func TestAutomaticSeasons(t *testing.T) {
 	g.mustEndAt(t, "without a match", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-08-31T22:00:00Z waits")
 	g.reportAt(t, "2025-10-20T10:00:00Z")
 	told("of the one without a match", "season:1")
-	g.mustEndAt(t, "a message long after the end", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z waits")
+	g.mustEndAt(t, "a message long after the end", "1 2025-03-31T22:00:00Z",
+		"2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z waits")
 	g.reportAt(t, "2025-10-31T23:01:00Z")
 	told("by a message that is later than the timer", "season:1", "season:3")
 	g.mustHaveSeasons(t, "at last", "1 Alice 1544 3–0", "1 Bob 1456 0–3", "2 Alice 1516 1–0", "2 Bob 1484 0–1",
 		"3 Alice 1516 1–0", "3 Bob 1484 0–1", "4 Alice 1516 1–0", "4 Bob 1484 0–1")
-	g.mustEndAt(t, "at last", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4 2025-11-30T23:00:00Z waits")
+	g.mustEndAt(t, "at last", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z",
+		"3 2025-10-31T23:00:00Z", "4 2025-11-30T23:00:00Z waits")
 	g.exec(t, `UPDATE ladders SET archived_at = now(), is_default = false`)
 	must(t, g.fire(t.Context(), g.newInstance()))
-	g.mustEndAt(t, "archived", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4 2025-12-31T23:00:00Z waits")
+	g.mustEndAt(t, "archived", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z",
+		"3 2025-10-31T23:00:00Z", "4 2025-12-31T23:00:00Z waits")
 	g.exec(t, `UPDATE ladders SET archived_at = NULL, is_default = true`)
 	g.chooseAt(t, "2025-12-10T12:00:00Z", ranking.SettingSeasons, ranking.Manual)
 	g.mustEndAt(t, "switched off", "1 2025-03-31T22:00:00Z", "2 2025-04-30T22:00:00Z", "3 2025-10-31T23:00:00Z", "4")
@@ -452,7 +467,8 @@ func TestSettingAfterTheEnd(t *testing.T) {
 	o.SentAt = instant(t, "2025-07-01T00:00:10Z")
 	must(t, g.Do(asAdmin(t), o, ranking.StartSeason{}))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.SeasonEmpty})
-	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits", "3 2025-10-01T00:00:00Z waits")
+	g.mustEndAt(t, "by hand", "1 2025-04-01T00:00:00Z waits", "2 2025-07-01T00:00:00Z waits",
+		"3 2025-10-01T00:00:00Z waits")
 }
 
 // TestSeasonsEndInTheirZone: a season ends with the month in the group's time zone, despite clock

@@ -317,8 +317,10 @@ func (c *modelGroup) compareSeasons() {
 		Halfway      bool
 	}
 	stored := rows[season](c.t, c.game, `
-		SELECT n.id, n.ladder_id, n.number, coalesce(n.name, ''), coalesce(n.starts_at, '0001-01-01Z'), coalesce(n.ends_at, '0001-01-01Z'),
-		       coalesce(t.due_at = n.ends_at + interval '1 minute', false), coalesce(n.place_matches, 0), coalesce(n.halfway, false)
+		SELECT n.id, n.ladder_id, n.number, coalesce(n.name, ''), coalesce(n.starts_at, '0001-01-01Z'),
+		       coalesce(n.ends_at, '0001-01-01Z'),
+		       coalesce(t.due_at = n.ends_at + interval '1 minute', false),
+		       coalesce(n.place_matches, 0), coalesce(n.halfway, false)
 		FROM seasons n JOIN groups g ON g.id = n.group_id JOIN chats ch ON ch.id = g.chat_id
 		LEFT JOIN timers t ON t.key = 't:season:' || n.ladder_id || ':' || n.id
 		WHERE `+laddersOf+` ORDER BY n.ladder_id, n.number`, c.chat)
@@ -356,7 +358,9 @@ func (c *modelGroup) compareTables() {
 		var seasons []plainladder.Season
 		for i, s := range l.seasons {
 			played := c.play(s)
-			season := plainladder.Season{Number: s.number, Over: s != l.season(), PlaceMatches: s.placeMatches, Upsets: played.Upsets, Left: c.absent(s)}
+			season := plainladder.Season{
+				Number: s.number, Over: s != l.season(), PlaceMatches: s.placeMatches, Upsets: played.Upsets, Left: c.absent(s),
+			}
 			if !season.Over {
 				season.PlaceMatches = l.rules.PlaceMatches
 			}
@@ -374,10 +378,13 @@ func (c *modelGroup) compareTables() {
 			must(c.t, err)
 			got := plainladder.Table{Medals: n.HasMedals(), Played: best(n.Played), Streak: best(n.Streak)}
 			for _, r := range n.Rows {
-				row := plainladder.TableRow{Who: who[r.Name.Player], Place: r.Place, Elo: r.Elo, Won: r.Won, Drawn: r.Drawn, Lost: r.Lost}
+				row := plainladder.TableRow{
+					Who: who[r.Name.Player], Place: r.Place, Elo: r.Elo, Won: r.Won, Drawn: r.Drawn, Lost: r.Lost,
+				}
 				got.Rows = append(got.Rows, row)
 				if r.Next != begun[row.Who] {
-					c.rt.Fatalf("in season %d of ladder %q, %s begins the next one with %d, want %d", s.number, l.name, row.Who, r.Next, begun[row.Who])
+					c.rt.Fatalf("in season %d of ladder %q, %s begins the next one with %d, want %d",
+						s.number, l.name, row.Who, r.Next, begun[row.Who])
 				}
 			}
 			if n.Upset != nil {
@@ -393,7 +400,8 @@ func (c *modelGroup) compareTables() {
 		for _, r := range stats.AllSeasonsOf(results).Rows {
 			w := who[r.Name.Player]
 			got[w] = plainladder.Career{
-				Who: w, Titles: r.Titles, Seasons: r.Seasons, Won: r.Won, Drawn: r.Drawn, Lost: r.Lost, Best: r.Best, BestIn: r.BestIn,
+				Who: w, Titles: r.Titles, Seasons: r.Seasons, Won: r.Won, Drawn: r.Drawn,
+				Lost: r.Lost, Best: r.Best, BestIn: r.BestIn,
 			}
 		}
 		if diff := gocmp.Diff(plainladder.Careers(seasons), got, cmpopts.EquateEmpty()); diff != "" {

@@ -41,7 +41,8 @@ func (g *game) origin(sender *command.Person) ranking.Origin {
 
 func from(sender *command.Person, key string) ranking.Origin {
 	return ranking.Origin{
-		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0), Place: ranking.Place{ReplyTo: 7, Thread: 8},
+		Key: key, Chat: club, Sender: sender, SentAt: time.Unix(1_700_000_000, 0),
+		Place: ranking.Place{ReplyTo: 7, Thread: 8},
 	}
 }
 
@@ -103,7 +104,8 @@ func (g *game) isForWizard(t *testing.T, sender *command.Person, ref ranking.Pro
 	o := saying(g.origin(sender), "match", "")
 	must(t, g.Do(t.Context(), o, ranking.ReplyToWizard{Wizard: ref, Opponent: -1}))
 	notices := g.count(t, fmt.Sprintf("outbox WHERE key = '%s'", o.Key))
-	if keys := g.count(t, fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key)); keys != notices {
+	if keys := g.count(t,
+		fmt.Sprintf("handled_commands WHERE key = '%s' AND outcome = 'refused'", o.Key)); keys != notices {
 		t.Errorf("the reply %s leaves %d keys and %d notices", o.Key, keys, notices)
 	}
 	return notices == 1
@@ -283,7 +285,8 @@ func (r *logRecords) Handle(_ context.Context, record slog.Record) error {
 // verify verifies all groups and returns the findings.
 func verify(t testing.TB, store *pgranking.Store) (found []ranking.Finding) {
 	t.Helper()
-	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0, func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
+	err := ranking.Verify(context.WithoutCancel(t.Context()), store, 0,
+		func(f ranking.Finding) { found = append(found, f) }, func(ranking.Progress) {})
 	must(t, err)
 	return found
 }

@@ -21,7 +21,8 @@ func (g *game) charted(t *testing.T, names ...string) stats.Chart {
 	}
 	for _, name := range names {
 		var player ladder.PlayerID
-		if err := g.pool.QueryRow(t.Context(), `SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
+		if err := g.pool.QueryRow(t.Context(),
+			`SELECT id FROM players WHERE display_name = $1`, name).Scan(&player); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		n.Players = append(n.Players, ranking.Name{Player: player})
@@ -72,7 +73,8 @@ func TestShowChart(t *testing.T) {
 		"people":             {&eve, []command.Person{zoe, bob, zoe}, []string{"Zoe", "Bob"}},
 	} {
 		key := ask(tc.sender, tc.people...)
-		if got, want := g.storedChart(t, fmt.Sprintf("key = '%s'", key)), g.charted(t, tc.want...); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got, want := g.storedChart(t, fmt.Sprintf("key = '%s'", key)),
+			g.charted(t, tc.want...); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
@@ -80,7 +82,8 @@ func TestShowChart(t *testing.T) {
 	checkNotice(t, g.notice(t, ask(&alice, fay)), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Fay"})
 	checkNotice(t, g.notice(t, ask(&fay, fay)), stats.PlayerStanding{})
 	must(t, g.Do(t.Context(), g.origin(&fay), ranking.Join{}))
-	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))), stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
+	checkNotice(t, standingIn(t, g.notice(t, ask(&alice, bob, fay))),
+		stats.PlayerStanding{Name: ranking.Name{Name: "Fay"}, Other: true})
 }
 
 // TestPostChart: the button on a player's page answers the press and posts a chart as a reply.
@@ -92,7 +95,8 @@ func TestPostChart(t *testing.T) {
 	bobs := g.charted(t, "Bob")
 	o := g.press(&alice)
 	for range 2 { // the second is a redelivery
-		must(t, g.Do(t.Context(), o, ranking.Ask{Question: stats.PlayerChartQuestion{Player: bobs.Players[0].Player}, Posts: true}))
+		must(t, g.Do(t.Context(), o,
+			ranking.Ask{Question: stats.PlayerChartQuestion{Player: bobs.Players[0].Player}, Posts: true}))
 	}
 	if got := g.storedChart(t, "action = 'send' AND reply_to = 77 AND alone"); fmt.Sprint(got) != fmt.Sprint(bobs) {
 		t.Errorf("posted %+v, want %+v", got, bobs)
@@ -128,7 +132,8 @@ func TestRatingsOfAPeriod(t *testing.T) {
 		}
 		r, err = g.questions().Ratings(t.Context(), g.charted(t, "Bob", "Zoe"), now)
 		level := []stats.Rating{{At: now.AddDate(0, 0, -days/2).UTC(), Match: 1, Elo: 1484}}
-		if zoes := r.Players[1]; err != nil || r.Period != stats.Month || fmt.Sprint(r.Players[0]) != fmt.Sprint(level) || len(zoes) != 2 {
+		if zoes := r.Players[1]; err != nil || r.Period != stats.Month ||
+			fmt.Sprint(r.Players[0]) != fmt.Sprint(level) || len(zoes) != 2 {
 			t.Errorf("of both: %+v, %v", r, err)
 		}
 	}

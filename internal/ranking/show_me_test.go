@@ -58,7 +58,8 @@ func TestShowMeInAGroup(t *testing.T) {
 	}
 	g.record(t, &bob, bob, zoe, 2, 2) // Bob's third match and the last one needed for a place
 	alices := stats.PlayerStanding{
-		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516, Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
+		Name: name("Alice"), Position: 2, Total: 3, PlaceMatches: 3, Elo: 1503, Best: 1516,
+		Won: 1, Drawn: 5, Lost: 1, Form: "wdldddd",
 	}
 	checkNotice(t, ask(&alice), alices)
 	carols := stats.PlayerStanding{
@@ -89,7 +90,8 @@ func TestShowLastMatches(t *testing.T) {
 	must(t, g.RecordMatch(t.Context(), doubles, command.Match{
 		A: []command.Person{bob, carol}, B: []command.Person{zoe, alice}, Scores: []ladder.Score{{A: 7, B: 10}},
 	}))
-	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 6}}}))
+	must(t, g.Do(t.Context(), g.origin(&alice),
+		ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 6}}}))
 	got, ok := g.askStanding(t, club, &alice).(stats.PlayerStanding)
 	if !ok || got.Form != "lldwwww" || len(got.Last) != stats.LastMatches {
 		t.Fatalf("the answer is %+v", got)

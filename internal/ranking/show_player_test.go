@@ -32,7 +32,8 @@ func TestShowTop(t *testing.T) {
 	} {
 		o := g.origin(tc.sender)
 		g.question(t, o, stats.RankingQuestion{Places: tc.places})
-		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
+		want := stats.RankingPage{Title: "Club", Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true,
+			Rows: slices.Clone(all[:tc.rows]), NoDraws: true}
 		if tc.sender != nil {
 			own := all[tc.own]
 			want.Asker, own.Mine = tc.sender.ID, true
@@ -80,7 +81,9 @@ func TestShowPlayer(t *testing.T) {
 		checkNotice(t, standingIn(t, show(sender, who)), want)
 	}
 	name := func(n string) ranking.Name { return ranking.Name{Name: n} }
-	bobs := stats.PlayerStanding{Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true}
+	bobs := stats.PlayerStanding{
+		Name: name("Bob"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true,
+	}
 	for _, sender := range []*command.Person{nil, &alice, {ID: 999, Name: "Nobody"}} {
 		for _, who := range []command.Person{bob, {Username: "BOB"}, {ID: bob.ID, Name: "Bob"}} {
 			check(sender, who, bobs)
@@ -89,12 +92,17 @@ func TestShowPlayer(t *testing.T) {
 	own := bobs
 	own.Other = false
 	check(&bob, command.Person{Username: "bob"}, own)
-	check(&alice, dave, stats.PlayerStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484, Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
-	check(&alice, carol, stats.PlayerStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516, Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
+	check(&alice, dave, stats.PlayerStanding{Name: name("dave"), PlaceMatches: 3, Elo: 1484,
+		Best: 1500, Lost: 1, Streak: -1, Form: "l", Other: true})
+	check(&alice, carol, stats.PlayerStanding{Name: name("Carol"), PlaceMatches: 3, Elo: 1516, Best: 1516,
+		Won: 1, Streak: 1, Form: "w", Left: true, Other: true})
 	check(&alice, zoe, stats.PlayerStanding{Name: name("Zoe"), PlaceMatches: 3, Elo: 1500, Best: 1500, Other: true})
-	checkNotice(t, show(&alice, command.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(&alice, command.Person{Username: "bobb"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
-	checkNotice(t, show(&alice, command.Person{ID: 998, Name: "Erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
+	checkNotice(t, show(&alice, command.Person{Username: "erin"}),
+		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&alice, command.Person{Username: "bobb"}),
+		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@bobb", Near: &ranking.Name{Name: "Bob"}})
+	checkNotice(t, show(&alice, command.Person{ID: 998, Name: "Erin"}),
+		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "Erin"})
 	if n := g.count(t, "players"); n != players {
 		t.Errorf("asking created %d players", n-players)
 	}
@@ -129,10 +137,14 @@ func TestShowHeadToHead(t *testing.T) {
 	want := stats.HeadToHead{A: name("Alice"), B: name("Bob"), Ratings: [2]int{1516, 1469}, Expected: 5672}
 	checkNotice(t, against(show(&alice, alice, command.Person{Username: "bob"})), want)
 	checkNotice(t, against(show(nil, alice, bob)), want)
-	checkNotice(t, show(&alice, alice, command.Person{Username: "alice"}), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
-	checkNotice(t, show(&alice, alice, command.Person{Username: "erin"}), ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
-	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, command.Person{ID: 999, Name: "Nobody"}, bob), stats.PlayerStanding{})
-	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, bob, command.Person{ID: 999, Name: "Nobody"}), stats.PlayerStanding{})
+	checkNotice(t, show(&alice, alice, command.Person{Username: "alice"}),
+		stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
+	checkNotice(t, show(&alice, alice, command.Person{Username: "erin"}),
+		ranking.Refusal{Code: ranking.NoSuchPlayer, Name: "@erin"})
+	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, command.Person{ID: 999, Name: "Nobody"}, bob),
+		stats.PlayerStanding{})
+	checkNotice(t, show(&command.Person{ID: 999, Name: "Nobody"}, bob, command.Person{ID: 999, Name: "Nobody"}),
+		stats.PlayerStanding{})
 
 	turn := func(sender command.Person, player command.Person) (key string) {
 		t.Helper()
@@ -147,7 +159,8 @@ func TestShowHeadToHead(t *testing.T) {
 	checkNotice(t, g.answer(t, turn(bob, bob), toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})
 	nobody := command.Person{ID: 999, Name: "Nobody"}
 	checkNotice(t, g.answer(t, turn(nobody, bob), toast), ranking.Refusal{Code: ranking.NotPlayed})
-	twin := rows[struct{ ID ladder.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into) VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
+	twin := rows[struct{ ID ladder.PlayerID }](t, g, `INSERT INTO players (display_name, merged_into)
+		VALUES ('Twin', $1) RETURNING id`, id(bob))[0].ID
 	o := g.press(&bob)
 	g.question(t, below(77, o), stats.AgainstSenderQuestion{Player: twin})
 	checkNotice(t, g.answer(t, o.Key, toast), stats.UnclearPeople{Reason: stats.SamePersonTwo, Command: "h2h"})

@@ -27,7 +27,8 @@ func (g *game) page(t *testing.T, sender *command.Person) stats.RankingPage {
 func TestShowRanking(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	checkNotice(t, g.page(t, &zoe), stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID, NoDraws: true, Unplaced: true})
+	checkNotice(t, g.page(t, &zoe),
+		stats.RankingPage{Title: "Club", Page: 1, Asker: zoe.ID, NoDraws: true, Unplaced: true})
 	if n := g.count(t, "players"); n != 0 {
 		t.Errorf("asking created %d players", n)
 	}
@@ -43,11 +44,12 @@ func TestShowRanking(t *testing.T) {
 	zoes := row(0, "Zoe", 1500, 0, 0, 0) // has not played
 	zoes.Mine = true
 	for _, asker := range []*command.Person{nil, &alice, &zoe, {ID: 999, Name: "Nobody"}} {
-		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true, Rows: []stats.Row{
-			// Of two equal standings, the one that entered the ladder first comes first.
-			row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0),
-			row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
-		}}
+		want := stats.RankingPage{Title: "Club", Page: 1, Total: 4, PlaceMatches: 3, HideDays: 60, Unplaced: true,
+			Rows: []stats.Row{
+				// Of two equal standings, the one that entered the ladder first comes first.
+				row(0, "Carol", 1516, 1, 1, 0), row(0, "Alice", 1516, 1, 1, 0),
+				row(0, "Bob", 1484, 0, 0, 1), row(0, "dave", 1484, 0, 0, 1),
+			}}
 		switch asker {
 		case &alice:
 			want.Rows[1].Mine = true
@@ -85,7 +87,8 @@ func TestPlacesBegin(t *testing.T) {
 	check("two with three matches", "0 Alice 0 Carol 0 Dave 0 Bob ")
 	g.record(t, &alice, carol, zoe, 2, 2)
 	check("three with three", "1 Alice 2 Carol 3 Bob 0 Zoe 0 Dave ")
-	checkNotice(t, g.choose(t, &alice, choice(ranking.SettingPlace, "5")), ranking.SettingChanged{Name: ranking.SettingPlace, Before: "3", After: "5"})
+	checkNotice(t, g.choose(t, &alice, choice(ranking.SettingPlace, "5")),
+		ranking.SettingChanged{Name: ranking.SettingPlace, Before: "3", After: "5"})
 	check("nobody with five", "0 Alice 0 Carol 0 Zoe 0 Dave 0 Bob ")
 	g.choose(t, &alice, choice(ranking.SettingPlace, "1"))
 	check("all with one", "1 Alice 2 Carol 3 Zoe 4 Dave 5 Bob ")

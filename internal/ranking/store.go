@@ -378,7 +378,8 @@ type Known struct {
 // person returns the player as a person known to the store.
 func (k Known) person() command.Person {
 	return command.Person{
-		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name, Player: k.Player.ID, Former: k.Former, Left: k.Left,
+		ID: k.Player.UserID, Username: k.Player.Username, Name: k.Player.Name,
+		Player: k.Player.ID, Former: k.Former, Left: k.Left,
 	}
 }
 

@@ -69,5 +69,7 @@ func (g *game) storedEntries(t *testing.T, seasons string, id int64, who string)
 // historyEntry returns the entry of a player in a match. best, streak and longest are the values
 // before the match.
 func historyEntry(number int, who string, before, after, k, best, streak, longest int) plainladder.Entry {
-	return plainladder.Entry{Number: number, Who: who, Before: before, After: after, K: k, Best: best, Streak: streak, Longest: longest}
+	return plainladder.Entry{
+		Number: number, Who: who, Before: before, After: after, K: k, Best: best, Streak: streak, Longest: longest,
+	}
 }

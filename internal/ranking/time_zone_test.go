@@ -127,20 +127,27 @@ func TestEditions(t *testing.T) {
 		old, own       beginnings
 	}{
 		{"Africa/Casablanca", "2026-09-20T12:00:00Z", day,
-			beginnings{"2026-09-19T23:00:00Z", "2026-09-20T23:00:00Z"}, beginnings{"2026-09-19T23:00:00Z", "2026-09-21T00:00:00Z"}},
+			beginnings{"2026-09-19T23:00:00Z", "2026-09-20T23:00:00Z"},
+			beginnings{"2026-09-19T23:00:00Z", "2026-09-21T00:00:00Z"}},
 		{"Africa/Casablanca", "2026-11-28T12:00:00Z", day,
-			beginnings{"2026-11-27T23:00:00Z", "2026-11-28T23:00:00Z"}, beginnings{"2026-11-28T00:00:00Z", "2026-11-29T00:00:00Z"}},
+			beginnings{"2026-11-27T23:00:00Z", "2026-11-28T23:00:00Z"},
+			beginnings{"2026-11-28T00:00:00Z", "2026-11-29T00:00:00Z"}},
 		{"Africa/Casablanca", "2026-11-30T23:30:00Z", month, // still November in the new edition
-			beginnings{"2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"}, beginnings{"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"}},
+			beginnings{"2026-11-30T23:00:00Z", "2026-12-31T23:00:00Z"},
+			beginnings{"2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"}},
 		{"America/Vancouver", "2026-11-28T12:00:00Z", month,
-			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T08:00:00Z"}, beginnings{"2026-11-01T07:00:00Z", "2026-12-01T07:00:00Z"}},
+			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T08:00:00Z"},
+			beginnings{"2026-11-01T07:00:00Z", "2026-12-01T07:00:00Z"}},
 		{"America/Edmonton", "2026-11-28T12:00:00Z", day,
-			beginnings{"2026-11-28T07:00:00Z", "2026-11-29T07:00:00Z"}, beginnings{"2026-11-28T06:00:00Z", "2026-11-29T06:00:00Z"}},
+			beginnings{"2026-11-28T07:00:00Z", "2026-11-29T07:00:00Z"},
+			beginnings{"2026-11-28T06:00:00Z", "2026-11-29T06:00:00Z"}},
 		// This instant is after the last change listed in the files.
 		{"America/Winnipeg", "2040-12-01T12:00:00Z", day,
-			beginnings{"2040-12-01T06:00:00Z", "2040-12-02T06:00:00Z"}, beginnings{"2040-12-01T05:00:00Z", "2040-12-02T05:00:00Z"}},
+			beginnings{"2040-12-01T06:00:00Z", "2040-12-02T06:00:00Z"},
+			beginnings{"2040-12-01T05:00:00Z", "2040-12-02T05:00:00Z"}},
 		{"America/Havana", "2026-11-01T04:30:00Z", day, // midnight occurs twice in the old edition
-			beginnings{"2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"}, beginnings{"2026-11-01T04:00:00Z", "2026-11-02T04:00:00Z"}},
+			beginnings{"2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z"},
+			beginnings{"2026-11-01T04:00:00Z", "2026-11-02T04:00:00Z"}},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "2025c", filepath.FromSlash(tc.zone)))
 		must(t, err)

@@ -36,7 +36,8 @@ func (g *game) turn(t *testing.T, by *command.Person, asker ladder.UserID, page 
 // waitingPage returns the new content of message 77, which waits to be sent.
 func (g *game) waitingPage(t *testing.T) stats.RankingPage {
 	t.Helper()
-	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page' AND edited_message_id = 77 AND finished_at IS NULL`)
+	all := texts(t, g, `SELECT payload::text FROM outbox WHERE action = 'page'
+		AND edited_message_id = 77 AND finished_at IS NULL`)
 	if len(all) != 1 {
 		t.Fatalf("%d pages wait", len(all))
 	}
@@ -63,11 +64,13 @@ func TestTurnRanking(t *testing.T) {
 		}
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now() WHERE name > 'P1014'`)
-	if n := g.turn(t, &bob, 1333, 45); n.Page != 2 || len(n.Rows) != 5 || n.Total != 15 || n.Rows[0].Position != 9 || n.Own != nil {
+	if n := g.turn(t, &bob, 1333, 45); n.Page != 2 || len(n.Rows) != 5 || n.Total != 15 ||
+		n.Rows[0].Position != 9 || n.Own != nil {
 		t.Errorf("after many have left: %+v", n)
 	}
 	g.exec(t, `UPDATE group_players SET left_at = now()`)
-	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true, PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
+	if diff := cmp.Diff(stats.RankingPage{Title: "Club", Page: 1, Asker: 1333, NoDraws: true,
+		PlaceMatches: 3, HideDays: 60, Unplaced: true}, g.turn(t, &bob, 1333, 2)); diff != "" {
 		t.Errorf("after all have left (-want +got):\n%s", diff)
 	}
 }
@@ -94,7 +97,8 @@ func TestPressesTurnPages(t *testing.T) {
 	g.question(t, below(77, g.press(&bob)), stats.RankingQuestion{Page: 5})
 	g.question(t, below(78, g.press(&bob)), stats.RankingQuestion{Page: 6})
 	rows := texts(t, g, `
-		SELECT concat_ws(' ', action, kind, edited_message_id, state, payload->>'page', alone, CASE WHEN key = $1 THEN 'second' END, supersede_key,
+		SELECT concat_ws(' ', action, kind, edited_message_id, state, payload->>'page', alone,
+		       CASE WHEN key = $1 THEN 'second' END, supersede_key,
 		       extract(minute FROM (expires_at - now()) + interval '30 s'), reply_to)
 		FROM outbox WHERE action <> 'callback_answer' ORDER BY id`, second.Key)
 	want := []string{
@@ -104,7 +108,8 @@ func TestPressesTurnPages(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	answers := texts(t, g, `SELECT concat_ws(' ', kind, payload) FROM outbox WHERE action = 'callback_answer'`)
-	if diff := cmp.Diff([]string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"}, answers); diff != "" {
+	if diff := cmp.Diff([]string{"acknowledged {}", "acknowledged {}", "acknowledged {}", "acknowledged {}"},
+		answers); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
 	}
 	g.has(t, 4, "handled_commands WHERE key LIKE 'm:%' AND rate_class = 'press'")

@@ -42,7 +42,9 @@ func (g *game) mustChangeLadder(t *testing.T, c ranking.ChangeLadder, topic int6
 }
 
 // inLadder sends a command whose first words name a ladder, and returns the answer.
-func (g *game) inLadder(t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error) ranking.Notice {
+func (g *game) inLadder(
+	t *testing.T, name string, sender *command.Person, seconds int, send func(ranking.Origin) error,
+) ranking.Notice {
 	t.Helper()
 	o := g.at(sender, seconds)
 	o.Said = command.Command{MayNameLadder: true, Args: name + " and more"}
@@ -88,9 +90,11 @@ func TestAbsentInAllLadders(t *testing.T) {
 	g := newLadders(t)
 	g.memberLeft(t, alice, time.Minute)
 	g.moveTo(t, 1, "padel")
-	g.mustHaveRatings(t, "a match of one who left is moved", "chess Alice 1500 left", "chess Bob 1500", "padel Alice 1516 left", "padel Bob 1484")
+	g.mustHaveRatings(t, "a match of one who left is moved", "chess Alice 1500 left", "chess Bob 1500",
+		"padel Alice 1516 left", "padel Bob 1484")
 	g.recordIn(t, "padel", 30, singles(alice, bob, 1, 3))
-	g.mustHaveRatings(t, "an older match", "chess Alice 1500 left", "chess Bob 1500", "padel Alice 1499 left", "padel Bob 1501")
+	g.mustHaveRatings(t, "an older match", "chess Alice 1500 left", "chess Bob 1500",
+		"padel Alice 1499 left", "padel Bob 1501")
 	g.recordIn(t, "padel", 90, singles(alice, bob, 3, 1))
 	g.mustHaveRatings(t, "a match since then", "chess Alice 1500", "chess Bob 1500", "padel Alice 1515", "padel Bob 1485")
 	g.memberLeft(t, alice, 80*time.Second)
@@ -105,7 +109,8 @@ func TestAbsentInAllLadders(t *testing.T) {
 	g.recordIn(t, "padel", 130, singles(alice, zoe, 3, 1))
 	g.memberLeft(t, zoe, 140*time.Second)
 	must(t, g.Do(t.Context(), g.at(&zoe, 150), ranking.Join{}))
-	g.mustHaveRatings(t, "one who left another ladder joins", "chess Alice 1500", "chess Bob 1516", "chess Carol 1484", "chess Zoe 1500",
+	g.mustHaveRatings(t, "one who left another ladder joins", "chess Alice 1500",
+		"chess Bob 1516", "chess Carol 1484", "chess Zoe 1500",
 		"padel Alice 1529", "padel Bob 1485", "padel Carol 1501", "padel Zoe 1485")
 }
 
@@ -197,7 +202,8 @@ func TestRecordedWhileArchived(t *testing.T) {
 	o := g.origin(&alice)
 	must(t, other.RecordMatch(t.Context(), o, singles(alice, bob, 3, 2)))
 	checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.LadderArchived, Name: "padel"})
-	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484", "padel Alice 1516", "padel Bob 1484")
+	g.mustHaveRatings(t, "the result is refused", "chess Alice 1516", "chess Bob 1484",
+		"padel Alice 1516", "padel Bob 1484")
 }
 
 // TestLaddersAtOnce: two instances record matches in a ladder, a third moves matches out of it and
@@ -242,11 +248,13 @@ func TestLaddersAtOnce(t *testing.T) {
 		})
 	}
 	must(t, work.Wait())
-	g.has(t, 0, fmt.Sprintf(`handled_commands WHERE outcome = 'refused' AND key IN (SELECT key FROM outbox WHERE payload ->> 'code' = '%s')`, ranking.TooManyAtOnce))
+	g.has(t, 0, fmt.Sprintf(`handled_commands WHERE outcome = 'refused'
+		AND key IN (SELECT key FROM outbox WHERE payload ->> 'code' = '%s')`, ranking.TooManyAtOnce))
 	g.has(t, len(keys)+3, "handled_commands")
 	archived, recorded := false, 0
 	for _, n := range rows[struct{ Kind, Change, Ladder string }](t, g, `
-		SELECT kind, coalesce(payload ->> 'change', ''), coalesce(payload -> 'ladder' ->> 'name', payload ->> 'to', '') FROM outbox ORDER BY id`) {
+		SELECT kind, coalesce(payload ->> 'change', ''), coalesce(payload -> 'ladder' ->> 'name', payload ->> 'to', '')
+		FROM outbox ORDER BY id`) {
 		switch {
 		case n.Kind == "ladder_changed":
 			archived = ranking.LadderChange(n.Change) == ranking.ArchiveLadder
@@ -270,7 +278,8 @@ func TestDuplicatesOfALadder(t *testing.T) {
 	if n, ok := g.recordIn(t, "padel", 5, singles(alice, bob, 3, 1)).(ranking.MatchRecorded); !ok {
 		t.Errorf("the result of another ladder is answered with %+v", n)
 	}
-	if n, ok := g.recordIn(t, "padel", 10, singles(alice, bob, 3, 1)).(ranking.ReportPrompt); !ok || n.Doubt != ranking.DoubtDuplicate {
+	if n, ok := g.recordIn(t, "padel", 10, singles(alice, bob, 3, 1)).(ranking.ReportPrompt); !ok ||
+		n.Doubt != ranking.DoubtDuplicate {
 		t.Errorf("the same result of this ladder is answered with %+v", n)
 	}
 }

@@ -95,7 +95,9 @@ func (u undoOperation) ask(snap *Snapshot, m *StoredMatch, undone int) Decision 
 		return Decision{Notice: Refusal{Code: AskedAlready, Number: m.Number}}
 	}
 	card := m.unrated(m.Result)
-	prompt := UndoPrompt{Number: m.Number, Tag: TagOf(m.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: undone}
+	prompt := UndoPrompt{
+		Number: m.Number, Tag: TagOf(m.Key), Sides: card.Sides, Sets: card.Sets, Asked: asked, Undone: undone,
+	}
 	if u.origin.SentAt.Sub(m.PlayedAt) >= 24*time.Hour {
 		prompt.Played = m.PlayedAt.UTC()
 	}

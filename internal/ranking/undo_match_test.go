@@ -98,15 +98,16 @@ func TestUndoMatch(t *testing.T) {
 			change("Alice", 1501, 1517), change("Bob", 1499, 1484), change("Carol", 1499, 1498),
 		}},
 	})
-	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}}, g.cards(t, 1),
-		cmpopts.EquateEmpty(), untagged); diff != "" {
+	if diff := cmp.Diff([]ranking.MatchRecorded{{Number: 1, Sides: sides, Undone: true, UndoneBy: &byAlice, Changes: 1}},
+		g.cards(t, 1), cmpopts.EquateEmpty(), untagged); diff != "" {
 		t.Errorf("the card (-want +got):\n%s", diff)
 	}
 	if n := g.count(t, "matches WHERE undone_by = (SELECT id FROM players WHERE username = 'alice')"); n != 1 {
 		t.Error("undone_by is not Alice")
 	}
 	checkNotice(t, g.undo(t, &bob, matchNumber(1)), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
-	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3}), ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
+	checkNotice(t, g.fix(t, &bob, matchNumber(1), ladder.Score{A: 3}),
+		ranking.Refusal{Code: ranking.UndoneAlready, Number: 1, Minutes: 1440})
 }
 
 // TestCardsKeepOrderOfNames: within a team, a card keeps the order of names from the report, even
@@ -160,7 +161,8 @@ func TestUndoRewritesOnlyDifferences(t *testing.T) {
 	if got := versions(); !cmp.Equal(got, want) {
 		t.Errorf("versions of Alice, Bob, Carol and Zoe are %v, want %v", got, want)
 	}
-	if all, superseded := g.count(t, "elo_history"), g.count(t, "elo_history WHERE superseded_at < 'infinity'"); all != 6 || superseded != 2 {
+	if all, superseded := g.count(t, "elo_history"),
+		g.count(t, "elo_history WHERE superseded_at < 'infinity'"); all != 6 || superseded != 2 {
 		t.Errorf("%d history entries, %d superseded", all, superseded)
 	}
 }
@@ -301,7 +303,8 @@ func TestWhichMatch(t *testing.T) {
 			} else if n, ok := g.notice(t, o.Key).(ranking.MatchUndone); !ok || n.Number != tc.want {
 				t.Errorf("notice is %+v, want match %d", g.notice(t, o.Key), tc.want)
 			}
-			if n := g.count(t, fmt.Sprintf("matches WHERE undone_at IS NOT NULL AND (group_id, number) <> (1, %d)", tc.want)); n != 0 {
+			if n := g.count(t,
+				fmt.Sprintf("matches WHERE undone_at IS NOT NULL AND (group_id, number) <> (1, %d)", tc.want)); n != 0 {
 				t.Errorf("%d other matches were undone", n)
 			}
 		})
@@ -470,7 +473,8 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	reply := ranking.MatchRef{Message: 7, Key: "m:-100:7"}
-	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key), singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
+	must(t, g.RecordMatch(t.Context(), from(&alice, reply.Key),
+		singles(alice, bob, 3, 1), singles(carol, alice, 3, 2), singles(bob, carol, 0, 3)))
 	undo := func(sender *command.Person) ranking.Notice {
 		o := g.origin(sender)
 		must(t, g.Do(t.Context(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: reply}}))
@@ -485,7 +489,8 @@ func TestUndoOneOfSeveral(t *testing.T) {
 	item := func(number int, r ranking.NamedResult) ranking.WhichItem {
 		return ranking.WhichItem{Number: number, NamedResult: r}
 	}
-	first, second, third := item(1, result([2]int{3, 1}, "Alice", "Bob")), item(2, result([2]int{3, 2}, "Carol", "Alice")), item(3, result([2]int{3, 0}, "Carol", "Bob"))
+	first, second, third := item(1, result([2]int{3, 1}, "Alice", "Bob")),
+		item(2, result([2]int{3, 2}, "Carol", "Alice")), item(3, result([2]int{3, 0}, "Carol", "Bob"))
 	checkNotice(t, undo(&alice), ranking.WhichPrompt{Matches: []ranking.WhichItem{first, second, third}})
 	checkNotice(t, g.answer(t, press(&bob, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.NotYourPrompt})
 	checkNotice(t, g.answer(t, press(&alice, ranking.Choice(3)), toast), ranking.Refusal{Code: ranking.UnknownButton})

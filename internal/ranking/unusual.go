@@ -229,7 +229,9 @@ func (r *recordOperation) completion(snap *Snapshot) *Completion {
 // inOrderOf returns the result of a reported match in the order of a recorded match, given by its
 // sides. exchanged reports whether the report has the other order. ok is false if the two matches
 // have different sides.
-func (m reportedMatch) inOrderOf(sides [2][]ladder.PlayerID, snap *Snapshot) (result ladder.Result, exchanged, ok bool) {
+func (m reportedMatch) inOrderOf(
+	sides [2][]ladder.PlayerID, snap *Snapshot,
+) (result ladder.Result, exchanged, ok bool) {
 	// Test for a player rather than IsPlayer: players who are Gone may have played the recorded
 	// match.
 	isNew := func(person int) bool { return snap.People[person].Player == nil }

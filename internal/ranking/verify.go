@@ -106,7 +106,9 @@ type Progress struct {
 // problem in the stored data. It verifies the groups of the chat, or all groups if chat is 0. It
 // calls progress after each group and every 10,000 matches. It fails with ErrNoSuchGroup if the
 // chat has no group.
-func Verify(ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress)) error {
+func Verify(
+	ctx context.Context, store AuditStore, chat ExternalChatID, found func(Finding), progress func(Progress),
+) error {
 	return store.Audit(ctx, func(ctx context.Context, reader AuditReader) error {
 		groups, err := reader.Groups(ctx, chat)
 		if err != nil {

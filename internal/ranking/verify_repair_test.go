@@ -164,13 +164,16 @@ func TestRepairOneLadder(t *testing.T) {
 // TestAmendAfterRepair: matches of a repaired ladder can be amended.
 func TestAmendAfterRepair(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"an entry missing", "an entry of an undone match", "another score", "a player on the other side"} {
+	for _, name := range []string{
+		"an entry missing", "an entry of an undone match", "another score", "a player on the other side",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			g := newAuditGame(t)
 			g.corrupt(t, name)
 			g.mustRepair(t)
-			must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.FixMatch{Amendment: matchNumber(2), Scores: []ladder.Score{{A: 9, B: 2}}}))
+			must(t, g.Do(asAdmin(t), g.origin(&alice),
+				ranking.FixMatch{Amendment: matchNumber(2), Scores: []ladder.Score{{A: 9, B: 2}}}))
 			for _, n := range []int{7, 1} {
 				must(t, g.Do(asAdmin(t), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(n)}))
 			}

@@ -88,7 +88,8 @@ func TestEveryProblemIsFound(t *testing.T) {
 	} {
 		found := false
 		for _, c := range corruptions {
-			found = found || slices.ContainsFunc(c.want, func(w string) bool { return strings.HasPrefix(w, string(problem)+" ") })
+			found = found || slices.ContainsFunc(c.want,
+				func(w string) bool { return strings.HasPrefix(w, string(problem)+" ") })
 		}
 		if !found {
 			t.Errorf("no corruption causes %s", problem)
@@ -99,7 +100,8 @@ func TestEveryProblemIsFound(t *testing.T) {
 func TestVerifyTellsNamesakesApart(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
-	g.record(t, &alice, command.Person{ID: 11, Name: "Alex"}, command.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
+	g.record(t, &alice, command.Person{ID: 11, Name: "Alex"},
+		command.Person{ID: 12, Name: "alex", Username: "second"}, 3, 1)
 	g.exec(t, "UPDATE group_players SET streak = 0")
 	g.corrupted = true
 	g.mustFind(t, "wrong_streak Alex (player 1): 0 | 1", "wrong_streak alex (player 2): 0 | -1")
@@ -159,7 +161,9 @@ func (d interruptedReader) MatchHistory(
 	return d.AuditReader.MatchHistory(ctx, season, from, others...)
 }
 
-func (d interruptedReader) IntegrityIssues(ctx context.Context, group ranking.GroupID) (ranking.IntegrityIssues, error) {
+func (d interruptedReader) IntegrityIssues(
+	ctx context.Context, group ranking.GroupID,
+) (ranking.IntegrityIssues, error) {
 	if err := d.do(ctx); err != nil {
 		return ranking.IntegrityIssues{}, err
 	}
@@ -229,10 +233,14 @@ func (l longAudit) Audit(ctx context.Context, fn func(context.Context, ranking.A
 }
 
 func (l longAudit) Groups(context.Context, ranking.ExternalChatID) ([]ranking.AuditedGroup, error) {
-	return []ranking.AuditedGroup{{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ladder.SeasonID{1}, Names: []string{""}}}, nil
+	return []ranking.AuditedGroup{
+		{Chat: club.ID, Title: club.Title, Group: 1, Seasons: []ladder.SeasonID{1}, Names: []string{""}},
+	}, nil
 }
 
-func (l longAudit) MatchHistory(context.Context, ladder.SeasonID, int, ...ladder.PlayerID) (h ladder.History, err error) {
+func (l longAudit) MatchHistory(
+	context.Context, ladder.SeasonID, int, ...ladder.PlayerID,
+) (h ladder.History, err error) {
 	for n := range l.matches {
 		h.Matches = append(h.Matches, ladder.Match{Number: n + 1, Undone: true})
 	}

@@ -59,7 +59,9 @@ func (r WizardRequest) report(s ScoreAgainst) command.Match {
 	if r.HasTeams() {
 		return command.Match{A: r.Teams[0], B: r.Teams[1], Scores: []ladder.Score{s.Score}}
 	}
-	return command.Match{A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score}}
+	return command.Match{
+		A: []command.Person{*r.Reporter}, B: []command.Person{r.Opponents[s.Opponent]}, Scores: []ladder.Score{s.Score},
+	}
 }
 
 // OpponentPage is the option to show a page of opponents, counted from 1.
@@ -143,7 +145,8 @@ func (w StartTeamWizard) plan(_ *Service, c *call) *call {
 
 // wizardOf returns the operation that asks the sender for the score of a match.
 func wizardOf(c *call, m command.Match) startWizard {
-	op, sides := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), when: m.When}, [2][]command.Person{m.A, m.B}
+	op, sides := startWizard{message: c.reportMessage(), people: senderOf(c.Origin), when: m.When},
+		[2][]command.Person{m.A, m.B}
 	isSender := c.Sender.IsSame
 	if slices.ContainsFunc(sides[1], isSender) {
 		sides[0], sides[1] = sides[1], sides[0]
@@ -255,7 +258,9 @@ func likelyScores(played []PlayedBefore, opponent command.Person) (all []ladder.
 	}
 	wins = mostFrequent(wins, func(a, b ladder.Score) bool { return a == b })
 	for some := range slices.Chunk(wins[:suggestedScores], suggestedScores/2) {
-		slices.SortFunc(some, func(a, b ladder.Score) int { return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A)) })
+		slices.SortFunc(some, func(a, b ladder.Score) int {
+			return cmp.Or(cmp.Compare(b.A-b.B, a.A-a.B), cmp.Compare(a.A, b.A))
+		})
 		all = append(all, some...)
 		for _, s := range slices.Backward(some) {
 			all = append(all, ladder.Score{A: s.B, B: s.A})

@@ -15,7 +15,9 @@ import (
 )
 
 // startWizard has a person start a wizard, and returns the command's origin and the answer.
-func (g *game) startWizard(t *testing.T, sender *command.Person, opponent *command.Person) (ranking.Origin, ranking.Notice) {
+func (g *game) startWizard(
+	t *testing.T, sender *command.Person, opponent *command.Person,
+) (ranking.Origin, ranking.Notice) {
 	t.Helper()
 	o := g.origin(sender)
 	must(t, g.Do(t.Context(), o, ranking.StartWizard{Opponent: opponent, Otherwise: ranking.Refusal{Code: "nobody"}}))
@@ -44,7 +46,8 @@ func TestWizard(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
 	for _, r := range []command.Match{
-		singles(alice, carol, 3, 0), singles(bob, alice, 1, 3), singles(alice, bob, 3, 1), singles(alice, zoe, 0, 0), singles(bob, carol, 5, 0),
+		singles(alice, carol, 3, 0), singles(bob, alice, 1, 3), singles(alice, bob, 3, 1),
+		singles(alice, zoe, 0, 0), singles(bob, carol, 5, 0),
 	} {
 		must(t, g.RecordMatch(t.Context(), g.origin(&alice), r))
 	}
@@ -52,7 +55,8 @@ func TestWizard(t *testing.T) {
 	must(t, g.Do(t.Context(), g.origin(&zoe), ranking.Join{}))
 	must(t, g.Do(t.Context(), g.origin(&alice), ranking.UndoMatch{Amendment: matchNumber(4)}))
 	o, asked := g.startWizard(t, &alice, nil)
-	checkNotice(t, asked, ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})
+	checkNotice(t, asked,
+		ranking.OpponentPrompt{Opponents: []ranking.Name{{Name: "Bob"}, {Name: "Carol"}, {Name: "Zoe"}}, Total: 3})
 	id := g.newestPrompt(t)
 	scores := [][2]int{{3, 0}, {3, 1}, {3, 2}, {2, 3}, {1, 3}, {0, 3}, {0, -1}, {-1, 0}, {-1, -1}, {-1, 1}}
 	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Choice(0)), page),
@@ -60,22 +64,28 @@ func TestWizard(t *testing.T) {
 	checkNotice(t, g.answer(t, g.pressWizard(t, &bob, against(0, 3, 0)), toast),
 		ranking.Refusal{Code: ranking.NotYourPrompt})
 	for _, unknown := range []ranking.PromptOption{
-		nil, ranking.Choice(3), ranking.Choice(-1), ranking.OpponentPage(2), ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
+		nil, ranking.Choice(3), ranking.Choice(-1), ranking.OpponentPage(2),
+		ranking.OpponentPage(0), ranking.OpponentPage(math.MaxInt),
 		against(0, 3, 1000), against(0, -3, 1), against(0, 3, -1), against(3, 3, 1), against(-1, 3, 1), against(3, -1, 1),
 	} {
 		checkNotice(t, g.answer(t, g.pressWizard(t, &alice, unknown), toast), ranking.Refusal{Code: ranking.UnknownButton})
 	}
 	key := g.pressWizard(t, &alice, against(0, 1, 3))
-	checkNotice(t, g.answer(t, key, page), ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Alice", "Bob")}, By: by("Alice")})
+	checkNotice(t, g.answer(t, key, page),
+		ranking.ReportChosen{Results: []ranking.NamedResult{result([2]int{1, 3}, "Alice", "Bob")}, By: by("Alice")})
 	got := texts(t, g, `
-		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username, m.played_at = $2, m.score_a, m.score_b, o.reply_to)
-		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id WHERE m.number = 6`, o.Key, o.SentAt)
+		SELECT concat_ws(' ', m.number, m.idempotency_key = $1, p.username,
+			m.played_at = $2, m.score_a, m.score_b, o.reply_to)
+		FROM matches m JOIN players p ON p.id = m.reported_by JOIN outbox o ON o.match_id = m.id
+		WHERE m.number = 6`, o.Key, o.SentAt)
 	if diff := cmp.Diff([]string{"6 t alice t 1 3 7"}, got); diff != "" {
 		t.Errorf("the match (-want +got):\n%s", diff)
 	}
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 1, 3)), toast), ranking.Refusal{Code: ranking.PromptOver})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, against(0, 1, 3)), toast),
+		ranking.Refusal{Code: ranking.PromptOver})
 	g.startWizard(t, &alice, nil)
-	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Cancel{}), page), ranking.ReportDropped{By: new(by("Alice"))})
+	checkNotice(t, g.answer(t, g.pressWizard(t, &alice, ranking.Cancel{}), page),
+		ranking.ReportDropped{By: new(by("Alice"))})
 	g.mustEnd(t, "after all", false, "answered", "cancelled")
 }
 
@@ -91,7 +101,8 @@ func TestWizardPages(t *testing.T) {
 	for i := range 10 {
 		g.record(t, &zoe, zoe, command.Person{Username: fmt.Sprint("guest_", i)}, 3, i%3)
 	}
-	if _, asked := g.startWizard(t, &alice, nil); len(asked.(ranking.OpponentPrompt).Opponents) != ranking.OpponentsPerPage {
+	if _, asked := g.startWizard(t, &alice, nil); len(asked.(ranking.OpponentPrompt).Opponents) !=
+		ranking.OpponentsPerPage {
 		t.Errorf("the first page is %+v", asked)
 	}
 	second := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(2)), page).(ranking.OpponentPrompt)
@@ -99,7 +110,8 @@ func TestWizardPages(t *testing.T) {
 		t.Errorf("the second page is %+v", second)
 	}
 	g.pressWizard(t, &alice, against(10, 2, 0))
-	if n := g.count(t, "matches m JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id WHERE m.number = 11 AND p.username = 'guest_9'"); n != 1 {
+	if n := g.count(t, "matches m JOIN match_players mp ON mp.match_id = m.id JOIN players p ON p.id = mp.player_id "+
+		"WHERE m.number = 11 AND p.username = 'guest_9'"); n != 1 {
 		t.Error("the last of the offered opponents has not played")
 	}
 }
@@ -136,13 +148,18 @@ func TestWizardNames(t *testing.T) {
 	}
 	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtUnknownName, Word: "xyz"}),
 		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtUnknownName, Word: "xyz", First: 3, More: true})
-	checkNotice(t, typed(ranking.UnclearOpponent{Doubt: command.DoubtName, Word: "c", People: []command.Person{carol, zoe}, Score: &ladder.Score{A: 7, B: 5}}),
-		ranking.NamePrompt{Prompt: id.ID, Doubt: command.DoubtName, Word: "c", Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true})
+	checkNotice(t, typed(ranking.UnclearOpponent{
+		Doubt: command.DoubtName, Word: "c", People: []command.Person{carol, zoe}, Score: &ladder.Score{A: 7, B: 5},
+	}), ranking.NamePrompt{
+		Prompt: id.ID, Doubt: command.DoubtName, Word: "c",
+		Opponents: []ranking.Name{{Name: "Carol"}, {Name: "Zoe"}}, First: 3, More: true,
+	})
 	asked, ok := g.answer(t, g.pressWizard(t, &alice, ranking.Choice(4)), page).(ranking.ScorePrompt)
 	if !ok || asked.Opponent.Name != "Zoe" || asked.Scores[6] != [2]int{7, 5} || len(asked.Scores) != 11 {
 		t.Errorf("the question for the score is %+v", asked)
 	}
-	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok || back.Total != 5 {
+	if back, ok := g.answer(t, g.pressWizard(t, &alice, ranking.OpponentPage(1)), page).(ranking.OpponentPrompt); !ok ||
+		back.Total != 5 {
 		t.Errorf("the first page is %+v", back)
 	}
 	g.pressWizard(t, &alice, against(4, 7, 5))
