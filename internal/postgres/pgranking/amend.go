@@ -27,7 +27,8 @@ func queueFix(batch *pgx.Batch, c ranking.Changes, f *ranking.Fixed) {
 	if len(f.Rewrite.Players) == 0 || f.Old.Score != f.New.Score || !slices.Equal(f.Old.Sets, f.New.Sets) {
 		batch.Queue(`
 			INSERT INTO match_fixes
-			    (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets, fixed_by, old_winner, new_winner)
+			    (match_id, old_score_a, old_score_b, old_sets, new_score_a, new_score_b, new_sets,
+			     fixed_by, old_winner, new_winner)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8::bigint, 0), $9, $10)`,
 			f.Match, oldA, oldB, oldSets, newA, newB, newSets, f.By, oldWinner, newWinner)
 	}
@@ -39,7 +40,8 @@ func queueFix(batch *pgx.Batch, c ranking.Changes, f *ranking.Fixed) {
 func queueMove(batch *pgx.Batch, m *ranking.MovedMatch) {
 	batch.Queue(`
 		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by)
-		SELECT m.id, m.ladder_id, s.ladder_id, nullif($3::bigint, 0) FROM matches m, seasons s WHERE m.id = $1 AND s.id = $2`, m.Match, m.To, m.By)
+		SELECT m.id, m.ladder_id, s.ladder_id, nullif($3::bigint, 0)
+		FROM matches m, seasons s WHERE m.id = $1 AND s.id = $2`, m.Match, m.To, m.By)
 	queueAmended(batch, &m.Amended, `
 		ladder_id = (SELECT ladder_id FROM seasons WHERE id = $3), season_id = $3, k_factor = $4, provisional_k_factor = $5,
 		provisional_matches = $6, margin_of_victory = $7`,
@@ -54,7 +56,8 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 		batch.Queue(`
 			WITH replaced AS (
 			    UPDATE match_players mp SET player_id = r.into_id
-			    FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS r (match_id bigint, from_id bigint, into_id bigint)
+			    FROM unnest($1::jsonb[]) AS one
+			    CROSS JOIN LATERAL jsonb_to_record(one) AS r (match_id bigint, from_id bigint, into_id bigint)
 			    WHERE mp.match_id = r.match_id AND mp.player_id = r.from_id
 			    RETURNING 1)
 			SELECT (count(*) = cardinality($1))::unchanged FROM replaced`, w.Players)
@@ -63,8 +66,10 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 		batch.Queue(`
 			WITH superseded AS (
 			    UPDATE elo_history h SET superseded_at = clock_timestamp()
-			    FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS old (id bigint, match_id bigint, player_id bigint)
-			    WHERE h.id = old.id AND h.match_id = old.match_id AND h.player_id = old.player_id AND h.superseded_at = 'infinity'
+			    FROM unnest($1::jsonb[]) AS one
+			    CROSS JOIN LATERAL jsonb_to_record(one) AS old (id bigint, match_id bigint, player_id bigint)
+			    WHERE h.id = old.id AND h.match_id = old.match_id AND h.player_id = old.player_id
+			      AND h.superseded_at = 'infinity'
 			    RETURNING 1)
 			SELECT (count(*) = cardinality($1))::unchanged FROM superseded`, w.Superseded)
 	}
@@ -72,13 +77,16 @@ func queueRewrite(batch *pgx.Batch, w ladder.Rewrite) {
 		batch.Queue(`
 			INSERT INTO elo_history
 			    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-			SELECT e.match_id, e.player_id, e.elo_before, e.elo_after, e.k_factor, e.best_before, e.streak_before, e.longest_before, $2
-			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_populate_record(NULL::elo_history, one) AS e`, w.Entries, w.Reason)
+			SELECT e.match_id, e.player_id, e.elo_before, e.elo_after, e.k_factor,
+			       e.best_before, e.streak_before, e.longest_before, $2
+			FROM unnest($1::jsonb[]) AS one
+			CROSS JOIN LATERAL jsonb_populate_record(NULL::elo_history, one) AS e`, w.Entries, w.Reason)
 	}
 	if len(w.Upsets) > 0 {
 		batch.Queue(`
 			UPDATE matches m SET upset = nullif(u.upset, 0)
-			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS u (id bigint, upset integer) WHERE m.id = u.id`, w.Upsets)
+			FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS u (id bigint, upset integer)
+			WHERE m.id = u.id`, w.Upsets)
 	}
 	isNew := func(s ladder.Standing) bool { return s.ID == 0 }
 	queueChangedStandings(batch, slices.DeleteFunc(slices.Clone(w.Standings), isNew))

@@ -41,7 +41,8 @@ func TestApplyUndo(t *testing.T) {
 		FROM matches m LEFT JOIN players p ON p.id = m.undone_by ORDER BY number`,
 		"1 f", "2 t alice", "3 f", "4 f")
 	w.mustYield(t, `
-		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after, best_before, streak_before, longest_before, reason)
+		SELECT concat_ws(' ', m.number, display_name, elo_before, elo_after,
+		       best_before, streak_before, longest_before, reason)
 		FROM elo_history h JOIN matches m ON m.id = match_id JOIN match_players USING (match_id, player_id)
 		JOIN players p ON p.id = player_id WHERE superseded_at = 'infinity' ORDER BY number, side`,
 		"1 Alice 1500 1516 1500 0 0 match", "1 Carol 1500 1484 1500 0 0 match",
@@ -58,18 +59,21 @@ func TestApplyUndo(t *testing.T) {
 func TestApplyRestore(t *testing.T) {
 	t.Parallel()
 	w := newAmendable(t)
-	standings, current := `SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak) FROM group_players ORDER BY name`,
+	standings, current := `SELECT concat_ws(' ', name, elo, best_elo, start_elo, played, won, drawn, lost, streak)
+		 FROM group_players ORDER BY name`,
 		`SELECT concat_ws(' ', match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before)
 		 FROM elo_history WHERE superseded_at = 'infinity' ORDER BY match_id, player_id`
 	wantStandings, wantCurrent := dbtest.Values[string](t, w.Pool, standings), dbtest.Values[string](t, w.Pool, current)
 	const matches = `SELECT concat_ws(' ', number, undone_at = $1, undone_by, changes) FROM matches ORDER BY number`
 	w.Undo(t, "u", alice, 2)
-	if diff := cmp.Diff([]string{"1 0", "2 t 1 1", "3 0", "4 0"}, dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
+	if diff := cmp.Diff([]string{"1 0", "2 t 1 1", "3 0", "4 0"},
+		dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
 		t.Errorf("undone (-want +got):\n%s", diff)
 	}
 	all := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM elo_history`)
 	w.Restore(t, "r", alice, 2)
-	if diff := cmp.Diff([]string{"1 0", "2 2", "3 0", "4 0"}, dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
+	if diff := cmp.Diff([]string{"1 0", "2 2", "3 0", "4 0"},
+		dbtest.Values[string](t, w.Pool, matches, dbtest.SentAt)); diff != "" {
 		t.Errorf("restored (-want +got):\n%s", diff)
 	}
 	w.mustYield(t, standings, wantStandings...)
@@ -85,7 +89,8 @@ func TestApplyFix(t *testing.T) {
 	t.Parallel()
 	w, c := planned(t, "fix")
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
-	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "1 2 {{11,7},{7,11},{8,11}}")
+	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`,
+		"1 2 {{11,7},{7,11},{8,11}}")
 	// A fix takes the score in the order of the card, which shows the winner first.
 	w.Fix(t, "again", bob, 2, ladder.Score{A: 2, B: 0})
 	w.mustYield(t, `SELECT concat_ws(' ', score_a, score_b, sets) FROM matches WHERE number = 2`, "0 2")
@@ -252,7 +257,8 @@ func TestForeignWriterInTheMiddle(t *testing.T) {
 	store := meddler{w.Store, func() {
 		if !meddled {
 			meddled = true
-			dbtest.Exec(t, w.Pool, `UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
+			dbtest.Exec(t, w.Pool, `
+				UPDATE group_players SET elo = 1700, best_elo = 1700, version = version + 1 WHERE name = 'Alice'`)
 		}
 	}}
 	dbtest.Must(t, commands["match"](t.Context(), dbtest.Service(store)))

@@ -50,7 +50,8 @@ func TestMeetAtOnce(t *testing.T) {
 				store := pgranking.NewStore(w.Pool, dbtest.Ignore)
 				s := dbtest.Service(&together{Store: store, looking: &looking, conflicts: &conflicts})
 				go func() {
-					results <- s.Do(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice), dbtest.Reported(dbtest.Singles(alice, tc.as[i], won)))
+					results <- s.Do(t.Context(), in(tc.chats[i], fmt.Sprint(i), alice),
+						dbtest.Reported(dbtest.Singles(alice, tc.as[i], won)))
 				}()
 			}
 			for range 2 {
@@ -108,7 +109,8 @@ func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 	finished := make(chan struct{})
 	for i, chat := range []ranking.Chat{club, annex} {
 		store := pgranking.NewStore(w.Pool, dbtest.Ignore)
-		s := ranking.NewService(store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		s := ranking.NewService(store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}),
+			ranking.Settings{ResultsPerMinute: -1})
 		instances.Go(func() error {
 			for round := range starts[i] {
 				people := []command.Person{alice, bob, carol, {ID: ladder.UserID(100 + round), Username: fmt.Sprint("new_", round)}}
@@ -143,9 +145,11 @@ func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
 	if n.Load() != 0 {
 		t.Errorf("there are %d deadlocks", n.Load())
 	}
-	w.mustYield(t, `SELECT concat_ws(' ', count(*), count(DISTINCT mp.player_id)) FROM matches JOIN match_players mp ON match_id = id`,
+	w.mustYield(t, `
+		SELECT concat_ws(' ', count(*), count(DISTINCT mp.player_id)) FROM matches JOIN match_players mp ON match_id = id`,
 		fmt.Sprint(2*4*rounds, " ", 3+rounds))
-	w.mustYield(t, `SELECT concat_ws(' ', count(*), count(DISTINCT telegram_user_id)) FROM players`, fmt.Sprint(3+rounds, " ", 3+rounds))
+	w.mustYield(t, `SELECT concat_ws(' ', count(*), count(DISTINCT telegram_user_id)) FROM players`,
+		fmt.Sprint(3+rounds, " ", 3+rounds))
 	w.mustYield(t, `SELECT DISTINCT display_name FROM players WHERE telegram_user_id < 100`, fmt.Sprint("Name ", rounds-1))
 	w.mustVerify(t)
 }

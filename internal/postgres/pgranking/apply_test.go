@@ -64,23 +64,25 @@ func TestApplyNoticeAndJoin(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice)
 	snap := w.Read(t, alice)
-	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Decision: ranking.Decision{Notice: stats.RankingPage{}}, Addressee: ranking.Name{Name: "Alice"}}
+	c := ranking.Changes{Key: "1", Chat: snap.ChatID, Decision: ranking.Decision{Notice: stats.RankingPage{}},
+		Addressee: ranking.Name{Name: "Alice"}}
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
 	if err := w.Store.Apply(t.Context(), c); !errors.Is(err, ranking.ErrHandled) {
 		t.Errorf("applied twice: %v", err)
 	}
-	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}, Effect: &ranking.NewStanding{
-		Season: snap.Ladder.Season.ID, Standing: ladder.Standing{
+	join := ranking.Changes{Key: "2", Chat: snap.ChatID, Decision: ranking.Decision{
+		Notice: ranking.Joined{}, Effect: &ranking.NewStanding{Season: snap.Ladder.Season.ID, Standing: ladder.Standing{
 			Player: snap.People[0].Player.ID, Name: "Alice", Elo: 1500, StartElo: 1500, BestElo: 1500,
-		},
-	}}}
+		}},
+	}}
 	dbtest.Must(t, w.Store.Apply(t.Context(), join))
 	join.Key = "3"
 	if err := w.Store.Apply(t.Context(), join); !errors.Is(err, ranking.ErrConflict) {
 		t.Errorf("joined twice: %v", err)
 	}
 	got := dbtest.Values[string](t, w.Pool, `
-		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, '')) FROM outbox ORDER BY id`)
+		SELECT concat_ws(' ', kind, key, purpose, coalesce(reply_to, 0), coalesce(thread_id, 0), nullif(addressee, ''))
+		FROM outbox ORDER BY id`)
 	if diff := cmp.Diff([]string{"ranking_page 1 answer 0 0 Alice", "joined 2 outcome 0 0"}, got); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
@@ -115,9 +117,11 @@ func TestCommandInAParkedChat(t *testing.T) {
 			dbtest.Exec(t, w.Pool, `
 				UPDATE chats SET parked_at = now() - nullif($1, '')::interval, parked_until = now() + nullif($2, '')::interval,
 				    parkings = CASE WHEN $1 <> '' THEN 2 ELSE 0 END, is_active = NOT $3`, tc.parked, tc.until, tc.inactive)
-			dbtest.Must(t, w.Store.Apply(t.Context(), ranking.Changes{Key: "1", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
+			dbtest.Must(t, w.Store.Apply(t.Context(),
+				ranking.Changes{Key: "1", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
 			got := dbtest.Value[string](t, w.Pool, `
-				SELECT concat_ws(' ', round(extract(epoch FROM parked_at - now()), -1), round(extract(epoch FROM parked_until - now()), -1), parkings)
+				SELECT concat_ws(' ', round(extract(epoch FROM parked_at - now()), -1),
+				       round(extract(epoch FROM parked_until - now()), -1), parkings)
 				FROM chats WHERE is_active`)
 			if got != tc.want {
 				t.Errorf("the chat is parked %q, want %q", got, tc.want)
@@ -147,7 +151,8 @@ func TestApplyIsAllOrNothing(t *testing.T) {
 		"key is there": {`INSERT INTO handled_commands VALUES ('k')`, nil, is(ranking.ErrHandled), ""},
 		"message is there": {
 			`INSERT INTO handled_commands VALUES ('m')`,
-			func(c *ranking.Changes) { c.Message, c.Trigger, recorded(c).Key = "m", ranking.ByEdit, "m" }, is(ranking.ErrConflict), "",
+			func(c *ranking.Changes) { c.Message, c.Trigger, recorded(c).Key = "m", ranking.ByEdit, "m" },
+			is(ranking.ErrConflict), "",
 		},
 		"key of a match":    {`UPDATE matches SET idempotency_key = 'k'`, nil, is(ranking.ErrHandled), ""},
 		"first is stale":    {`UPDATE group_players SET version = 9 WHERE name = 'Alice'`, nil, is(ranking.ErrConflict), ""},

@@ -29,7 +29,8 @@ func (s *Store) Groups(ctx context.Context, chat ranking.ExternalChatID) ([]rank
 		SELECT c.telegram_chat_id, c.title, g.id, g.chat_id IS NULL,
 		       ARRAY(SELECT id FROM seasons WHERE group_id = g.id ORDER BY ladder_id, number),
 		       ARRAY(SELECT CASE count(*) OVER () WHEN 1 THEN '' ELSE concat_ws(', ', l.name, 'season ' || s.number) END
-		             FROM seasons s JOIN ladders l ON l.id = s.ladder_id WHERE s.group_id = g.id ORDER BY s.ladder_id, s.number)
+		             FROM seasons s JOIN ladders l ON l.id = s.ladder_id
+		             WHERE s.group_id = g.id ORDER BY s.ladder_id, s.number)
 		FROM groups g JOIN chats c ON c.id = coalesce(g.chat_id, g.former_chat_id)
 		WHERE $1::bigint = 0 OR c.id = ` + postgres.ThisChat + `
 		ORDER BY g.id`
@@ -46,7 +47,8 @@ func (s *Store) DetachedGroups(ctx context.Context, chat ranking.ExternalChatID)
 	const sql = `
 		SELECT g.id, g.last_match_number, c.telegram_chat_id, c.title FROM groups g JOIN chats c ON c.id = g.former_chat_id
 		WHERE g.former_chat_id IS NOT NULL AND ($1::bigint = 0 OR c.id = ` + postgres.ThisChat + `) ORDER BY g.id`
-	return postgres.Collect(ctx, s.db, "read groups without a chat", pgx.RowToStructByPos[ranking.DetachedGroup], sql, chat)
+	return postgres.Collect(ctx, s.db, "read groups without a chat",
+		pgx.RowToStructByPos[ranking.DetachedGroup], sql, chat)
 }
 
 // IntegrityIssues implements ranking.AuditReader. It returns at most a hundred issues of each kind.

@@ -29,7 +29,8 @@ func TestBlame(t *testing.T) {
 	dbtest.Define(t, w.Pool, "fail", `
 		CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$
 		    BEGIN RAISE EXCEPTION 'x' USING ERRCODE = split_part(NEW.key, ' ', 2); END $$;
-		CREATE TRIGGER fail BEFORE INSERT ON handled_commands FOR EACH ROW WHEN (NEW.key LIKE 'fail %') EXECUTE FUNCTION fail()`)
+		CREATE TRIGGER fail BEFORE INSERT ON handled_commands
+		    FOR EACH ROW WHEN (NEW.key LIKE 'fail %') EXECUTE FUNCTION fail()`)
 	code := func(code string) error {
 		return w.Store.Apply(t.Context(), ranking.Changes{Key: "fail " + code, Chat: w.Read(t).ChatID})
 	}

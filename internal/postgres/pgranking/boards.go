@@ -53,7 +53,8 @@ func queueBoard(batch *pgx.Batch, c ranking.Changes, b *ranking.ChangedBoard) {
 	batch.Queue(`
 		WITH changed AS (
 		    INSERT INTO boards AS b (chat_id, thread_id, ladder_id) VALUES ($1, nullif($2::bigint, 0), $4)
-		    ON CONFLICT ON CONSTRAINT boards_pkey DO UPDATE SET thread_id = excluded.thread_id, turned_on_at = now(), pin = 'wanted'
+		    ON CONFLICT ON CONSTRAINT boards_pkey DO UPDATE
+		    SET thread_id = excluded.thread_id, turned_on_at = now(), pin = 'wanted'
 		    WHERE b.thread_id IS NOT DISTINCT FROM nullif($3::bigint, 0)
 		    RETURNING 1)
 		SELECT EXISTS (SELECT FROM changed)::unchanged`, b.Chat, b.After.Thread, before.Thread, b.After.Ladder)

@@ -31,7 +31,8 @@ func newCards(t *testing.T) cards {
 // change changes the card of match 1 to show the number n.
 func (c cards) change(t *testing.T, key string, n int) {
 	t.Helper()
-	dbtest.Must(t, c.world.Store.ChangeCard(t.Context(), key, 1, ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}))
+	dbtest.Must(t, c.world.Store.ChangeCard(t.Context(), key, 1,
+		ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: n}}))
 }
 
 // outboxRows returns all rows of the outbox, sent or not.
@@ -50,7 +51,8 @@ func (c cards) mustHave(t *testing.T, want ...string) {
 }
 
 // messages lists the messages that show a match.
-const messages = `SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
+const messages = `
+	SELECT concat_ws(' ', telegram_chat_id, telegram_message_id, match_id, fingerprint) FROM match_messages ORDER BY 1`
 
 // send takes the next message and records it as sent with this id.
 func (c cards) send(t *testing.T, message int64) outbox.Message {
@@ -71,7 +73,8 @@ func TestCardThatWaits(t *testing.T) {
 	c.change(t, "2", 22)
 	c.change(t, "3", 33)
 	c.mustHave(t, "send planned match_recorded 1 shows 33")
-	if m := c.MustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 || m.Thread != 8 || m.Row.Key != "1" {
+	if m := c.MustTake(t, 1, 1); m.Action != outbox.Send || m.Target != 0 || m.Row.ReplyTo != 7 ||
+		m.Thread != 8 || m.Row.Key != "1" {
 		t.Errorf("took %+v", m)
 	}
 }
@@ -89,8 +92,8 @@ func TestCardOnItsWay(t *testing.T) {
 	c.Finish(t, dbtest.SentAs(card, 71))
 	edit := c.Take(t, 1)
 	want := outbox.Message{
-		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "UTC", Action: outbox.Edit, Purpose: notice.Outcome,
-		Target: 71, KnownFingerprint: "print 71",
+		Lane: dbtest.Chat(1), ExternalChat: -100, Language: "en", TimeZone: "UTC",
+		Action: outbox.Edit, Purpose: notice.Outcome, Target: 71, KnownFingerprint: "print 71",
 		Row:   outbox.Item{Key: "3", Kind: "match_recorded", Attempts: 1},
 		Items: []outbox.Item{{ID: 1, Key: "1", Kind: "match_recorded", ReplyTo: 7, Attempts: 1}},
 	}
@@ -141,7 +144,8 @@ func TestEditThatWasTried(t *testing.T) {
 	c.Finish(t, r)
 	c.change(t, "3", 33)
 	c.change(t, "4", 44)
-	c.mustHave(t, "send sent match_recorded 1 shows 44", "edit planned match_recorded 1 shows 22", "edit planned match_recorded 1 shows 44")
+	c.mustHave(t, "send sent match_recorded 1 shows 44",
+		"edit planned match_recorded 1 shows 22", "edit planned match_recorded 1 shows 44")
 	for range 2 { // each has the current content of the card
 		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
 			t.Errorf("the edit shows %s, want 44", edit.Items[0].Payload)
@@ -156,7 +160,9 @@ func TestEditsWaitForever(t *testing.T) {
 	c.send(t, 71)
 	changes := ranking.Changes{
 		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: ranking.Name{Name: "Bob"},
-		Decision: ranking.Decision{Effect: &ranking.Undone{Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}}},
+		Decision: ranking.Decision{Effect: &ranking.Undone{
+			Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}},
+		}},
 	}
 	dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
 	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
@@ -171,16 +177,19 @@ func TestCardOfAnotherMatch(t *testing.T) {
 	c := newCards(t)
 	c.send(t, 71)
 	c.Play(t, "2", bob, alice)
-	dbtest.Exec(t, c.world.Pool, `INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
+	dbtest.Exec(t, c.world.Pool, `
+		INSERT INTO outbox (chat_id, kind, payload, match_id) VALUES (1, 'other', '{"number": 9}', 1)`)
 	c.change(t, "3", 33)
-	c.mustHave(t, "send sent match_recorded 1 shows 33", "send planned match_recorded 2 shows 2", "send planned other 1 shows 9",
-		"edit planned match_recorded 1 shows 33")
+	c.mustHave(t, "send sent match_recorded 1 shows 33", "send planned match_recorded 2 shows 2",
+		"send planned other 1 shows 9", "edit planned match_recorded 1 shows 33")
 }
 
 // TestCardIsTakenConcurrently: if a card is taken while it is being changed, its message is edited.
 func TestCardIsTakenConcurrently(t *testing.T) {
 	t.Parallel()
-	for state, finish := range map[string]string{"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71"} {
+	for state, finish := range map[string]string{
+		"sending": "", "sent": ", finished_at = now(), telegram_message_id = 71",
+	} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
@@ -204,13 +213,15 @@ func TestEditIsTakenConcurrently(t *testing.T) {
 	c.send(t, 71)
 	c.change(t, "2", 22)
 	dispatcher := dbtest.Begin(t, c.world.Pool)
-	dbtest.Exec(t, dispatcher, `UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`)
+	dbtest.Exec(t, dispatcher, `
+		UPDATE outbox SET state = 'sending', attempts = 1, supersede_key = NULL WHERE action = 'edit'`)
 	card := ranking.Card{Match: 1, Notice: ranking.MatchRecorded{Number: 33}}
 	changed := dbtest.Start(func() error { return c.world.Store.ChangeCard(t.Context(), "3", 1, card) })
 	dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 	dbtest.Must(t, dispatcher.Commit(t.Context()))
 	dbtest.Must(t, dbtest.Receive(t, changed))
-	c.mustHave(t, "send sent match_recorded 1 shows 33", "edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
+	c.mustHave(t, "send sent match_recorded 1 shows 33",
+		"edit sending match_recorded 1 shows 22", "edit planned match_recorded 1 shows 33")
 }
 
 // TestTakeWaitsForTheChange: a message that is taken while its content is being changed has the
@@ -236,7 +247,8 @@ func TestTakeWaitsForTheChange(t *testing.T) {
 			dbtest.Await(t, c.world.Pool, dbtest.Blocked)
 			dbtest.Must(t, changer.Commit(t.Context()))
 			dbtest.Must(t, dbtest.Receive(t, failed))
-			if m := dbtest.Receive(t, taken)[0].Message; m == nil || m.Action != action || string(m.Items[0].Payload) != `{"number": 22}` {
+			if m := dbtest.Receive(t, taken)[0].Message; m == nil || m.Action != action ||
+				string(m.Items[0].Payload) != `{"number": 22}` {
 				t.Errorf("took %+v", m)
 			}
 		})
@@ -255,7 +267,8 @@ func TestMessagesOfAnUpgradedGroup(t *testing.T) {
 	c.Finish(t, dbtest.SentAs(card, 72)) // finished already
 	c.mustYield(t, messages, "-100 71 1 print 71")
 	c.change(t, "2", 22)
-	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 || edit.ExternalChat != -1000100 || len(edit.Items) != 1 {
+	if edit := c.send(t, 0); edit.Action != outbox.Edit || edit.Target != 0 ||
+		edit.ExternalChat != -1000100 || len(edit.Items) != 1 {
 		t.Errorf("took %+v", edit)
 	}
 	c.mustYield(t, messages, "-100 71 1 print 71")
@@ -302,13 +315,15 @@ func TestCallbackAnswer(t *testing.T) {
 		t.Errorf("woken lanes (-want +got):\n%s", diff)
 	}
 	c.mustYield(t, `
-		SELECT concat_ws(' ', action, key, state, kind, purpose, payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
+		SELECT concat_ws(' ', action, key, state, kind, purpose,
+		       payload->>'code', callback_query_id, reply_to, nullif(addressee, ''))
 		FROM outbox WHERE state = 'planned' ORDER BY id`,
 		"callback_answer c:1 planned refusal outcome not_yours press 1", "callback_answer c:2 planned refusal outcome not_yours press 2",
 		"send c:2 planned refusal outcome not_yours 7 Bob")
 	for _, button := range []string{"press 1", "press 2"} {
 		m := c.Turn(t, dbtest.Answers(1)).Message
-		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button || m.ExternalChat != -100 || m.Target != 0 || len(m.Items) != 1 {
+		if m == nil || m.Action != outbox.CallbackAnswer || m.Row.Button != button ||
+			m.ExternalChat != -100 || m.Target != 0 || len(m.Items) != 1 {
 			t.Fatalf("took %+v", m)
 		}
 		c.Finish(t, dbtest.SentAs(*m, 0))

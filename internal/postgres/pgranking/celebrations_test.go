@@ -20,9 +20,11 @@ func TestLeaders(t *testing.T) {
 	w.Play(t, "1", alice, bob)
 	dbtest.Exec(t, w.Pool, `UPDATE ladders SET place_matches = 5`)
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET played = 5, drawn = 4, last_played_at = '2023-11-01'`)
-	dbtest.Exec(t, w.Pool, `INSERT INTO players (telegram_user_id, display_name) SELECT 1000000 + n, 'x' FROM generate_series(1, 300) n`)
 	dbtest.Exec(t, w.Pool, `
-		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at, left_at)
+		INSERT INTO players (telegram_user_id, display_name) SELECT 1000000 + n, 'x' FROM generate_series(1, 300) n`)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO group_players
+		    (season_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at, left_at)
 		SELECT 1, id, 'x', 1600, 1600, 1600, 5 - (id % 3 = 0)::integer, 5 - (id % 3 = 0)::integer,
 		       CASE id % 3 WHEN 1 THEN '2023-09-30'::timestamptz ELSE '2023-11-01' END, CASE id % 3 WHEN 2 THEN now() END
 		FROM players WHERE display_name = 'x'`)
@@ -53,7 +55,8 @@ func TestLargestUpset(t *testing.T) {
 	}
 	check("in a new ladder", 0)
 	dbtest.Exec(t, w.Pool, `
-		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
+		INSERT INTO matches
+		    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
 		SELECT 1, 1, 1, 100 + n, 3, 1, 32, played_at::timestamptz, upset, n FROM (VALUES
 		    (1, '2023-11-01 00:00Z', 150), (2, '2023-11-30 23:59Z', 151), (3, '2023-11-15 12:00Z', NULL),
 		    (4, '2023-10-31 23:59Z', 200), (5, '2023-12-01 00:00Z', 300)) AS m (n, played_at, upset)`)

@@ -29,7 +29,9 @@ func (s *Store) effect(c ranking.Changes) effect {
 			queueAmended(b, &e.Amended, `undone_at = $3, undone_by = nullif($4::bigint, 0)`, e.At, e.By)
 		}}
 	case *ranking.Restored:
-		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueAmended(b, &e.Amended, `undone_at = NULL, undone_by = NULL`) }}
+		return effect{amended: &e.Amended, write: func(b *pgx.Batch) {
+			queueAmended(b, &e.Amended, `undone_at = NULL, undone_by = NULL`)
+		}}
 	case *ranking.Fixed:
 		return effect{amended: &e.Amended, write: func(b *pgx.Batch) { queueFix(b, c, e) }}
 	case *ranking.MovedMatch:

@@ -38,7 +38,8 @@ func TestEverybodyDuringMerge(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = (SELECT id FROM players WHERE username = 'carol')
 		WHERE username = 'mona'`)
-	w.checkPeople(t, alice, command.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
+	w.checkPeople(t, alice,
+		command.Person{ID: carol.ID, Username: carol.Username, Name: mona.Name, Player: w.ID(t, "Carol")})
 }
 
 // checkPeople checks that the people of the club are exactly these.
@@ -48,7 +49,8 @@ func (w *world) checkPeople(t *testing.T, want ...command.Person) {
 		if p.Player != 0 {
 			continue
 		}
-		want[i].Player = ladder.PlayerID(dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
+		want[i].Player = ladder.PlayerID(
+			dbtest.Value[int64](t, w.Pool, "SELECT id FROM players WHERE display_name = $1", p.Name))
 	}
 	all, err := w.Store.Read(t.Context(), ranking.Query{Chat: club, Needs: ranking.Needs{Everybody: true}})
 	dbtest.Must(t, err)

@@ -34,12 +34,15 @@ func TestDeadlines(t *testing.T) {
 			t.Parallel()
 			c := newCards(t)
 			dbtest.Exec(t, c.world.Pool, `DELETE FROM outbox`)
-			changes := ranking.Changes{Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Decision: ranking.Decision{Notice: tc.notice}}
+			changes := ranking.Changes{
+				Key: "old", Chat: 1, SentAt: time.Now().Add(-tc.age), Decision: ranking.Decision{Notice: tc.notice},
+			}
 			if tc.button != "" {
 				changes.Button, changes.CallbackAnswer, changes.Notice = tc.button, tc.notice, nil
 			}
 			dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
-			dbtest.Must(t, c.world.Store.Apply(t.Context(), ranking.Changes{Key: "new", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
+			dbtest.Must(t, c.world.Store.Apply(t.Context(),
+				ranking.Changes{Key: "new", Chat: 1, Decision: ranking.Decision{Notice: ranking.Joined{}}}))
 			lane, states := dbtest.Chat(1), []string{"sending", "sending"}
 			switch {
 			case tc.button != "":
@@ -54,7 +57,8 @@ func TestDeadlines(t *testing.T) {
 				states = []string{"sending", "planned"}
 			}
 			c.Turn(t, lane)
-			if diff := cmp.Diff(states, dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
+			if diff := cmp.Diff(states,
+				dbtest.Values[string](t, c.world.Pool, `SELECT state FROM outbox ORDER BY id`)); diff != "" {
 				t.Errorf("states (-want +got):\n%s", diff)
 			}
 		})
@@ -85,7 +89,9 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 			}
 			got := dbtest.Values[string](t, w.Pool, `
 				SELECT key || ' ' || round(extract(epoch FROM expires_at - created_at) / 3600) FROM outbox ORDER BY id`)
-			if diff := cmp.Diff([]string{"won 21", "answer 21", "callback_answer -3", "refused 21", "future 24"}, got); diff != "" {
+			if diff := cmp.Diff([]string{
+				"won 21", "answer 21", "callback_answer -3", "refused 21", "future 24",
+			}, got); diff != "" {
 				t.Errorf("hours to live (-want +got):\n%s", diff)
 			}
 		})
@@ -100,7 +106,8 @@ func TestCardsLiveForADay(t *testing.T) {
 	c := dbtest.Match(w.Read(t, alice, bob), "k")
 	c.SentAt = time.Now().Add(-time.Hour)
 	dbtest.Must(t, w.Store.Apply(t.Context(), c))
-	if left := dbtest.Value[int](t, w.Pool, `SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
+	if left := dbtest.Value[int](t, w.Pool, `
+		SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
 		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
 	}
 	m := w.Mail(t)

@@ -35,7 +35,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 	find := func(name string, number int, sender *command.Person, ref ranking.MatchRef) dbtest.Explained {
 		return dbtest.Explained{Name: name, Run: func(ctx context.Context) error {
 			last := ref == ranking.MatchRef{}
-			snap, err := store.Read(ctx, ranking.Query{Chat: club, Sender: sender, Needs: ranking.Needs{Match: &ref, LastCounted: last}})
+			snap, err := store.Read(ctx, ranking.Query{
+				Chat: club, Sender: sender, Needs: ranking.Needs{Match: &ref, LastCounted: last},
+			})
 			if got := snap.Matches; len(got) != 1 || number != 0 && got[0].Number != number || last != (snap.Counted != nil) {
 				t.Errorf("%s finds %+v, and %+v that counts", name, got, snap.Counted)
 			}
@@ -70,7 +72,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "delivery of a prompt", Run: func(ctx context.Context) error {
 			item := outbox.Item{ID: newestPrompt(t, plain), Attempts: 1, Kind: "undo_prompt"}
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'sending', attempts = 1 WHERE id = $1`, item.ID)
-			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item}
+			m := outbox.Message{
+				Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item,
+			}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4712)}, nil, dbtest.Bounds)
 			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM prompts WHERE telegram_message_id = 4712)`) {
 				t.Error("the message is not recorded")
@@ -80,7 +84,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 		{Name: "undo", Run: func(ctx context.Context) error { // of a card that has been sent
 			key := dbtest.Value[string](t, plain, `SELECT idempotency_key FROM matches WHERE ladder_id = 150 AND number = 40`)
 			return s.Do(dbtest.AsAdmin(ctx), pressed("undo"), ranking.PromptAnswer{
-				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)}, Option: ranking.Choice(0),
+				Prompt: ranking.PromptRef{ID: ranking.PromptID(newestPrompt(t, plain)), Tag: ranking.TagOf(key)},
+				Option: ranking.Choice(0),
 			})
 		}, Want: -1},
 		{Name: "timer", Run: func(ctx context.Context) error {
@@ -97,7 +102,8 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return s.Do(dbtest.AsAdmin(ctx), in(club, "restore", known), ranking.RestoreMatch{Amendment: dbtest.Number(0)})
 		}, Want: 2 + 5 + 2 + 8 + 1 + 1},
 		{Name: "fix", Run: func(ctx context.Context) error {
-			return s.Do(dbtest.AsAdmin(ctx), in(club, "fix", known), ranking.FixMatch{Amendment: dbtest.Number(41), Scores: []ladder.Score{{A: 1, B: 3}}})
+			return s.Do(dbtest.AsAdmin(ctx), in(club, "fix", known),
+				ranking.FixMatch{Amendment: dbtest.Number(41), Scores: []ladder.Score{{A: 1, B: 3}}})
 		}, Want: 2 + 4 + 2 + 9 + 1 + 1},
 		{Name: "card that waits", Run: func(ctx context.Context) error {
 			id := dbtest.Value[ladder.MatchID](t, plain, `SELECT id FROM matches WHERE ladder_id = 150 AND number = 40`)
@@ -113,7 +119,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			return err
 		}, Want: -1},
 		{Name: "callback_answer", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "callback_answer", Chat: 150, Button: "press", Decision: ranking.Decision{CallbackAnswer: ranking.Refusal{}}})
+			return store.Apply(ctx, ranking.Changes{
+				Key: "callback_answer", Chat: 150, Button: "press", Decision: ranking.Decision{CallbackAnswer: ranking.Refusal{}},
+			})
 		}, Want: 3},
 		{Name: "take of an edit", Run: func(ctx context.Context) error {
 			dbtest.Exec(t, plain, `UPDATE outbox SET state = 'dead', finished_at = now()
@@ -128,7 +136,9 @@ func TestNoAmendmentScansATable(t *testing.T) {
 			id := dbtest.Value[int64](t, plain, `INSERT INTO outbox (chat_id, kind, payload, state, match_id)
 				VALUES (150, 'match_recorded', '{}', 'sending', 1) RETURNING id`)
 			item := outbox.Item{ID: id}
-			m := outbox.Message{Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item}
+			m := outbox.Message{
+				Lane: dbtest.Chat(150), ExternalChat: -150, Action: outbox.Send, Items: []outbox.Item{item}, Row: item,
+			}
 			_, err := queue.Advance(ctx, 1, []outbox.Result{dbtest.SentAs(m, 4711)}, nil, dbtest.Bounds)
 			if !dbtest.Value[bool](t, plain, `SELECT EXISTS (SELECT FROM match_messages WHERE telegram_message_id = 4711)`) {
 				t.Error("the message is not recorded")
@@ -152,14 +162,18 @@ func TestRewriteTakesFewStatements(t *testing.T) {
 	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 1000);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO players (group_id, username, display_name) SELECT 1, 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 1000) n;
 		INSERT INTO match_players SELECT id, 1 + number % 50, 1, 1 FROM matches;
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players;`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	c, err := store.MatchHistory(t.Context(), 1, 1)

@@ -19,7 +19,8 @@ func TestNoCommandScansATable(t *testing.T) {
 	pool, plain := dbtest.NewYears(t, &rec)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	club := ranking.Chat{ID: -150, Kind: ranking.Group, Title: "Club 150"}
-	players := dbtest.Values[int64](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 ORDER BY id LIMIT 2`)
+	players := dbtest.Values[int64](t, plain, `
+		SELECT player_id FROM group_players WHERE season_id = 150 ORDER BY id LIMIT 2`)
 	var elsewhere [2]*ranking.Snapshot
 	for i := range elsewhere {
 		var two []command.Person
@@ -29,7 +30,9 @@ func TestNoCommandScansATable(t *testing.T) {
 		}
 		chat := ranking.Chat{ID: ranking.ExternalChatID(-151 - i), Kind: ranking.Group}
 		var err error
-		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: two}}); err != nil {
+		if elsewhere[i], err = store.Read(t.Context(), ranking.Query{
+			Key: "k", Chat: chat, Needs: ranking.Needs{People: two},
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,18 +50,27 @@ func TestNoCommandScansATable(t *testing.T) {
 				Chat: snap.ChatID, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: s.With(before, value),
 			}
 			return store.Apply(ctx, ranking.Changes{
-				Key: "setting " + name, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.SettingChanged{Name: name}, Effect: changed},
+				Key: "setting " + name, Chat: snap.ChatID,
+				Decision: ranking.Decision{Notice: ranking.SettingChanged{Name: name}, Effect: changed},
 			})
 		}
 	}
 	dbtest.Exec(t, plain, `
 		UPDATE ladders SET name = 'chess' WHERE id < 150;
-		WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) SELECT id, false, 'padel', nextval('seasons_id_seq') FROM groups WHERE id < 150 RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
-		INSERT INTO topics SELECT g.chat_id, thread, l.id FROM ladders l JOIN groups g ON g.id = l.group_id, generate_series(2, 9) AS thread WHERE name = 'padel';
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, name, season_id)
+		    SELECT id, false, 'padel', nextval('seasons_id_seq') FROM groups WHERE id < 150 RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
+		INSERT INTO topics SELECT g.chat_id, thread, l.id
+		    FROM ladders l JOIN groups g ON g.id = l.group_id, generate_series(2, 9) AS thread WHERE name = 'padel';
 		ANALYZE ladders, topics`)
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read which ladder applies", Run: func(ctx context.Context) error {
-			q := ranking.Query{Key: "k", Chat: ranking.Chat{ID: -140, Kind: ranking.Group}, Thread: 7, Replied: ranking.MatchRef{Message: 1, Key: "m"}}
+			q := ranking.Query{
+				Key: "k", Chat: ranking.Chat{ID: -140, Kind: ranking.Group},
+				Thread: 7, Replied: ranking.MatchRef{Message: 1, Key: "m"},
+			}
 			q.Topics = true
 			snap, err := store.Read(ctx, q)
 			if snap.Applies == 0 || len(snap.Ladders) != 2 {
@@ -72,19 +84,27 @@ func TestNoCommandScansATable(t *testing.T) {
 		}, Want: 1},
 		{Name: "the season that a button ends", Run: func(ctx context.Context) error {
 			since := time.Now().Add(-ranking.PromptWindow)
-			snap, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Needs: ranking.Needs{Season: true, ReportedSince: since}})
+			snap, err := store.Read(ctx, ranking.Query{
+				Key: "k", Chat: club, Needs: ranking.Needs{Season: true, ReportedSince: since},
+			})
 			if snap.FirstMatch == "" {
 				t.Error("the ladder has no first match")
 			}
 			return err
 		}, Want: 2},
 		{Name: "read a season that is over", Run: func(ctx context.Context) error {
-			_, err := store.Read(ctx, ranking.Query{Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true}})
+			_, err := store.Read(ctx, ranking.Query{
+				Key: "k", Chat: club, Season: 1, Needs: ranking.Needs{People: people, Everybody: true},
+			})
 			return err
 		}, Want: 4},
 		{Name: "start a season", Run: func(ctx context.Context) error {
-			effect := &ranking.NewSeason{Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true}
-			return store.Apply(ctx, ranking.Changes{Key: "season", Chat: 149, Corrected: []ladder.SeasonID{1}, Decision: ranking.Decision{Effect: effect}})
+			effect := &ranking.NewSeason{
+				Ladder: 149, Ends: 149, Name: "Spring", At: time.Now(), Until: time.Now().Add(time.Hour), Tells: true,
+			}
+			return store.Apply(ctx, ranking.Changes{
+				Key: "season", Chat: 149, Corrected: []ladder.SeasonID{1}, Decision: ranking.Decision{Effect: effect},
+			})
 		}, Want: 6},
 		{Name: "a season goes on", Run: func(ctx context.Context) error {
 			effect := &ranking.SeasonUntil{Ladder: 148, Season: 148, Until: time.Now().Add(time.Hour)}
@@ -116,18 +136,24 @@ func TestNoCommandScansATable(t *testing.T) {
 			return err
 		}, Want: 2},
 		{Name: "read the rest", Run: func(ctx context.Context) error {
-			_, err := store.Read(ctx, ranking.Query{Key: "t:prompt:7", Chat: club, Needs: ranking.Needs{Prompt: 7, Board: true, Timer: true}})
+			_, err := store.Read(ctx, ranking.Query{
+				Key: "t:prompt:7", Chat: club, Needs: ranking.Needs{Prompt: 7, Board: true, Timer: true},
+			})
 			return err
 		}, Want: 4},
 		{Name: "read the matches of a message", Run: func(ctx context.Context) error {
-			snap, err := store.Read(ctx, ranking.Query{Chat: club, Needs: ranking.Needs{Match: &ranking.MatchRef{Message: 40, Key: "m:-150:45"}}})
+			snap, err := store.Read(ctx, ranking.Query{
+				Chat: club, Needs: ranking.Needs{Match: &ranking.MatchRef{Message: 40, Key: "m:-150:45"}},
+			})
 			if len(snap.Matches) != 2 {
 				t.Errorf("found %+v", snap.Matches)
 			}
 			return err
 		}, Want: 2},
 		{Name: "read last matches", Run: func(ctx context.Context) error {
-			snap, err := store.Read(ctx, ranking.Query{Chat: club, Sender: &people[1], Needs: ranking.Needs{Played: ranking.SuggestedFrom}})
+			snap, err := store.Read(ctx, ranking.Query{
+				Chat: club, Sender: &people[1], Needs: ranking.Needs{Played: ranking.SuggestedFrom},
+			})
 			if len(snap.LastMatches) == 0 {
 				t.Error("there are no last matches")
 			}
@@ -136,7 +162,8 @@ func TestNoCommandScansATable(t *testing.T) {
 		{Name: "introduce", Run: func(ctx context.Context) error {
 			k := snap.People[1]
 			change := ranking.PlayerChange{Player: *k.Player, Standing: k.Standing.ID}
-			return dbtest.Upsert(ctx, store, club, []ranking.PlayerChange{change, dbtest.AsNew(command.Person{ID: 88_888, Name: "N"})})
+			return dbtest.Upsert(ctx, store, club,
+				[]ranking.PlayerChange{change, dbtest.AsNew(command.Person{ID: 88_888, Name: "N"})})
 		}, Want: 2 + 8},
 		{Name: "match", Run: func(ctx context.Context) error {
 			return store.Apply(ctx, dbtest.Match(snap, "k"))
@@ -145,18 +172,26 @@ func TestNoCommandScansATable(t *testing.T) {
 			return store.ApplyTogether(dbtest.Match(elsewhere[0], "one"), dbtest.Match(elsewhere[1], "two"))
 		}, Want: 7},
 		{Name: "answer", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "l", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Refusal{}}})
+			return store.Apply(ctx, ranking.Changes{
+				Key: "l", Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Refusal{}},
+			})
 		}, Want: 3},
 		{Name: "read for an edit", Run: func(ctx context.Context) error {
 			_, err := store.Read(ctx, ranking.Query{Key: "e", Message: "m", Chat: club})
 			return err
 		}, Want: 1},
 		{Name: "answer to an edit", Run: func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}}})
+			return store.Apply(ctx, ranking.Changes{
+				Key: "e", Message: "m", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered,
+				Chat: snap.ChatID, Decision: ranking.Decision{Notice: ranking.Joined{}},
+			})
 		}, Want: 4},
 		{Name: "edit that takes effect", Run: func(ctx context.Context) error {
 			effect := &ranking.Greeted{Before: snap.Greeted, At: time.Now()}
-			return store.Apply(ctx, ranking.Changes{Key: "e2", Message: "m2", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered, Chat: snap.ChatID, Decision: ranking.Decision{Effect: effect}})
+			return store.Apply(ctx, ranking.Changes{
+				Key: "e2", Message: "m2", Trigger: ranking.ByEdit, Outcome: ranking.OutcomeAnswered,
+				Chat: snap.ChatID, Decision: ranking.Decision{Effect: effect},
+			})
 		}, Want: 5},
 		{Name: "setting of a ladder", Run: choose("k", "24"), Want: 4},
 		{Name: "setting of a chat", Run: choose("tables", "on"), Want: 4},

@@ -39,7 +39,10 @@ func TestNoGroupLifeScansATable(t *testing.T) {
 			return store.Apply(ctx, ranking.Changes{Key: "left", Chat: snap.ChatID, Decision: ranking.Decision{Effect: left}})
 		}, Want: 4},
 		{Name: "added", Run: apply(ranking.Changes{
-			Key: "added", Chat: 150, Decision: ranking.Decision{Notice: stats.RankingPage{}, Presence: ranking.BotActive, Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"}},
+			Key: "added", Chat: 150, Decision: ranking.Decision{
+				Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+				Effect: &ranking.Greeted{At: time.Now(), Added: time.Now(), Language: "de"},
+			},
 		}), Want: 5},
 		{Name: "removed", Run: apply(ranking.Changes{Key: "removed", Chat: 150, Decision: ranking.Decision{Presence: ranking.BotInactive}}), Want: 2},
 		{Name: "of nobody", Run: apply(ranking.Changes{Key: "nobody"}), Want: 2},

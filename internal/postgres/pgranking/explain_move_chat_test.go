@@ -29,21 +29,26 @@ func TestNoMoveScansATable(t *testing.T) {
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
 		{Name: "read", Run: func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Key: "k", Chat: late, Needs: ranking.Needs{People: []command.Person{alice}}})
+			got, err := store.Read(ctx, ranking.Query{
+				Key: "k", Chat: late, Needs: ranking.Needs{People: []command.Person{alice}},
+			})
 			if got.Chat.ID != -150 {
 				t.Errorf("read %+v", got)
 			}
 			return err
 		}, Want: 2},
 		{Name: "match", Run: func(ctx context.Context) error {
-			got, err := store.Read(ctx, ranking.Query{Chat: late, Sender: &alice, Needs: ranking.Needs{Match: &ranking.MatchRef{Number: 45}}})
+			got, err := store.Read(ctx, ranking.Query{
+				Chat: late, Sender: &alice, Needs: ranking.Needs{Match: &ranking.MatchRef{Number: 45}},
+			})
 			if len(got.Matches) != 1 || got.Matches[0].Number != 45 {
 				t.Errorf("found %+v", got.Matches)
 			}
 			return err
 		}, Want: 2},
 		{Name: "ranking", Run: func(ctx context.Context) error {
-			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, dbtest.Ladder(t, plain, late.ID), &alice, stats.RankingQuestion{Page: 2}, time.Now())
+			got, err := pgstats.NewStore(pool, pool).Ranking(ctx, dbtest.Ladder(t, plain, late.ID), &alice,
+				stats.RankingQuestion{Page: 2}, time.Now())
 			if len(got.Rows) != stats.PageRows {
 				t.Errorf("read %+v", got)
 			}
@@ -62,7 +67,8 @@ func TestNoMoveScansATable(t *testing.T) {
 		{Name: "move of an unknown chat", Run: move(-2_000_004, -4), Want: 1 + 2 + 5 + 2 + 3 + 1},
 		{Name: "move of nobody", Run: move(-3_000_000, -4_000_000), Want: 1 + 2 + 1 + 1},
 	})
-	if got := dbtest.Value[int](t, plain, `SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {
+	if got := dbtest.Value[int](t, plain, `
+		SELECT count(*) FROM chat_aliases WHERE telegram_chat_id IN (-3, -2000004)`); got != 2 {
 		t.Errorf("%d of 2 chats have moved", got)
 	}
 }

@@ -13,7 +13,9 @@ import (
 
 // queueMatchesMeant reads the matches that matchQuery selects and passes them to found. It does not
 // call found if there is no query.
-func queueMatchesMeant(batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch)) {
+func queueMatchesMeant(
+	batch *pgx.Batch, q ranking.Query, ref ranking.MatchRef, counts bool, found func([]ranking.StoredMatch),
+) {
 	sql, args := matchQuery(q, ref, counts)
 	if sql == "" {
 		return
@@ -42,24 +44,29 @@ type storedMatch struct {
 func (m storedMatch) match() ranking.StoredMatch {
 	undoneAt := time.Time(m.UndoneAt)
 	return ranking.StoredMatch{
-		RecentMatch: m.recentMatch.match(), ID: m.ID, Ladder: m.Ladder, Season: m.Season, Undone: !undoneAt.IsZero(), UndoneAt: undoneAt,
+		RecentMatch: m.recentMatch.match(), ID: m.ID, Ladder: m.Ladder, Season: m.Season,
+		Undone: !undoneAt.IsZero(), UndoneAt: undoneAt,
 		UndoneBy: m.UndoneBy, Later: m.Later, SidesSwapped: m.SidesSwapped, SamePerson: m.SamePerson, Asked: m.Asked,
 	}
 }
 
 // matchColumns is the start of a query for matches m of a chat. The caller appends a condition.
 var matchColumns = `
-		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number, ` + postgres.Score + `, m.sets,
+		SELECT m.id, m.idempotency_key AS key, m.ladder_id AS ladder, m.season_id AS season, m.number,
+		       ` + postgres.Score + `, m.sets,
 		       coalesce(m.games, '') AS games, m.played_at, m.undone_at,
 		       coalesce(m.undone_by, 0) AS undone_by, m.changes, g.last_match_number - m.number AS later, false AS twice,
 		       coalesce(m.reported_by, 0) AS reported_by,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
+		       ARRAY(SELECT mp.player_id FROM match_players mp
+		             WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
+		       ARRAY(SELECT mp.player_id FROM match_players mp
+		             WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
 		       ` + postgres.SidesSwapped + ` AS sides_swapped,
 		       EXISTS (SELECT FROM match_players mp WHERE mp.match_id = m.id
 		               AND (SELECT p.merged_into FROM players p WHERE p.id = mp.player_id) IS NOT NULL) AS same_person,
 		       (SELECT jsonb_object_agg(coalesce(answerer_id, 0), id) FROM prompts
-		        WHERE match_id = m.id AND closed_at IS NULL AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked
+		        WHERE match_id = m.id AND closed_at IS NULL
+		          AND (delivered_at IS NOT NULL OR asked_at > now() - ` + promptWindow + `)) AS asked
 		FROM groups g JOIN matches m ON m.group_id = g.id
 		WHERE g.chat_id = ` + postgres.ThisChat + ` AND `
 
@@ -78,7 +85,8 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		    UNION ALL
 		    SELECT made.id FROM generate_series(1, $4::integer) AS n CROSS JOIN LATERAL (
 		        SELECT * FROM matches
-		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.ExtraMatch + `' || n ELSE '' END LIMIT 1) AS made))
+		        WHERE idempotency_key = $3 || CASE WHEN n > 1 THEN '` + ranking.ExtraMatch + `' || n ELSE '' END
+		        LIMIT 1) AS made))
 		ORDER BY m.number`
 	last := match + `m.number = (
 		    SELECT max(number) FROM players sender CROSS JOIN LATERAL (
@@ -89,7 +97,8 @@ func matchQuery(q ranking.Query, ref ranking.MatchRef, counts bool) (sql string,
 		         ORDER BY mp.match_id DESC LIMIT 1)
 		        UNION ALL
 		        (SELECT max(r.number) FROM matches r
-		         WHERE r.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = ` + postgres.ThisGroup + `)) AND r.played_at >= $4 AND r.reported_by = sender.id
+		         WHERE r.ladder_id = ANY (ARRAY(SELECT id FROM ladders WHERE group_id = ` + postgres.ThisGroup + `))
+		           AND r.played_at >= $4 AND r.reported_by = sender.id
 		           AND (NOT $3 OR r.undone_at IS NULL))
 		    ) AS of_sender
 		    WHERE sender.id = ` + postgres.ThisPlayer + `)`

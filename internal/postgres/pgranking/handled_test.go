@@ -25,7 +25,8 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, alice)
 			dbtest.Define(t, w.Pool, "wait", `
-				CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
+				CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+				    AS 'BEGIN PERFORM pg_advisory_xact_lock_shared(77); RETURN NULL; END';
 				CREATE TRIGGER wait BEFORE INSERT ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait();
 				ALTER FUNCTION wait() SET lock_timeout = 0`)
 			holder := dbtest.Begin(t, w.Pool)
@@ -68,7 +69,9 @@ func TestCommitAfterItsTimeout(t *testing.T) {
 			if n := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox`); n != 1 {
 				t.Errorf("%d answers", n)
 			}
-			if diff := cmp.Diff([]outbox.Lane{dbtest.Chat(1), dbtest.Answers(1), dbtest.Pages(1), {Chat: 1, Kind: outbox.Boards}}, woken); diff != "" {
+			if diff := cmp.Diff([]outbox.Lane{
+				dbtest.Chat(1), dbtest.Answers(1), dbtest.Pages(1), {Chat: 1, Kind: outbox.Boards},
+			}, woken); diff != "" {
 				t.Errorf("woken (-want +got):\n%s", diff)
 			}
 		})

@@ -12,7 +12,9 @@ import (
 )
 
 // MatchHistory implements ranking.Store.
-func (s *Store) MatchHistory(ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID) (ladder.History, error) {
+func (s *Store) MatchHistory(
+	ctx context.Context, season ladder.SeasonID, from int, others ...ladder.PlayerID,
+) (ladder.History, error) {
 	// the array is built once; a join would scan all matches of each player in the season
 	const playing = postgres.RankedPlayers + `$1 AND s.player_id = ANY (ARRAY(
 		    SELECT DISTINCT mp.player_id FROM matches m JOIN match_players mp ON mp.match_id = m.id
@@ -56,10 +58,14 @@ const ofSeason = `m.ladder_id = (SELECT ladder_id FROM seasons WHERE id = $1) AN
 // playedMatches selects one row for each player of each match of a season, from the match number $2
 // on.
 const playedMatches = `
-	SELECT m.id, m.number, m.k_factor AS k, m.provisional_k_factor AS provisional_k, m.provisional_matches, m.margin_of_victory AS margin,
-	       ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at, m.undone_at IS NOT NULL AS undone, coalesce(m.upset, 0) AS upset,
-	       mp.player_id AS player, mp.side, coalesce(h.id, 0) AS entry, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
-	       coalesce(h.k_factor, 0) AS player_k, coalesce(h.best_before, 0) AS best_before, coalesce(h.streak_before, 0) AS streak_before,
+	SELECT m.id, m.number, m.k_factor AS k, m.provisional_k_factor AS provisional_k,
+	       m.provisional_matches, m.margin_of_victory AS margin,
+	       ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at,
+	       m.undone_at IS NOT NULL AS undone, coalesce(m.upset, 0) AS upset,
+	       mp.player_id AS player, mp.side,
+	       coalesce(h.id, 0) AS entry, coalesce(h.elo_before, 0) AS before, coalesce(h.elo_after, 0) AS after,
+	       coalesce(h.k_factor, 0) AS player_k,
+	       coalesce(h.best_before, 0) AS best_before, coalesce(h.streak_before, 0) AS streak_before,
 	       coalesce(h.longest_before, 0) AS longest_before
 	FROM matches m
 	JOIN match_players mp ON mp.match_id = m.id

@@ -22,14 +22,18 @@ func TestHistoryCostsItsLength(t *testing.T) {
 	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 6000);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO players (group_id, username, display_name) SELECT 1, 'user' || n, 'User' FROM generate_series(1, 50) n;
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 		    SELECT 1, id, 'User ' || id, 1500, 1500, 1600 FROM players;
 		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
 		    SELECT 1, 1, 1, n, 3, 1, 32, now(), 'm' || n FROM generate_series(1, 6000) n;
 		INSERT INTO match_players SELECT id, 1 + (number + side) % 50, side, 1 FROM matches, (VALUES (1), (2)) AS s (side);
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players`)
 	dbtest.Exec(t, pool, `VACUUM ANALYZE matches, match_players, elo_history, group_players, players`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
@@ -75,11 +79,17 @@ func TestLargestUpsetCostsItsMonth(t *testing.T) {
 	dbtest.FillFast(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind) VALUES (-100, 'group');
 		INSERT INTO groups (chat_id, last_match_number) VALUES (1, 12000);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, season_id) VALUES (1, true, nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO players (telegram_user_id, display_name) VALUES (1, 'Alice');
-		INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key, upset)
+		INSERT INTO matches
+		    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key, upset)
 		    SELECT 1, 1, 1, n, 3, 1, 32, '2023-12-31'::timestamptz - (12000 - n) * interval '4 hours', 'm' || n,
-		           CASE WHEN n % 4 = 0 THEN CASE WHEN n > 11500 THEN 100 + (12000 - n) / 100 ELSE 200 + n * 7919 % 1000 END END FROM generate_series(1, 12000) n`)
+		           CASE WHEN n % 4 = 0
+		               THEN CASE WHEN n > 11500 THEN 100 + (12000 - n) / 100 ELSE 200 + n * 7919 % 1000 END END
+		    FROM generate_series(1, 12000) n`)
 	dbtest.Exec(t, pool, `VACUUM ANALYZE`)
 	store := pgranking.NewStore(pool, dbtest.Ignore)
 	for month, want := range map[time.Month]int{time.December: 101, time.November: 103} {

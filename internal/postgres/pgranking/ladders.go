@@ -18,9 +18,11 @@ func queueApplies(batch *pgx.Batch, q ranking.Query, ladder *ladder.ID) {
 		    SELECT CASE WHEN min(m.ladder_id) = max(m.ladder_id) THEN min(m.ladder_id) END
 		    FROM (SELECT match_id AS id FROM match_messages WHERE telegram_chat_id = $1 AND telegram_message_id = $2
 		          UNION ALL SELECT id FROM matches WHERE idempotency_key = $3) AS shown
-		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m WHERE m.group_id = ` + postgres.ThisGroup + `),
+		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = shown.id LIMIT 1) AS m
+		    WHERE m.group_id = ` + postgres.ThisGroup + `),
 		    (SELECT ladder_id FROM topics WHERE chat_id = ` + postgres.ThisChat + ` AND thread_id = $4), 0)`
-	batch.Queue(sql, q.Chat.ID, q.Replied.Message, q.Replied.Key, q.Thread).QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
+	batch.Queue(sql, q.Chat.ID, q.Replied.Message, q.Replied.Key, q.Thread).
+		QueryRow(func(row pgx.Row) error { return row.Scan(ladder) })
 }
 
 // queueTopics sets how many topics of the chat are bound to each of ladders, which must have been
@@ -53,7 +55,9 @@ func queueLadder(batch *pgx.Batch, c ranking.Changes, l *ranking.ChangedLadder) 
 		}
 		batch.Queue(`
 			WITH l AS (
-			    INSERT INTO ladders (group_id, is_default, name, season_id) VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)`+postgres.FirstSeason, l.Group, l.Names[len(l.Names)-1])
+			    INSERT INTO ladders (group_id, is_default, name, season_id)
+			    VALUES ($1, false, $2, nextval('seasons_id_seq')) RETURNING *)`+postgres.FirstSeason,
+			l.Group, l.Names[len(l.Names)-1])
 	case ranking.RenameLadder:
 		batch.Queue(named, l.Ladder, l.Names[0])
 	case ranking.UseLadder:
@@ -81,7 +85,8 @@ func queueNotArchived(batch *pgx.Batch, ladders []ladder.ID) {
 		return
 	}
 	batch.Queue(`
-		SELECT (count(*) = cardinality($1::bigint[]))::unchanged FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
+		SELECT (count(*) = cardinality($1::bigint[]))::unchanged
+		FROM ladders WHERE id = ANY ($1) AND archived_at IS NULL`, ladders)
 }
 
 // queueEndedBoard turns off the board of a ladder, if it has one, and queues an update of its
@@ -90,7 +95,8 @@ func queueEndedBoard(batch *pgx.Batch, c ranking.Changes, ladder ladder.ID) {
 	batch.Queue(`
 		WITH b AS (DELETE FROM boards WHERE ladder_id = $6 RETURNING *)
 		INSERT INTO outbox (chat_id, key, kind, purpose, payload, action, object, thread_id, supersede_key, alone, expires_at)
-		SELECT $1, $2, $3, $4, '{}', 'ensure', `+postgres.BoardObject+`, thread_id, `+postgres.BoardObject+`, true, now() + $5::interval FROM b
+		SELECT $1, $2, $3, $4, '{}', 'ensure', `+postgres.BoardObject+`,
+		       thread_id, `+postgres.BoardObject+`, true, now() + $5::interval FROM b
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, expires_at = excluded.expires_at`,
 		c.Chat, c.Key, ranking.KindBoard, notice.Notification, boardLifetime, ladder)

@@ -29,7 +29,9 @@ func (s *Store) Lock(ctx context.Context, q ranking.Query) (ranking.Locked, *ran
 	var held int64
 	batch.Queue(`BEGIN`)
 	s.lease.RequireWhileOpen(&batch)
-	batch.Queue(`SELECT count(*) FROM (SELECT FROM groups WHERE chat_id = `+postgres.ThisChat+` FOR NO KEY UPDATE) AS locked`, q.Chat.ID).
+	batch.Queue(`
+		SELECT count(*)
+		FROM (SELECT FROM groups WHERE chat_id = `+postgres.ThisChat+` FOR NO KEY UPDATE) AS locked`, q.Chat.ID).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
 	queueRead(&batch, q, snap)
 	err = conn.SendBatch(ctx, &batch).Close()

@@ -14,7 +14,9 @@ import (
 )
 
 // lockedRead is the query that Lock runs in these tests.
-var lockedRead = ranking.Query{Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, bob}}}
+var lockedRead = ranking.Query{
+	Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, bob}},
+}
 
 func TestLockCommits(t *testing.T) {
 	t.Parallel()
@@ -109,7 +111,8 @@ func TestLockIsReleased(t *testing.T) {
 				return nil
 			})
 		}()
-		dbtest.Await(t, w.Pool, `SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'`)
+		dbtest.Await(t, w.Pool, `
+			SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle'`)
 		if n := w.Pool.Stat().AcquiredConns(); n != 0 {
 			t.Errorf("%s: %d connections are still in use", name, n)
 		}
@@ -195,7 +198,8 @@ func TestLockOrder(t *testing.T) {
 		},
 		{"chat", `SELECT FROM chats FOR NO KEY UPDATE`, `SELECT FROM chats FOR NO KEY UPDATE NOWAIT`},
 	}
-	if !dbtest.Value[bool](t, w.Pool, `SELECT (SELECT id FROM group_players WHERE name = 'Bob') < (SELECT id FROM group_players WHERE name = 'Alice')`) {
+	if !dbtest.Value[bool](t, w.Pool, `
+		SELECT (SELECT id FROM group_players WHERE name = 'Bob') < (SELECT id FROM group_players WHERE name = 'Alice')`) {
 		t.Fatal("the standings are not in the order that this test needs")
 	}
 	for at, step := range order {

@@ -30,15 +30,19 @@ type newMatch struct {
 const insertMatches = `
 	WITH new AS (
 	    SELECT n.* FROM unnest($1::jsonb[]) AS one CROSS JOIN LATERAL jsonb_to_record(one) AS n (
-	        group_id bigint, ladder_id bigint, season_id bigint, score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
+	        group_id bigint, ladder_id bigint, season_id bigint,
+	        score_a integer, score_b integer, winner smallint, sets smallint[], games text, upset integer,
 	        k_factor integer, provisional_k_factor integer, provisional_matches integer, margin_of_victory boolean,
 	        reported_by bigint, played_at timestamptz, key text, players jsonb,
-	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint, reply_to bigint, thread_id bigint, time_left bigint)
+	        chat_id bigint, command text, card jsonb, addressee text, addressee_id bigint,
+	        reply_to bigint, thread_id bigint, time_left bigint)
 	), match AS (
-	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, games, k_factor, provisional_k_factor,
-	                         provisional_matches, margin_of_victory, reported_by, played_at, idempotency_key, upset, winner)
-	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.games, n.k_factor, n.provisional_k_factor,
-	           n.provisional_matches, n.margin_of_victory, n.reported_by, n.played_at, n.key, n.upset, n.winner
+	    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, sets, games,
+	                         k_factor, provisional_k_factor, provisional_matches, margin_of_victory,
+	                         reported_by, played_at, idempotency_key, upset, winner)
+	    SELECT g.id, n.ladder_id, n.season_id, g.last_match_number, n.score_a, n.score_b, n.sets, n.games,
+	           n.k_factor, n.provisional_k_factor, n.provisional_matches, n.margin_of_victory,
+	           n.reported_by, n.played_at, n.key, n.upset, n.winner
 	    FROM new n JOIN groups g ON g.id = n.group_id
 	    RETURNING id, group_id, number
 	), player AS (
@@ -49,12 +53,15 @@ const insertMatches = `
 	), sides AS (
 	    INSERT INTO match_players (match_id, player_id, side, place) SELECT match_id, player_id, side, place FROM player
 	), history AS (
-	    INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	    INSERT INTO elo_history
+	        (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 	    SELECT match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, 'match'
 	    FROM player ORDER BY match_id, place
 	)
-	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
-	SELECT n.chat_id, n.command, $2, $3, n.card || jsonb_build_object('number', match.number), n.addressee, n.reply_to, n.thread_id,
+	INSERT INTO outbox
+	    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, match_id, addressee_id)
+	SELECT n.chat_id, n.command, $2, $3, n.card || jsonb_build_object('number', match.number),
+	       n.addressee, n.reply_to, n.thread_id,
 	       clock_timestamp() + n.time_left * interval '1 microsecond', match.id, n.addressee_id
 	FROM new n JOIN match USING (group_id)`
 
@@ -100,9 +107,12 @@ func queueMatches(batch *pgx.Batch, now time.Time, matches []newMatch) {
 	for i, m := range matches {
 		a, b, winner := scoreColumns(m.Score)
 		rows[i] = matchRow{
-			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season, ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Games: m.Games, Upset: m.Upset,
-			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy, PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
-			Chat: m.Chat, Command: m.Changes.Key, Card: labeled{m.Card, m.Changes.Ladder}, Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
+			Group: m.Group, Ladder: m.NewMatch.Ladder, Season: m.Season,
+			ScoreA: a, ScoreB: b, Winner: winner, Sets: setPoints(m.Sets), Games: m.Games, Upset: m.Upset,
+			RatingRules: m.RatingRules, ReportedBy: m.ReportedBy,
+			PlayedAt: m.PlayedAt, Key: m.NewMatch.Key, Players: make([]playerRow, len(m.Players)),
+			Chat: m.Chat, Command: m.Changes.Key, Card: labeled{m.Card, m.Changes.Ladder},
+			Addressee: m.Addressee.Name, AddresseeID: m.Addressee.Player,
 			ReplyTo: m.ReplyTo, Thread: m.Thread,
 		}
 		if left := TimeLeft(m.SentAt, now, kind.Purpose.Lifetime()); left != nil {
@@ -232,9 +242,10 @@ func queueNewStanding(batch *pgx.Batch, season ladder.SeasonID, s ladder.Standin
 		    SELECT id FROM players WHERE id = (SELECT player_id FROM new) AND merged_into IS NULL FOR KEY SHARE
 		), added AS (
 		    INSERT INTO group_players
-		        (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, streak, longest_streak, last_played_at,
-		         left_at)
-		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo, n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
+		        (season_id, player_id, name, elo, start_elo, best_elo,
+		         played, won, drawn, lost, streak, longest_streak, last_played_at, left_at)
+		    SELECT $1, p.id, n.name, n.elo, n.start_elo, n.best_elo,
+		           n.played, n.won, n.drawn, n.lost, n.streak, n.longest_streak, n.last_played_at, (
 		        SELECT left_at FROM group_players
 		        WHERE player_id = p.id AND left_at IS NOT NULL AND season_id = ANY (ARRAY(
 		            SELECT season_id FROM ladders WHERE group_id = (SELECT group_id FROM seasons WHERE id = $1)))

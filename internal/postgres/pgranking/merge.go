@@ -28,7 +28,9 @@ type merging struct {
 }
 
 // LockPlayers implements ranking.Store.
-func (s *Store) LockPlayers(ctx context.Context, from, into ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (s *Store) LockPlayers(
+	ctx context.Context, from, into ladder.PlayerID,
+) (ranking.Merging, []ranking.SharedLadder, error) {
 	tx, err := s.lease.Begin(ctx, s.pool)
 	if err != nil {
 		return nil, nil, fmt.Errorf("merge players: %w", Translate(err))
@@ -108,7 +110,8 @@ func (s *Store) lockForMerge(ctx context.Context, from, into ladder.PlayerID) (r
 // shared reads the seasons of ladders in which both players are ranked.
 func (s *Store) shared(ctx context.Context, from, into ladder.PlayerID) ([]ranking.SharedLadder, error) {
 	const seasons = `
-		SELECT season.id, l.season_id <> season.id, l.id, g.chat_id, CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
+		SELECT season.id, l.season_id <> season.id, l.id, g.chat_id,
+		       CASE WHEN (SELECT count(*) FROM ladders WHERE group_id = g.id) > 1 THEN l.name ELSE '' END, coalesce((
 		    SELECT min(m.number) FROM match_players mp JOIN matches m ON m.id = mp.match_id
 		    WHERE mp.player_id IN ($1, $2) AND m.season_id = season.id), g.last_match_number + 1)
 		FROM group_players f
@@ -174,7 +177,8 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 		UPDATE group_players s SET left_at = NULL, version = version + 1
 		WHERE player_id = $1 AND left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM ladders l JOIN group_players o ON o.season_id = l.season_id
-		    WHERE o.player_id = $1 AND o.left_at IS NULL AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
+		    WHERE o.player_id = $1 AND o.left_at IS NULL
+		      AND l.group_id = (SELECT group_id FROM seasons WHERE id = s.season_id))`, into)
 	// players who were merged into the unclaimed player earlier follow
 	batch.Queue(`
 		UPDATE players SET username = NULL, group_id = NULL, merged_into = $2 WHERE id = $1 OR merged_into = $1`, from, into)
@@ -182,7 +186,8 @@ func (s *Store) applyMerge(ctx context.Context, from, into ladder.PlayerID, merg
 		if m.Over {
 			queueCorrected(&batch, m.Chat, "", m.Rewrite.Season)
 		} else {
-			queueNotices(&batch, s.Now(), ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
+			queueNotices(&batch, s.Now(),
+				ranking.Changes{Chat: m.Chat, Ladder: m.Label, Decision: ranking.Decision{Notice: m.Notice}})
 		}
 		for _, card := range m.Cards {
 			queueCard(&batch, m.Chat, "", card, m.Label)

@@ -61,7 +61,8 @@ type groupRow struct {
 
 func (s *Store) group(ctx context.Context, chat chatRow) (groupRow, error) {
 	const sql = `
-		SELECT g.id, g.chat_id, l.id, l.season_id, g.last_match_number FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
+		SELECT g.id, g.chat_id, l.id, l.season_id, g.last_match_number
+		FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default
 		WHERE g.chat_id = $1`
 	var g groupRow
 	if err := s.db.QueryRow(ctx, sql, chat.ID).Scan(&g.ID, &g.Chat, &g.Ladder, &g.Season, &g.Last); err != nil {
@@ -92,15 +93,18 @@ func queueMergeOutbox(batch *pgx.Batch, older, newer ranking.ChatID) {
 func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatID) {
 	from, to := ranking.Board{Ladder: gone.Ladder}.Object(), ranking.Board{Ladder: kept.Ladder}.Object()
 	if gone.Chat == newer {
-		batch.Queue(`DELETE FROM boards WHERE ladder_id = $1 AND EXISTS (SELECT FROM boards WHERE ladder_id = $2)`, kept.Ladder, gone.Ladder)
+		batch.Queue(`DELETE FROM boards WHERE ladder_id = $1 AND EXISTS (SELECT FROM boards WHERE ladder_id = $2)`,
+			kept.Ladder, gone.Ladder)
 	}
 	batch.Queue(`
-		UPDATE boards SET ladder_id = $1 WHERE ladder_id = $2 AND NOT EXISTS (SELECT FROM boards WHERE ladder_id = $1)`, kept.Ladder, gone.Ladder)
+		UPDATE boards SET ladder_id = $1
+		WHERE ladder_id = $2 AND NOT EXISTS (SELECT FROM boards WHERE ladder_id = $1)`, kept.Ladder, gone.Ladder)
 	batch.Queue(`
 		UPDATE ensured_messages SET object = $2 || substr(object, length($1) + 1)
 		WHERE chat_id = $3 AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
 	batch.Queue(`
-		UPDATE outbox SET object = $2 || substr(object, length($1) + 1), supersede_key = $2 || substr(supersede_key, length($1) + 1)
+		UPDATE outbox SET object = $2 || substr(object, length($1) + 1),
+		    supersede_key = $2 || substr(supersede_key, length($1) + 1)
 		WHERE chat_id = $3 AND finished_at IS NULL AND (object = $1 OR starts_with(object, $1 || ':'))`, from, to, gone.Chat)
 	ladders := `(SELECT id FROM ladders WHERE group_id = $1)`
 	ended := `chat_id = $1 AND EXISTS (
@@ -108,7 +112,8 @@ func queueMergeBoards(batch *pgx.Batch, kept, gone groupRow, newer ranking.ChatI
 		    WHERE l.group_id = $2 AND l.id <> $3 AND starts_with(object || ':', '` + ranking.KindBoard + `:' || l.id || ':'))`
 	batch.Queue(`DELETE FROM ensured_messages WHERE `+ended, gone.Chat, gone.ID, gone.Ladder)
 	batch.Queue(`
-		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'the ladder is not in this chat any more', supersede_key = NULL
+		UPDATE outbox SET state = 'expired', finished_at = now(),
+		    last_error = 'the ladder is not in this chat any more', supersede_key = NULL
 		WHERE finished_at IS NULL AND `+ended, gone.Chat, gone.ID, gone.Ladder)
 	queueEndedSeasons(batch, gone)
 	batch.Queue(`DELETE FROM boards WHERE ladder_id IN `+ladders, gone.ID)
@@ -121,7 +126,8 @@ func queueEndedSeasons(batch *pgx.Batch, gone groupRow) {
 		    SELECT FROM seasons s WHERE s.group_id = $2 AND starts_with(object || ':', 'season:' || s.id || ':'))`
 	batch.Queue(`DELETE FROM ensured_messages WHERE `+of, gone.Chat, gone.ID)
 	batch.Queue(`
-		UPDATE outbox SET state = 'expired', finished_at = now(), last_error = 'the season is not in this chat any more', supersede_key = NULL
+		UPDATE outbox SET state = 'expired', finished_at = now(),
+		    last_error = 'the season is not in this chat any more', supersede_key = NULL
 		WHERE finished_at IS NULL AND `+of, gone.Chat, gone.ID)
 }
 
@@ -159,7 +165,8 @@ func queueMembersOfBoth(batch *pgx.Batch, group, of groupRow) {
 		UPDATE group_players s SET left_at = NULL, version = s.version + 1
 		WHERE s.season_id = `+goingOn+` AND s.left_at IS NOT NULL AND EXISTS (
 		    SELECT FROM group_players o
-		    WHERE o.season_id = ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $2)) AND o.player_id = s.player_id AND o.left_at IS NULL)`,
+		    WHERE o.season_id = ANY (ARRAY(SELECT season_id FROM ladders WHERE group_id = $2))
+		      AND o.player_id = s.player_id AND o.left_at IS NULL)`,
 		group.ID, of.ID)
 }
 
@@ -179,17 +186,20 @@ func queueEndGroup(batch *pgx.Batch, kept, gone groupRow, older bool) {
 	batch.Queue(`
 		UPDATE group_players s SET season_id = $1, version = s.version + 1
 		WHERE s.season_id = $2 AND NOT EXISTS (
-		    SELECT FROM group_players known WHERE known.season_id = $1 AND known.player_id = s.player_id)`, kept.Season, gone.Season)
+		    SELECT FROM group_players known
+		    WHERE known.season_id = $1 AND known.player_id = s.player_id)`, kept.Season, gone.Season)
 	if older {
 		batch.Queue(`
-			UPDATE ladders l SET `+copied(ranking.OfLadder)+` FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
+			UPDATE ladders l SET `+copied(ranking.OfLadder)+`
+			FROM ladders older WHERE l.id = $1 AND older.id = $2`, kept.Ladder, gone.Ladder)
 		batch.Queue(`
 			UPDATE groups g SET web_salt = older.web_salt, `+copied(ranking.OfGroup)+`
 			FROM groups older WHERE g.id = $1 AND older.id = $2`, kept.ID, gone.ID)
 		// the timer, due at once, sets the end of the season by the copied rules
 		batch.Queue(`UPDATE seasons SET ends_at = NULL WHERE id = $1`, kept.Season)
 		batch.Queue(`
-			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now()) ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = now()`,
+			INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, now())
+			ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = now()`,
 			ranking.SeasonUntil{Ladder: kept.Ladder, Season: kept.Season}.Timer(), kept.Chat)
 	}
 	batch.Queue(`DELETE FROM group_players WHERE season_id IN (SELECT id FROM seasons WHERE group_id = $1)`, gone.ID)
@@ -204,7 +214,8 @@ func queueEndChat(batch *pgx.Batch, kept, gone ranking.ChatID, older, newer chat
 		WITH gone AS (DELETE FROM chats WHERE id = $2 RETURNING id)
 		UPDATE chats c
 		SET telegram_chat_id = newer.telegram_chat_id, kind = 'supergroup', title = newer.title,
-		    frozen_until = newer.frozen_until, parked_at = newer.parked_at, parked_until = newer.parked_until, parkings = newer.parkings,
+		    frozen_until = newer.frozen_until,
+		    parked_at = newer.parked_at, parked_until = newer.parked_until, parkings = newer.parkings,
 		    is_active = older.is_active OR newer.is_active, greeted_at = greatest(older.greeted_at, newer.greeted_at),
 		    added_at = CASE WHEN older.greeted_at IS NULL THEN newer.added_at ELSE older.added_at END,
 		    `+copied(ranking.OfChat)+`

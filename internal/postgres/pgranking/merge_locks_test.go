@@ -134,15 +134,20 @@ func TestMergesAtOnce(t *testing.T) {
 	var n atomic.Int64
 	var instances errgroup.Group
 	for i := range 6 {
-		s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+		s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}),
+			ranking.Settings{ResultsPerMinute: -1})
 		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []command.Person{renamed, robert}[i%2])
-		instances.Go(func() error { return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}) })
+		instances.Go(func() error {
+			return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
+		})
 	}
 	dbtest.Must(t, instances.Wait())
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
+		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
 	}
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 4 || n.Load() != 0 {
+	if got := dbtest.Value[int](t, w.Pool, `
+		SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 4 || n.Load() != 0 {
 		t.Errorf("%d players are merged, with %d deadlocks", got, n.Load())
 	}
 	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
@@ -163,7 +168,8 @@ func TestMergeAmongRecordings(t *testing.T) {
 	pairs := [][2]command.Person{{al, bob}, {bob, alice}, {carol, al}, {alice, al}}
 	var n, reported atomic.Int64
 	begun, merged := make(chan struct{}), make(chan struct{})
-	s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}), ranking.Settings{ResultsPerMinute: -1})
+	s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}),
+		ranking.Settings{ResultsPerMinute: -1})
 	var work errgroup.Group
 	for i, chat := range []ranking.Chat{club, annex} {
 		for _, reporter := range []command.Person{bob, carol} {
@@ -171,7 +177,8 @@ func TestMergeAmongRecordings(t *testing.T) {
 				for j, left := 0, each; left > 0; j++ {
 					o := in(chat, fmt.Sprint(i, reporter.Name, j), reporter)
 					pair := pairs[(i+j)%len(pairs)]
-					if err := s.Do(t.Context(), o, dbtest.Reported(dbtest.Singles(pair[0], pair[1], ladder.Score{A: 1 + j%3, B: 2}))); err != nil {
+					if err := s.Do(t.Context(), o,
+						dbtest.Reported(dbtest.Singles(pair[0], pair[1], ladder.Score{A: 1 + j%3, B: 2}))); err != nil {
 						return err
 					}
 					if reported.Add(1) == each {
@@ -194,12 +201,14 @@ func TestMergeAmongRecordings(t *testing.T) {
 	})
 	dbtest.Must(t, work.Wait())
 	for _, chat := range []ranking.Chat{club, annex} {
-		dbtest.Must(t, s.Do(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed), ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
+		dbtest.Must(t, s.Do(t.Context(), in(chat, fmt.Sprint("last in ", chat.Title), renamed),
+			ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}}))
 	}
 	matches := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`)
 	// A report may lose every attempt against the others. It is then refused, and must be sent
 	// again.
-	refused := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
+	refused := dbtest.Value[int](t, w.Pool, `
+		SELECT count(*) FROM outbox WHERE payload->>'code' IN ('same_player', 'too_many_at_once') AND key <> 'm'`)
 	if matches+refused != 1+int(reported.Load()) || n.Load() != 0 {
 		t.Errorf("%d matches of %d, %d refused, %d deadlocks",
 			matches, 1+reported.Load(), refused, n.Load())
@@ -209,9 +218,11 @@ func TestMergeAmongRecordings(t *testing.T) {
 		t.Error("no match of al against Alice is undone")
 	}
 	if got := dbtest.Values[string](t, w.Pool, `
-		SELECT 'standing of ' || display_name FROM group_players JOIN players p ON p.id = player_id WHERE p.telegram_user_id IS NULL
+		SELECT 'standing of ' || display_name FROM group_players JOIN players p ON p.id = player_id
+		WHERE p.telegram_user_id IS NULL
 		UNION ALL
-		SELECT 'match of ' || display_name FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
+		SELECT 'match of ' || display_name
+		FROM match_players JOIN players p ON p.id = player_id JOIN matches m ON m.id = match_id
 		WHERE p.telegram_user_id IS NULL AND undone_at IS NULL`); len(got) != 0 {
 		t.Errorf("rows of al that are left: %v", got)
 	}

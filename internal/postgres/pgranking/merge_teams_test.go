@@ -28,7 +28,8 @@ func TestMergeInTeams(t *testing.T) {
 	record(w, "3", teams{{zoe, alice}, {bob, carol}})
 	record(as, "3", teams{{zoe, alice}, {bob, carol}})
 	w.Answer(t, "m", renamed)
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
+		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	w.mustYield(t, `
@@ -37,7 +38,8 @@ func TestMergeInTeams(t *testing.T) {
 		GROUP BY number, undone_at, side ORDER BY number, side`,
 		"1 f 1 Alice Bob", "1 f 2 Carol Zoe", "2 t 1 Alice al", "2 t 2 Bob Carol", "3 f 1 Alice Zoe", "3 f 2 Bob Carol")
 	w.mustYield(t, `
-		SELECT concat_ws(' ', number, count(*), count(DISTINCT h.player_id)) FROM elo_history h JOIN matches m ON m.id = match_id
+		SELECT concat_ws(' ', number, count(*), count(DISTINCT h.player_id))
+		FROM elo_history h JOIN matches m ON m.id = match_id
 		WHERE superseded_at = 'infinity' GROUP BY number ORDER BY number`, "1 4 4", "3 4 4")
 }
 

@@ -51,9 +51,10 @@ func newMerge(t *testing.T) (w *world, from, into ladder.PlayerID) {
 }
 
 // standings selects all standings, without their ids and versions.
-const standings = `SELECT concat_ws(' ', title, s.name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
-	FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = group_id JOIN chats c ON c.id = chat_id
-	JOIN players p ON p.id = player_id ORDER BY 1`
+const standings = `
+	SELECT concat_ws(' ', title, s.name, p.display_name, elo, s.start_elo, best_elo, played, won, drawn, lost, streak)
+	FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = group_id
+	JOIN chats c ON c.id = chat_id JOIN players p ON p.id = player_id ORDER BY 1`
 
 func TestMerge(t *testing.T) {
 	t.Parallel()
@@ -63,7 +64,8 @@ func TestMerge(t *testing.T) {
 	var shown []ranking.GroupID // on the web
 	w.Store.WebChanged = func(g ranking.GroupID) { shown = append(shown, g) }
 	w.Answer(t, "m", renamed)
-	if merged := dbtest.Values[ranking.GroupID](t, w.Pool, `SELECT DISTINCT group_id FROM matches WHERE idempotency_key = '4'`); !slices.Equal(shown, merged) {
+	if merged := dbtest.Values[ranking.GroupID](t, w.Pool, `
+		SELECT DISTINCT group_id FROM matches WHERE idempotency_key = '4'`); !slices.Equal(shown, merged) {
 		t.Errorf("the web boards of the groups %d have changed, want %d", shown, merged)
 	}
 	if wakes := w.Wakes.Load(); wakes != 2 { // for the merge and for the answer
@@ -74,7 +76,8 @@ func TestMerge(t *testing.T) {
 	as.Record(t, "2", alice, bob, 3, 1)
 	as.Record(t, "5", bob, alice, 2, 2)
 	as.recordIn(t, attic, "7", bob, alice, 3, 1)
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings), dbtest.Values[string](t, w.Pool, standings)); diff != "" {
+	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
+		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
 		t.Errorf("standings (-one player from the beginning +merged):\n%s", diff)
 	}
 	for name, check := range map[string]struct {
@@ -112,7 +115,8 @@ func TestMerge(t *testing.T) {
 		},
 		"announced": {
 			`SELECT title || ' ' || (payload->>'username') || ' ' || (payload->>'undone') FROM outbox o
-			JOIN chats c ON c.id = chat_id WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
+			JOIN chats c ON c.id = chat_id
+			WHERE o.kind = 'players_merged' AND $1::bigint <> $2::bigint`, []string{"Club al [4]"},
 		},
 	} {
 		if diff := cmp.Diff(check.want, dbtest.Values[string](t, w.Pool, check.sql, int64(from), int64(into))); diff != "" {
@@ -209,7 +213,8 @@ func TestMergeIsAllOrNothing(t *testing.T) {
 // planMerge returns the changes that merging al into Alice would make now.
 func (w *world) planMerge(t *testing.T) (merges []ranking.LadderMerge) {
 	t.Helper()
-	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).Do(t.Context(), dbtest.By("k", renamed), ranking.Say{Notice: ranking.Refusal{}})
+	err := dbtest.Service(mergePlanner{planner{w.Store, new(ranking.Changes)}, &merges}).
+		Do(t.Context(), dbtest.By("k", renamed), ranking.Say{Notice: ranking.Refusal{}})
 	if !errors.Is(err, errPlanned) {
 		t.Fatalf("error is %v", err)
 	}
@@ -222,7 +227,9 @@ type mergePlanner struct {
 	merges *[]ranking.LadderMerge
 }
 
-func (p mergePlanner) LockPlayers(ctx context.Context, from, into ladder.PlayerID) (ranking.Merging, []ranking.SharedLadder, error) {
+func (p mergePlanner) LockPlayers(
+	ctx context.Context, from, into ladder.PlayerID,
+) (ranking.Merging, []ranking.SharedLadder, error) {
 	merging, ladders, err := p.Store.LockPlayers(ctx, from, into)
 	return plannedMerge{merging, p.merges}, ladders, err
 }
@@ -261,7 +268,8 @@ func TestRecordingMeetsTheMerged(t *testing.T) {
 			w.Answer(t, "m", renamed)
 			w.mustConflict(t, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
 			dbtest.Must(t, record(dbtest.Service(w.Store)))
-			played := dbtest.Value[bool](t, w.Pool, `SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
+			played := dbtest.Value[bool](t, w.Pool, `
+				SELECT EXISTS (SELECT FROM match_players mp JOIN matches m ON m.id = mp.match_id
 				WHERE m.idempotency_key = 'k' AND mp.player_id = $1)`, into)
 			if !played {
 				t.Error("read again, the match is not Alice's")

@@ -13,7 +13,9 @@ import (
 )
 
 // Move implements ranking.Store.
-func (s *Store) Move(ctx context.Context, from, to ranking.ExternalChatID) (detached *ranking.DetachedGroup, err error) {
+func (s *Store) Move(
+	ctx context.Context, from, to ranking.ExternalChatID,
+) (detached *ranking.DetachedGroup, err error) {
 	var changed ranking.ChatID
 	err = postgres.Transact(ctx, s.pool, s.lease, func(tx pgx.Tx) error {
 		inside := s.inside(tx)
@@ -77,7 +79,8 @@ func (s *Store) lockForMove(ctx context.Context, from, to ranking.ExternalChatID
 }
 
 func (s *Store) findForMove(ctx context.Context, from, to ranking.ExternalChatID) (older, newer chatRow, err error) {
-	const chat = `SELECT coalesce(max(id), 0), coalesce(max(telegram_chat_id), 0) FROM chats WHERE id = ` + postgres.ThisChat
+	const chat = `SELECT coalesce(max(id), 0), coalesce(max(telegram_chat_id), 0)
+		FROM chats WHERE id = ` + postgres.ThisChat
 	var batch pgx.Batch
 	batch.Queue(chat, from).QueryRow(func(row pgx.Row) error { return row.Scan(&older.ID, &older.External) })
 	batch.Queue(chat, to).QueryRow(func(row pgx.Row) error { return row.Scan(&newer.ID, &newer.External) })
@@ -125,7 +128,8 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 		WHERE chat_id = $1 AND finished_at IS NULL AND (reply_to IS NOT NULL OR thread_id IS NOT NULL)`, chat)
 	batch.Queue(`
 		UPDATE outbox SET action = 'send', edited_message_id = NULL, supersede_key = NULL
-		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page' AND purpose = $2 AND state = 'planned'`, chat, notice.Outcome)
+		WHERE chat_id = $1 AND finished_at IS NULL AND action = 'page' AND purpose = $2 AND state = 'planned'`,
+		chat, notice.Outcome)
 	batch.Queue(`
 		UPDATE outbox
 		SET state = 'expired', finished_at = now(), last_error = 'the chat has a new id', supersede_key = NULL
@@ -133,5 +137,6 @@ func queueForgetMessages(batch *pgx.Batch, chat ranking.ChatID) {
 	batch.Queue(`DELETE FROM ensured_messages WHERE chat_id = $1`, chat)
 	batch.Queue(`UPDATE boards SET thread_id = NULL, pin = 'wanted' WHERE chat_id = $1`, chat)
 	batch.Queue(`DELETE FROM topics WHERE chat_id = $1`, chat)
-	batch.Queue(`UPDATE prompts SET telegram_message_id = NULL WHERE chat_id = $1 AND telegram_message_id IS NOT NULL`, chat)
+	batch.Queue(`
+		UPDATE prompts SET telegram_message_id = NULL WHERE chat_id = $1 AND telegram_message_id IS NOT NULL`, chat)
 }

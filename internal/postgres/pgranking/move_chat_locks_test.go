@@ -29,14 +29,15 @@ func TestMoveLockOrder(t *testing.T) {
 			SELECT id FROM chats WHERE telegram_chat_id = %d) FOR UPDATE`, chat.ID)}
 	}
 	chat := func(chat ranking.Chat) lock {
-		return lock{chat.Title + " itself", fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
+		return lock{chat.Title + " itself",
+			fmt.Sprintf(`SELECT FROM chats WHERE telegram_chat_id = %d FOR KEY SHARE`, chat.ID)}
 	}
 	move := func() error {
 		_, err := w.Store.Move(t.Context(), club.ID, dbtest.Upgraded.ID)
 		return err
 	}
-	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded), notice(dbtest.Upgraded), notice(club),
-		chat(club), chat(dbtest.Upgraded))
+	w.mustLockInOrder(t, move, group(club), group(dbtest.Upgraded), ladder(club), ladder(dbtest.Upgraded),
+		notice(dbtest.Upgraded), notice(club), chat(club), chat(dbtest.Upgraded))
 	// No player has to wait.
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, `SELECT FROM group_players FOR NO KEY UPDATE`)
@@ -61,7 +62,9 @@ func TestMoveMeetsUpsert(t *testing.T) {
 			introduce := func(chat ranking.Chat) error { return dbtest.Upsert(t.Context(), w.Store, chat, nil) }
 			dbtest.Must(t, introduce(tc.known))
 			gate := w.holdAliases(t)
-			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+			moving := dbtest.Start(func() error {
+				return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID)
+			})
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			introducing := dbtest.Start(func() error { return introduce(tc.introduced) })
 			dbtest.Await(t, w.Pool, twoBlocked)
@@ -88,12 +91,19 @@ func TestMoveMeetsUpsert(t *testing.T) {
 				ON CONFLICT (telegram_chat_id) DO UPDATE SET kind = excluded.kind`, tc.introduced.ID)
 			dbtest.Must(t, err)
 			_, err = tx.Exec(t.Context(), `
-				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1 ON CONFLICT DO NOTHING`, tc.introduced.ID)
+				INSERT INTO groups (chat_id) SELECT id FROM chats WHERE telegram_chat_id = $1
+				ON CONFLICT DO NOTHING`, tc.introduced.ID)
 			dbtest.Must(t, err)
 			_, err = tx.Exec(t.Context(), `
-				WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+				WITH l AS (
+				    INSERT INTO ladders (group_id, is_default, season_id)
+				    SELECT id, true, nextval('seasons_id_seq') FROM groups ON CONFLICT DO NOTHING RETURNING *)
+				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+				SELECT season_id, group_id, id, 1 FROM l`)
 			dbtest.Must(t, err)
-			moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+			moving := dbtest.Start(func() error {
+				return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID)
+			})
 			dbtest.Await(t, w.Pool, dbtest.Blocked)
 			dbtest.Must(t, tx.Commit(t.Context()))
 			if err := dbtest.Receive(t, moving); err != nil {
@@ -111,7 +121,8 @@ const twoBlocked = `SELECT count(*) = 2 FROM pg_stat_activity
 func (w *world) holdAliases(t *testing.T) (release func()) {
 	t.Helper()
 	dbtest.Define(t, w.Pool, "wait", `
-		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
+		CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql
+		    AS 'BEGIN PERFORM pg_advisory_xact_lock(4242); RETURN NEW; END';
 		CREATE TRIGGER wait BEFORE INSERT ON chat_aliases FOR EACH ROW EXECUTE FUNCTION wait()`)
 	holder := dbtest.Begin(t, w.Pool)
 	dbtest.Exec(t, holder, `SELECT pg_advisory_xact_lock(4242)`)
@@ -148,7 +159,8 @@ func TestMoveMeetsCommands(t *testing.T) {
 			return s.Do(context.Background(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 		},
 		"undo": func(s *ranking.Service, o ranking.Origin) error {
-			return s.Do(context.Background(), o, ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}})
+			return s.Do(context.Background(), o,
+				ranking.UndoMatch{Amendment: ranking.Amendment{Match: ranking.MatchRef{Number: 1}}})
 		},
 		"rules": func(s *ranking.Service, o ranking.Origin) error {
 			o.Button, o.Pressed = o.Key, 55
@@ -168,10 +180,11 @@ func TestMoveMeetsCommands(t *testing.T) {
 				}
 				left := dbtest.Value[int](t, w.Pool, `SELECT id FROM groups WHERE last_match_number = 1`)
 				store := &late{Store: w.Store, then: func() { w.move(t) }}
-				dbtest.Must(t, do(dbtest.Answering(store, stats.NewService(pgstats.NewStore(w.Pool, w.Pool))), in(chat, "3", map[bool]command.Person{true: bob, false: zoe}[name == "undo"])))
+				dbtest.Must(t, do(dbtest.Answering(store, stats.NewService(pgstats.NewStore(w.Pool, w.Pool))),
+					in(chat, "3", map[bool]command.Person{true: bob, false: zoe}[name == "undo"])))
 				got := dbtest.Value[string](t, w.Pool, `
-					SELECT concat_ws(' ', payload->>'code', payload->>'number', (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id
-					    WHERE g.chat_id = o.chat_id))
+					SELECT concat_ws(' ', payload->>'code', payload->>'number',
+					       (SELECT k_factor FROM ladders JOIN groups g ON g.id = group_id WHERE g.chat_id = o.chat_id))
 					FROM outbox o WHERE kind <> 'group_detached' ORDER BY id DESC LIMIT 1`)
 				want := map[string]string{"match": "3 32", "join": "32", "ranking": "32", "undo": "1 32", "rules": "16"}[name]
 				if got != want {
@@ -216,7 +229,9 @@ func TestLockAfterMove(t *testing.T) {
 	w.Record(t, "1", alice, bob, 3, 1)
 	w.recordIn(t, dbtest.Upgraded, "2", bob, carol, 3, 1)
 	gate := w.holdAliases(t)
-	moving := dbtest.Start(func() error { return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID) })
+	moving := dbtest.Start(func() error {
+		return dbtest.Service(w.Store).MoveChat(t.Context(), club.ID, dbtest.Upgraded.ID)
+	})
 	dbtest.Await(t, w.Pool, dbtest.Blocked)
 	take := func() error {
 		locked, snap, err := w.Store.Lock(t.Context(), ranking.Query{Chat: dbtest.Upgraded})

@@ -41,7 +41,8 @@ func (w *world) mustHaveChats(t *testing.T, want ...string) {
 func (w *world) outbox(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `
-		SELECT concat_ws(' ', id, chat_id, kind, state, 'to ' || reply_to, 'in ' || thread_id, supersede_key) FROM outbox ORDER BY id`)
+		SELECT concat_ws(' ', id, chat_id, kind, state, 'to ' || reply_to, 'in ' || thread_id, supersede_key)
+		FROM outbox ORDER BY id`)
 }
 
 // TestMoveRenames: a chat whose new id is unknown keeps everything that is not tied to the old id.
@@ -53,8 +54,9 @@ func TestMoveRenames(t *testing.T) {
 		UPDATE chats SET language = 'de', frozen_until = now(), parked_at = now(), parked_until = now(), parkings = 1;
 		INSERT INTO ensured_messages VALUES (1, 'board', 5, ''), (2, 'board', 6, '');
 		INSERT INTO outbox (chat_id, kind, payload, state, reply_to, thread_id, finished_at) VALUES
-		    (1, 'a', '{}', 'sent', 7, 8, now()), (1, 'b', '{}', 'sending', 7, NULL, NULL), (1, 'c', '{}', 'planned', 7, 8, NULL),
-		    (2, 'd', '{}', 'planned', 7, 8, NULL), (1, 'e', '{}', 'planned', NULL, NULL, NULL), (1, 'f', '{}', 'planned', NULL, 8, NULL);
+		    (1, 'a', '{}', 'sent', 7, 8, now()), (1, 'b', '{}', 'sending', 7, NULL, NULL),
+		    (1, 'c', '{}', 'planned', 7, 8, NULL), (2, 'd', '{}', 'planned', 7, 8, NULL),
+		    (1, 'e', '{}', 'planned', NULL, NULL, NULL), (1, 'f', '{}', 'planned', NULL, 8, NULL);
 		INSERT INTO outbox (chat_id, kind, payload, state, action, edited_message_id, supersede_key, purpose) VALUES
 		    (1, 'g', '{}', 'planned', 'page', 7, 'page:7', 'answer'), (1, 'h', '{}', 'sending', 'page', 7, NULL, 'answer'),
 		    (2, 'i', '{}', 'planned', 'page', 7, 'page:7', 'answer');
@@ -66,12 +68,14 @@ func TestMoveRenames(t *testing.T) {
 	w.Wakes.Store(0)
 	w.move(t)
 	w.mustHaveChats(t, "1 -1000100 supergroup Club {-100}", "2 -200 supergroup Annex")
-	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned", "6 1 f planned",
-		"7 1 g expired", "8 1 h expired", "9 2 i planned page:7"}
+	want := []string{"1 1 a sent to 7 in 8", "2 1 b sending", "3 1 c planned", "4 2 d planned to 7 in 8", "5 1 e planned",
+		"6 1 f planned", "7 1 g expired", "8 1 h expired", "9 2 i planned page:7"}
 	if diff := cmp.Diff(want, w.outbox(t)); diff != "" {
 		t.Errorf("outbox (-want +got):\n%s", diff)
 	}
-	if got := dbtest.Value[string](t, w.Pool, `SELECT concat_ws(' ', language, frozen_until, parked_at, parked_until, parkings) FROM chats WHERE id = 1`); got != "de 0" {
+	if got := dbtest.Value[string](t, w.Pool, `
+		SELECT concat_ws(' ', language, frozen_until, parked_at, parked_until, parkings)
+		FROM chats WHERE id = 1`); got != "de 0" {
 		t.Errorf("the chat's language, and for how long it is frozen and parked: %s", got)
 	}
 	if got := dbtest.Values[int](t, w.Pool, `SELECT chat_id FROM ensured_messages`); len(got) != 1 || got[0] != 2 {
@@ -129,20 +133,24 @@ func TestMoveJoins(t *testing.T) {
 				t.Errorf("outbox (-want +got):\n%s", diff)
 			}
 			w.mustYield(t, `
-				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone, frozen_until AT TIME ZONE 'UTC', parked_at AT TIME ZONE 'UTC',
-				       parked_until AT TIME ZONE 'UTC', parkings)
+				SELECT concat_ws(' ', language, language_chosen, tables, celebrations, dark_charts, time_zone,
+				       frozen_until AT TIME ZONE 'UTC', parked_at AT TIME ZONE 'UTC', parked_until AT TIME ZONE 'UTC', parkings)
 				FROM chats`, "de t t f t Asia/Tokyo 2040-01-02 03:04:05 2040-01-02 00:00:00 2040-01-03 00:00:00 4")
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, pin) FROM boards`, fmt.Sprintf("%d 9 pinned", tc.kept))
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, object, telegram_message_id) FROM ensured_messages ORDER BY object`,
 				fmt.Sprintf("%d board:%[1]d 6", tc.kept), fmt.Sprintf("%d other 7", tc.kept))
-			w.mustYield(t, `SELECT concat_ws(' ', id, chat_id, 'had ' || former_chat_id, last_match_number) FROM groups ORDER BY chat_id`,
+			w.mustYield(t, `
+				SELECT concat_ws(' ', id, chat_id, 'had ' || former_chat_id, last_match_number) FROM groups ORDER BY chat_id`,
 				fmt.Sprintf("%d %[1]d %d", tc.kept, max(tc.older, tc.newer)),
 				fmt.Sprintf("%d had %d %d", 3-tc.kept, tc.kept, min(tc.older, tc.newer)))
 			w.mustYield(t, `
-				SELECT concat_ws(' ', s.group_id, p.username, s.username) FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`,
+				SELECT concat_ws(' ', s.group_id, p.username, s.username)
+				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`,
 				fmt.Sprintf("%d alice alice", tc.kept), fmt.Sprintf("%d bob bob", tc.kept), fmt.Sprintf("%d carol carol", tc.kept))
 			after := w.Contents(t)
-			for _, table := range []string{"matches", "match_players", "match_messages", "elo_history", "group_players", "players"} {
+			for _, table := range []string{
+				"matches", "match_players", "match_messages", "elo_history", "group_players", "players",
+			} {
 				if diff := cmp.Diff(before[table], after[table]); diff != "" {
 					t.Errorf("%s (-before +after):\n%s", table, diff)
 				}
@@ -188,14 +196,22 @@ func TestMoveJoinsLadders(t *testing.T) {
 			}
 			dbtest.Exec(t, w.Pool, `
 				UPDATE ladders SET name = 'chess';
-				WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) VALUES (1, false, 'padel', nextval('seasons_id_seq')), (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+				WITH l AS (
+				    INSERT INTO ladders (group_id, is_default, name, season_id)
+				    VALUES (1, false, 'padel', nextval('seasons_id_seq')),
+				           (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *)
+				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+				SELECT season_id, group_id, id, 1 FROM l;
 				INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
-				    SELECT l.id, p.id, 'Alice', 1500, 1500, 1500, now() FROM ladders l CROSS JOIN players p WHERE l.id = 3 AND p.username = 'alice';
-				UPDATE group_players s SET left_at = now() FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND season_id = 1;
+				    SELECT l.id, p.id, 'Alice', 1500, 1500, 1500, now()
+				    FROM ladders l CROSS JOIN players p WHERE l.id = 3 AND p.username = 'alice';
+				UPDATE group_players s SET left_at = now()
+				    FROM players p WHERE p.id = s.player_id AND p.username = 'alice' AND season_id = 1;
 				INSERT INTO topics VALUES (1, 8, 3), (2, 8, 4);
 				INSERT INTO boards (chat_id, ladder_id) VALUES (1, 1), (1, 3), (2, 2), (2, 4);
 				DELETE FROM outbox;
-				INSERT INTO ensured_messages VALUES (1, 'board:1', 5, ''), (1, 'board:3:8', 6, ''), (2, 'board:2', 7, ''), (2, 'board:4', 8, '');
+				INSERT INTO ensured_messages VALUES
+				    (1, 'board:1', 5, ''), (1, 'board:3:8', 6, ''), (2, 'board:2', 7, ''), (2, 'board:4', 8, '');
 				INSERT INTO outbox (chat_id, kind, payload, action, object, supersede_key) VALUES
 				    (1, 'board', '{}', 'ensure', 'board:3', 'board:3'), (2, 'board', '{}', 'ensure', 'board:4', 'board:4')`)
 			w.move(t)
@@ -203,8 +219,11 @@ func TestMoveJoinsLadders(t *testing.T) {
 			w.mustYield(t, `SELECT concat_ws(' ', chat_id, thread_id, ladder_id) FROM topics ORDER BY 1`, tc.topics...)
 			w.mustYield(t, `SELECT object FROM outbox WHERE state = 'expired'`, tc.ends)
 			w.mustYield(t, `
-				SELECT object FROM ensured_messages WHERE substring(object FROM '[0-9]+')::bigint NOT IN (SELECT ladder_id FROM boards)`)
-			w.mustYield(t, `SELECT DISTINCT is_default::text FROM ladders l JOIN groups g ON g.id = l.group_id WHERE g.chat_id IS NOT NULL ORDER BY 1`,
+				SELECT object FROM ensured_messages
+				WHERE substring(object FROM '[0-9]+')::bigint NOT IN (SELECT ladder_id FROM boards)`)
+			w.mustYield(t, `
+				SELECT DISTINCT is_default::text FROM ladders l JOIN groups g ON g.id = l.group_id
+				WHERE g.chat_id IS NOT NULL ORDER BY 1`,
 				"false", "true")
 			if tc.newer == 1 {
 				w.mustYield(t, `SELECT season_id::text FROM group_players WHERE left_at IS NOT NULL`)
@@ -257,10 +276,10 @@ func TestMoveKeepsWhoCame(t *testing.T) {
 func (w *world) mergeable(t *testing.T) {
 	t.Helper()
 	dbtest.Exec(t, w.Pool, `
-		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true, time_zone = 'Asia/Tokyo',
-		    frozen_until = now(), parked_at = now() WHERE id = 1;
-		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z', parked_at = '2040-01-02T00:00:00Z', parked_until = '2040-01-03T00:00:00Z',
-		    parkings = 4 WHERE id = 2;
+		UPDATE chats SET language = 'de', language_chosen = true, tables = true, celebrations = false, dark_charts = true,
+		    time_zone = 'Asia/Tokyo', frozen_until = now(), parked_at = now() WHERE id = 1;
+		UPDATE chats SET frozen_until = '2040-01-02T03:04:05Z', parked_at = '2040-01-02T00:00:00Z',
+		    parked_until = '2040-01-03T00:00:00Z', parkings = 4 WHERE id = 2;
 		INSERT INTO chat_aliases VALUES (-98, 1), (-99, 2);
 		INSERT INTO ensured_messages VALUES (1, 'board:1', 5, ''), (2, 'board:2', 6, ''), (2, 'other', 7, '');
 		INSERT INTO boards (chat_id, ladder_id, thread_id, pin) VALUES (1, 1, 8, 'refused'), (2, 2, 9, 'pinned');
@@ -294,7 +313,9 @@ func TestEarlierIDs(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages VALUES (-1000100, 71, 2)`)
 	read := func(chat ranking.Chat) *ranking.Snapshot {
 		t.Helper()
-		snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: chat, Needs: ranking.Needs{People: []command.Person{alice}}})
+		snap, err := w.Store.Read(t.Context(), ranking.Query{
+			Key: "k", Chat: chat, Needs: ranking.Needs{People: []command.Person{alice}},
+		})
 		dbtest.Must(t, err)
 		return snap
 	}
@@ -302,7 +323,8 @@ func TestEarlierIDs(t *testing.T) {
 	if diff := cmp.Diff(now, late, cmpopts.EquateEmpty()); diff != "" || late.Chat != dbtest.Upgraded || late.ChatID != 1 {
 		t.Errorf("read by the earlier id (-now +late):\n%s\n%+v", diff, late)
 	}
-	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, club.ID), nil, stats.RankingQuestion{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
+	if page, err := pgstats.NewStore(w.Pool, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, club.ID), nil,
+		stats.RankingQuestion{Page: 20}, time.Time{}); err != nil || len(page.Rows) != 2 || page.Total != 2 {
 		t.Errorf("the ranking by the earlier id is %+v (%v)", page, err)
 	}
 	for _, tc := range []struct {

@@ -24,7 +24,8 @@ func queueNotRecorded(batch *pgx.Batch, now time.Time, c ranking.Changes, n rank
 	kind := notice.KindOf(n)
 	batch.Queue(`
 		INSERT INTO outbox AS waiting
-		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, supersede_key, not_before, addressee_id, alone)
+		    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at,
+		     supersede_key, not_before, addressee_id, alone)
 		VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval, $10,
 		        now() + $12::interval, nullif($13::bigint, 0), $14)
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
@@ -72,7 +73,8 @@ func queueNotices(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 
 // insertNotice inserts a notice that is sent as a new message.
 const insertNotice = `
-	INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone, language)
+	INSERT INTO outbox
+	    (chat_id, key, kind, purpose, payload, addressee, reply_to, thread_id, expires_at, addressee_id, alone, language)
 	VALUES ($1, $2, $3, $4, $5, $6, nullif($7::bigint, 0), nullif($8::bigint, 0), clock_timestamp() + $9::interval,
 	        nullif($10::bigint, 0), $11, nullif($12, ''))`
 
@@ -139,12 +141,13 @@ func (l labeled) MarshalJSON() ([]byte, error) {
 func queuePage(batch *pgx.Batch, now time.Time, c ranking.Changes) {
 	kind := notice.KindOf(c.Page)
 	batch.Queue(`
-		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, addressee_id, action, edited_message_id, supersede_key,
-		                    expires_at, alone)
+		INSERT INTO outbox (chat_id, key, kind, purpose, payload, addressee, addressee_id,
+		                    action, edited_message_id, supersede_key, expires_at, alone)
 		VALUES ($1, $2, $3, $4, $5, $6, nullif($10::bigint, 0), 'page', $7, $8, clock_timestamp() + $9::interval, true)
 		ON CONFLICT (chat_id, supersede_key) WHERE supersede_key IS NOT NULL DO UPDATE
 		SET key = excluded.key, kind = excluded.kind, purpose = excluded.purpose, payload = excluded.payload,
 		    addressee = excluded.addressee, addressee_id = excluded.addressee_id, expires_at = excluded.expires_at`,
-		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.Page, c.Ladder}, c.Addressee.Name, c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
+		c.Chat, c.Key, kind.Name, kind.Purpose, labeled{c.Page, c.Ladder}, c.Addressee.Name,
+		c.PageMessageID, fmt.Sprintf("page:%d", c.PageMessageID),
 		TimeLeft(c.SentAt, now, kind.Purpose.Lifetime()), c.Addressee.Player)
 }

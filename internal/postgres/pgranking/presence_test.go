@@ -16,7 +16,8 @@ import (
 // presence reads the state of the only chat: its language, whether it is active and parked, for how
 // many seconds it is frozen, and when it was greeted and the bot was added.
 const presence = `
-	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END, CASE WHEN parked_at IS NOT NULL THEN 'parked' END, 'after ' || nullif(parkings, 0),
+	SELECT concat_ws(' ', language, CASE WHEN is_active THEN 'active' END,
+	       CASE WHEN parked_at IS NOT NULL THEN 'parked' END, 'after ' || nullif(parkings, 0),
 	       'frozen ' || round(extract(epoch FROM frozen_until - now()), -1),
 	       'greeted ' || extract(epoch FROM greeted_at)::bigint, 'added ' || extract(epoch FROM added_at)::bigint)
 	FROM chats`
@@ -24,7 +25,8 @@ const presence = `
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	present := ranking.Changes{Decision: ranking.Decision{Presence: ranking.BotActive}}
-	first, again := ranking.Greeted{At: time.Unix(100, 0)}, ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
+	first, again := ranking.Greeted{At: time.Unix(100, 0)},
+		ranking.Greeted{Before: time.Unix(50, 0), At: time.Unix(100, 0)}
 	added, french := again, first
 	french.Language = "fr"
 	added.Added = time.Unix(99, 0)
@@ -89,7 +91,10 @@ func TestGreetedConcurrently(t *testing.T) {
 		dbtest.Exec(t, w.Pool, "UPDATE chats SET greeted_at = "+tc.stored)
 		before := w.Contents(t)
 		err := w.Store.Apply(t.Context(), ranking.Changes{
-			Key: "k", Chat: 1, Decision: ranking.Decision{Notice: stats.RankingPage{}, Presence: ranking.BotActive, Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"}},
+			Key: "k", Chat: 1, Decision: ranking.Decision{
+				Notice: stats.RankingPage{}, Presence: ranking.BotActive,
+				Effect: &ranking.Greeted{Before: tc.before, At: time.Unix(100, 0), Language: "de"},
+			},
 		})
 		if !errors.Is(err, ranking.ErrConflict) {
 			t.Errorf("%s: error is %v, want a conflict", name, err)
@@ -109,7 +114,8 @@ func TestFirstLanguageIsKept(t *testing.T) {
 	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
 		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
 		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, c, nil))
-		if got := dbtest.Value[string](t, w.Pool, `SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
+		if got := dbtest.Value[string](t, w.Pool, `
+			SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
 			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
 		}
 	}
@@ -132,7 +138,9 @@ func TestMoveAndGroupLife(t *testing.T) {
 		UPDATE group_players SET left_at = to_timestamp(7) WHERE name = 'Bob' AND season_id = 2`)
 	w.move(t)
 	w.mustYield(t, presence, "en active greeted 100")
-	w.mustYield(t, `SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint) FROM group_players WHERE season_id = 1 ORDER BY name`,
+	w.mustYield(t, `
+		SELECT concat_ws(' ', name, extract(epoch FROM left_at)::bigint)
+		FROM group_players WHERE season_id = 1 ORDER BY name`,
 		"Alice 100", "Bob", "Carol")
 	w.mustVerify(t)
 }

@@ -22,7 +22,8 @@ var promptWindow = postgres.Interval(ranking.PromptWindow)
 // foundPrompt selects the prompt $2 of a chat.
 const foundPrompt = `
 		SELECT p.id, p.kind, coalesce(p.match_id, 0) AS match, p.match_changes AS changes, coalesce(m.number, 0) AS number,
-		       coalesce(m.idempotency_key, '') AS key, coalesce(p.answerer_id, 0) AS answerer, coalesce(p.telegram_message_id, 0) AS message,
+		       coalesce(m.idempotency_key, '') AS key,
+		       coalesce(p.answerer_id, 0) AS answerer, coalesce(p.telegram_message_id, 0) AS message,
 		       p.closed_at IS NOT NULL AS closed, p.request
 		FROM prompts p LEFT JOIN matches m ON m.id = p.match_id
 		WHERE p.id = $2 AND p.chat_id = ` + postgres.ThisChat

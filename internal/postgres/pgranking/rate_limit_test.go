@@ -22,7 +22,8 @@ func TestRecentUsage(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	insert := func(sender int64, sort string, seconds ...int) {
 		for _, s := range seconds {
-			dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands (key, sender, sent_at, rate_class) VALUES (gen_random_uuid()::text, $1, $2, $3)`,
+			dbtest.Exec(t, w.Pool, `
+				INSERT INTO handled_commands (key, sender, sent_at, rate_class) VALUES (gen_random_uuid()::text, $1, $2, $3)`,
 				sender, at.Add(time.Duration(s)*time.Second), sort)
 		}
 	}
@@ -34,7 +35,9 @@ func TestRecentUsage(t *testing.T) {
 	insert(-1, "result", 0)
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands (key) VALUES ('of nobody')`)
 	ask := func(sender ranking.SenderID) ranking.RecentUsage {
-		q := ranking.Query{Key: "k", Chat: club, RateEntry: ranking.RateEntry{Bucket: ranking.RateQuestion, Sender: sender, At: at}}
+		q := ranking.Query{
+			Key: "k", Chat: club, RateEntry: ranking.RateEntry{Bucket: ranking.RateQuestion, Sender: sender, At: at},
+		}
 		snap, err := w.Store.Read(t.Context(), q)
 		dbtest.Must(t, err)
 		return snap.RecentUsage
@@ -62,7 +65,8 @@ func TestKeyCounts(t *testing.T) {
 		dbtest.Must(t, err)
 	}
 	got := dbtest.Values[string](t, w.Pool, `
-		SELECT concat_ws(' ', key, sender, extract(epoch FROM sent_at)::bigint, rate_class) FROM handled_commands ORDER BY key`)
+		SELECT concat_ws(' ', key, sender, extract(epoch FROM sent_at)::bigint, rate_class)
+		FROM handled_commands ORDER BY key`)
 	if diff := cmp.Diff([]string{"k0", "k1 -100 1700000000 result"}, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
 	}
@@ -84,7 +88,9 @@ func TestCountingScansNothing(t *testing.T) {
 	refused := ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo"}}}
 	apply := func(key string) func(context.Context) error {
 		return func(ctx context.Context) error {
-			return store.Apply(ctx, ranking.Changes{Key: key, Chat: 150, RateEntry: counted, Decision: ranking.Decision{Notice: refused}})
+			return store.Apply(ctx, ranking.Changes{
+				Key: key, Chat: 150, RateEntry: counted, Decision: ranking.Decision{Notice: refused},
+			})
 		}
 	}
 	dbtest.MustNotScan(t, plain, &rec, []dbtest.Explained{
@@ -117,8 +123,11 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 	refuse := func(number int) {
 		t.Helper()
 		err := store.Apply(t.Context(), ranking.Changes{
-			Key: fmt.Sprint("k", number), Chat: 1, RateEntry: ranking.RateEntry{Bucket: ranking.RateRefused, Sender: 7, At: time.Now()},
-			SentAt: time.Now(), Decision: ranking.Decision{Notice: ranking.NotRecorded{Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}}}},
+			Key: fmt.Sprint("k", number), Chat: 1,
+			RateEntry: ranking.RateEntry{Bucket: ranking.RateRefused, Sender: 7, At: time.Now()}, SentAt: time.Now(),
+			Decision: ranking.Decision{Notice: ranking.NotRecorded{
+				Limit: 60, Items: []ranking.RejectedResult{{Command: "undo", Number: number}},
+			}},
 		})
 		dbtest.Must(t, err)
 	}
@@ -145,7 +154,9 @@ func TestExtensibleNoticeWaits(t *testing.T) {
 		t.Fatalf("took %v", got)
 	}
 	refuse(4)
-	if got := dbtest.Value[string](t, m.Pool, `SELECT payload #>> '{items,0,number}' FROM outbox WHERE id > 4 AND kind = 'not_recorded'`); got != "4" || items(3) != "1 2 3 and 0" {
+	if got := dbtest.Value[string](t, m.Pool, `
+		SELECT payload #>> '{items,0,number}' FROM outbox
+		WHERE id > 4 AND kind = 'not_recorded'`); got != "4" || items(3) != "1 2 3 and 0" {
 		t.Errorf("while it is being sent, the next one contains %s", got)
 	}
 }

@@ -95,7 +95,8 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		       OR EXISTS (SELECT FROM handled_commands WHERE key = $3 AND outcome NOT IN ('refused', 'asked')),
 		       coalesce(c.id, CASE WHEN $4 THEN nextval('chats_id_seq') ELSE 0 END), $4 AND c.id IS NULL,
 		       ` + chatColumns + `,
-		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL, coalesce(g.web_on, false),
+		       coalesce(g.id, CASE WHEN $5 THEN nextval('groups_id_seq') ELSE 0 END), $5 AND g.id IS NULL,
+		       coalesce(g.web_on, false),
 		       coalesce(l.id, CASE WHEN $5 THEN nextval('ladders_id_seq') ELSE 0 END),
 		       coalesce(s.id, CASE WHEN $5 THEN nextval('seasons_id_seq') ELSE 0 END),
 		       ` + ladderColumns + `
@@ -108,7 +109,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 		LEFT JOIN ladders l ON l.group_id = g.id
 		LEFT JOIN seasons s ON s.id = l.season_id`
 	adds := !q.KnownChat
-	batch.Queue(sql, q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup()).Query(func(rows pgx.Rows) error {
+	batch.Queue(sql,
+		q.Chat.ID, q.Key, zeronull.Text(q.Message), adds, adds && q.Chat.IsGroup(),
+	).Query(func(rows pgx.Rows) error {
 		var l ranking.GroupLadder
 		fields := slices.Concat([]any{&snap.Handled, (*int64)(&snap.ChatID), &snap.NewChat}, chatFields(snap),
 			[]any{(*int64)(&snap.Group), &snap.NewGroup, &snap.Web, (*int64)(&l.ID), (*int64)(&l.Season.ID)}, ladderFields(&l))
@@ -136,8 +139,9 @@ func queueChat(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 }
 
 // chatColumns lists the columns of a chat c. They are zero or NULL if there is none.
-const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''), coalesce(c.language, ''),
-		       coalesce(c.language_chosen, false), coalesce(c.tables, false), coalesce(c.celebrations, false), coalesce(c.dark_charts, false),
+const chatColumns = `coalesce(c.telegram_chat_id, 0), coalesce(c.kind, ''), coalesce(c.title, ''),
+		       coalesce(c.language, ''), coalesce(c.language_chosen, false), coalesce(c.tables, false),
+		       coalesce(c.celebrations, false), coalesce(c.dark_charts, false),
 		       coalesce(c.time_zone, ''), c.greeted_at, c.added_at`
 
 // chatFields returns the scan targets for chatColumns.
@@ -152,9 +156,11 @@ func chatFields(snap *ranking.Snapshot) []any {
 
 // ladderColumns lists the columns of a ladder l and its season s, except their ids. They are zero
 // or NULL if there is none.
-const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false), coalesce(l.start_elo, 0),
+const ladderColumns = `coalesce(l.name, ''), l.archived_at IS NOT NULL, coalesce(l.is_default, false),
+		       coalesce(l.start_elo, 0),
 		       coalesce(l.place_matches, 0), coalesce(l.draws_allowed, false), coalesce(l.uneven_teams_allowed, false),
-		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0), coalesce(l.k_factor, 0),
+		       coalesce(l.season_halfway, false), coalesce(l.season_months, 0), coalesce(l.hide_days, 0),
+		       coalesce(l.k_factor, 0),
 		       coalesce(l.provisional_k_factor, 0), coalesce(l.provisional_matches, 0), coalesce(l.margin_of_victory, false),
 		       coalesce(s.number, 0), coalesce(s.name, ''), s.starts_at, s.ends_at`
 
@@ -183,11 +189,12 @@ func ladderFields(l *ranking.GroupLadder) []any {
 // plan stays the same when tables grow.
 var people = `
 		WITH here AS MATERIALIZED (
-		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id, l.place_matches,
-		           l.hide_days
+		    SELECT g.id AS group_id, l.id AS ladder_id, CASE $8::bigint WHEN 0 THEN l.season_id ELSE $8 END AS season_id,
+		           l.place_matches, l.hide_days
 		    FROM (SELECT ` + postgres.ThisGroup + ` AS id OFFSET 0) AS g
 		    LEFT JOIN LATERAL (
-		        SELECT * FROM ladders WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
+		        SELECT * FROM ladders
+		        WHERE group_id = g.id AND CASE $7::bigint WHEN 0 THEN is_default ELSE id = $7 END LIMIT 1) AS l ON true)%[1]s
 		SELECT ` + playerColumns("by_id") + `,
 		       ` + playerColumns("by_name") + `,
 		       ` + playerColumns("unclaimed") + `,
@@ -204,11 +211,13 @@ var people = `
 		    SELECT * FROM sightings WHERE group_id = here.group_id AND player_id = by_id.id LIMIT 1) AS seen ON true
 		LEFT JOIN LATERAL (
 		    SELECT player_id, seen_at FROM sightings
-		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username) LIMIT 1) AS named ON true
+		    WHERE person.user_id = 0 AND group_id = here.group_id AND lower(username) = lower(person.username)
+		    LIMIT 1) AS named ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM players WHERE id = named.player_id AND NOT EXISTS (
 		        SELECT FROM unnest($2::bigint[], $3::text[], $6::boolean[]) AS shown (user_id, username, now)
-		        WHERE shown.now AND named.seen_at <= $5 AND shown.user_id = telegram_user_id AND lower(shown.username) <> lower(person.username))
+		        WHERE shown.now AND named.seen_at <= $5
+		          AND shown.user_id = telegram_user_id AND lower(shown.username) <> lower(person.username))
 		    LIMIT 1) AS by_name ON true
 		LEFT JOIN LATERAL (
 		    SELECT * FROM players
@@ -236,7 +245,8 @@ func queuePeople(batch *pgx.Batch, q ranking.Query, snap *ranking.Snapshot) {
 	for i, p := range people {
 		ids[i], usernames[i], now[i] = int64(p.ID), p.Username, p.IsShownNow()
 	}
-	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New, zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season}
+	sql, arguments := onlyPeople, []any{q.Chat.ID, ids, usernames, q.New,
+		zeronull.Timestamptz(q.SentAt), now, q.Ladder, q.Season}
 	var standings []int64 // of the leaders; pgx scans arrays of other types slowly
 	var elos []int32
 	var extra []any
@@ -309,7 +319,8 @@ func playerFields(p *ranking.Player) []any {
 func everybodyIn(group, season string) string {
 	return `
 		FROM (
-		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account, coalesce(s.season_id = ` + season + `, false) AS here
+		    SELECT DISTINCT ON (account) s.*, coalesce(p.merged_into, p.id) AS account,
+		           coalesce(s.season_id = ` + season + `, false) AS here
 		    FROM (SELECT season_id FROM ladders WHERE group_id = ` + group + ` UNION SELECT ` + season + `) AS l
 		    CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id OFFSET 0) AS s
 		    CROSS JOIN LATERAL (SELECT * FROM players WHERE id = s.player_id LIMIT 1) AS p
@@ -329,7 +340,8 @@ func queueEverybody(batch *pgx.Batch, q ranking.Query, all *[]ranking.Known) {
 	sql := `
 		SELECT ` + playerColumns("account") + `,
 		       ` + postgres.StandingColumns + `, coalesce(seen.former, ''), s.left_at IS NOT NULL, s.here` +
-		everybodyIn(postgres.ThisGroup, `coalesce(nullif($3::bigint, 0), `+postgres.LadderOf("season_id", postgres.ThisGroup, "$2")+`)`) + `
+		everybodyIn(postgres.ThisGroup,
+			`coalesce(nullif($3::bigint, 0), `+postgres.LadderOf("season_id", postgres.ThisGroup, "$2")+`)`) + `
 		ORDER BY s.id`
 	batch.Queue(sql, q.Chat.ID, q.Ladder, q.Season).Query(func(rows pgx.Rows) (err error) {
 		*all, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (ranking.Known, error) {
@@ -358,20 +370,26 @@ func queueLastMatches(batch *pgx.Batch, q ranking.Query, all *[]ranking.PlayedBe
 		       coalesce(p.telegram_user_id, 0), coalesce(p.username, ''), coalesce(p.display_name, ''), coalesce(p.id, 0)
 		FROM (
 		    SELECT id, max(side) AS side FROM (
-		        (SELECT m.id, mp.side FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
-		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + this + ` AND m.undone_at IS NULL ORDER BY mp.match_id DESC LIMIT $3)
+		        (SELECT m.id, mp.side FROM match_players mp
+		         CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
+		         WHERE mp.player_id = ` + postgres.ThisPlayer + ` AND m.ladder_id = ` + this + ` AND m.undone_at IS NULL
+		         ORDER BY mp.match_id DESC LIMIT $3)
 		        UNION ALL
-		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + this + ` AND undone_at IS NULL ORDER BY number DESC LIMIT $3)) AS own_or_not
+		        (SELECT id, 0 FROM matches WHERE ladder_id = ` + this + ` AND undone_at IS NULL
+		         ORDER BY number DESC LIMIT $3)) AS own_or_not
 		    GROUP BY id) AS last
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = last.id LIMIT 1) AS m
-		LEFT JOIN LATERAL (SELECT * FROM match_players WHERE match_id = last.id AND side = 3 - last.side OFFSET 0) AS against ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM match_players WHERE match_id = last.id AND side = 3 - last.side OFFSET 0) AS against ON true
 		LEFT JOIN LATERAL (SELECT * FROM players WHERE id = against.player_id LIMIT 1) AS p ON true
 		ORDER BY m.id DESC, against.place`
 	batch.Queue(sql, q.Chat.ID, q.Sender.ID, q.Played, ladder.NoPoints, q.Ladder).Query(func(rows pgx.Rows) error {
 		var match, before int64
 		var score ladder.Score
 		var p command.Person
-		_, err := pgx.ForEachRow(rows, []any{&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{
+			&match, &score.A, &score.B, &p.ID, &p.Username, &p.Name, &p.Player,
+		}, func() error {
 			if match != before {
 				before, *all = match, append(*all, ranking.PlayedBefore{Score: score})
 			}
@@ -412,17 +430,21 @@ const maxRecent = 200
 // repeat.
 func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.RecentMatch) {
 	sql := `
-		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets, coalesce(m.games, '') AS games, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
+		SELECT m.number, m.idempotency_key AS key, m.changes, ` + postgres.Score + `, m.sets,
+		       coalesce(m.games, '') AS games, m.played_at, coalesce(m.reported_by, 0) AS reported_by,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1) AS side_a,
 		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2) AS side_b,
 		       EXISTS (SELECT FROM prompts p
-		           WHERE p.chat_id = ` + postgres.ThisChat + ` AND p.kind = 'report' AND p.asked_at >= m.played_at - $3::interval
+		           WHERE p.chat_id = ` + postgres.ThisChat + ` AND p.kind = 'report'
+		             AND p.asked_at >= m.played_at - $3::interval
 		             AND p.request -> 'repeats' @> to_jsonb(m.number) AND (
-		               p.closed_as = 'cancelled' OR p.closed_as = 'answered' AND p.request ? 'completes' AND m.winner IS NULL)) AS twice
+		               p.closed_as = 'cancelled'
+		               OR p.closed_as = 'answered' AND p.request ? 'completes' AND m.winner IS NULL)) AS twice
 		FROM matches m
 		WHERE m.ladder_id = ` + postgres.LadderOf("id", postgres.ThisGroup, "$7") + `
 		  AND m.played_at BETWEEN $2::timestamptz - $3::interval AND $2::timestamptz + $3::interval AND m.undone_at IS NULL
-		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL OR m.played_at BETWEEN $2::timestamptz - $8::interval AND $2::timestamptz + $8::interval
+		  AND ($4::integer[] IS NULL OR m.winner IS NOT NULL
+		       OR m.played_at BETWEEN $2::timestamptz - $8::interval AND $2::timestamptz + $8::interval
 		       OR (least(m.score_a, m.score_b), greatest(m.score_a, m.score_b)) IN (
 		      SELECT least(a, b), greatest(a, b) FROM unnest($4::integer[], $5::integer[]) AS score (a, b)))
 		ORDER BY m.played_at DESC, m.number DESC LIMIT $6`
@@ -430,7 +452,9 @@ func queueEqualResults(batch *pgx.Batch, q ranking.Query, recent *[]ranking.Rece
 	for _, s := range q.DuplicateScores {
 		a, b = append(a, s.A), append(b, s.B)
 	}
-	batch.Queue(sql, q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder, ranking.RepeatWindow).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(sql,
+		q.Chat.ID, q.DuplicatesOf, ranking.SameGameWindow, a, b, maxRecent, q.Ladder, ranking.RepeatWindow,
+	).Query(func(rows pgx.Rows) (err error) {
 		*recent, err = pgx.CollectRows(rows, postgres.RowTo(recentMatch.match))
 		return err
 	})

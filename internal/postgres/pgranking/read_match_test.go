@@ -16,9 +16,13 @@ import (
 )
 
 // matches returns the matches that ref refers to.
-func (w *world) matches(t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *command.Person) []ranking.StoredMatch {
+func (w *world) matches(
+	t *testing.T, chat ranking.Chat, ref ranking.MatchRef, sender *command.Person,
+) []ranking.StoredMatch {
 	t.Helper()
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Chat: chat, KnownChat: true, Sender: sender, Needs: ranking.Needs{Match: &ref}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{
+		Chat: chat, KnownChat: true, Sender: sender, Needs: ranking.Needs{Match: &ref},
+	})
 	dbtest.Must(t, err)
 	return snap.Matches
 }
@@ -35,8 +39,10 @@ func TestReadMatch(t *testing.T) {
 	report := dbtest.Singles(alice, bob, ladder.Score{A: 11, B: 7}, ladder.Score{A: 7, B: 11}, ladder.Score{A: 8, B: 11})
 	dbtest.Must(t, dbtest.Service(w.Store).Do(t.Context(), dbtest.By("m:-100:3", carol), dbtest.Reported(report)))
 	w.Undo(t, "u", bob, 3)
-	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
-	dbtest.Exec(t, w.Pool, `INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO match_messages SELECT -100, 71, id FROM matches WHERE idempotency_key = 'm:-100:1'`)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO match_messages SELECT -200, 72, id FROM matches WHERE idempotency_key = 'm:-200:1'`)
 	w.recordIn(t, annex, "m:-200:2", zoe, bob, 3, 1)
 	dbtest.Exec(t, w.Pool, `UPDATE matches SET reported_by = $1 WHERE idempotency_key = 'm:-100:1'`, w.ID(t, "Carol"))
 	nobody := &command.Person{ID: 99, Name: "Nobody"}
@@ -97,18 +103,24 @@ func TestReadMatchDetails(t *testing.T) {
 	history, err := w.Store.MatchHistory(t.Context(), 1, 2)
 	dbtest.Must(t, err)
 	a, b, c := w.ID(t, "Alice"), w.ID(t, "Bob"), w.ID(t, "Carol")
-	result := ladder.Result{Score: ladder.Score{A: 1, B: 2}, Sets: []ladder.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}}}
+	result := ladder.Result{
+		Score: ladder.Score{A: 1, B: 2}, Sets: []ladder.Score{{A: 11, B: 7}, {A: 7, B: 11}, {A: 8, B: 11}},
+	}
 	want := []ranking.StoredMatch{{
 		RecentMatch: ranking.RecentMatch{
-			Number: 2, Key: "m2", Changes: 2, Result: result, PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ladder.PlayerID{{a}, {b}},
+			Number: 2, Key: "m2", Changes: 2, Result: result,
+			PlayedAt: dbtest.SentAt, ReportedBy: b, Players: [2][]ladder.PlayerID{{a}, {b}},
 		},
 		Ladder: 1, Season: 1, Undone: true, UndoneAt: dbtest.SentAt, UndoneBy: a, Later: 2, SidesSwapped: true,
 	}}
-	if diff := cmp.Diff(want, found, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
+	if diff := cmp.Diff(want, found,
+		cmpopts.EquateEmpty(), cmpopts.IgnoreFields(ranking.StoredMatch{}, "ID")); diff != "" {
 		t.Errorf("match (-want +got):\n%s", diff)
 	}
 	entry := func(before, after, best, streak int) *ladder.Entry {
-		return &ladder.Entry{Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak)}
+		return &ladder.Entry{
+			Before: before, After: after, K: 32, BestBefore: best, StreakBefore: streak, LongestBefore: max(0, streak),
+		}
 	}
 	part := func(p ladder.PlayerID, side int, e *ladder.Entry) ladder.Part {
 		return ladder.Part{Player: p, Side: side, Entry: e}
@@ -186,9 +198,11 @@ func TestReadAsked(t *testing.T) {
 			old -= 60
 		}
 		_, err := w.Pool.Exec(t.Context(), `
-			INSERT INTO prompts (id, chat_id, kind, match_id, answerer_id, asked_at, delivered_at, telegram_message_id, closed_at, closed_as)
-			VALUES ($1::bigint, 1, 'undo', 2, nullif($2::bigint, 0), now() - $3 * interval '1 s', CASE WHEN $1 IN (0, 2) THEN now() END,
-			        CASE WHEN $1 IN (0, 2) THEN 7 END, CASE WHEN $1 = 2 THEN now() END, CASE WHEN $1 = 2 THEN 'answered' END)`, i, answerer, old)
+			INSERT INTO prompts
+			    (id, chat_id, kind, match_id, answerer_id, asked_at, delivered_at, telegram_message_id, closed_at, closed_as)
+			VALUES ($1::bigint, 1, 'undo', 2, nullif($2::bigint, 0), now() - $3 * interval '1 s',
+			        CASE WHEN $1 IN (0, 2) THEN now() END, CASE WHEN $1 IN (0, 2) THEN 7 END,
+			        CASE WHEN $1 = 2 THEN now() END, CASE WHEN $1 = 2 THEN 'answered' END)`, i, answerer, old)
 		dbtest.Must(t, err)
 	}
 	// 0 stands for the admins.

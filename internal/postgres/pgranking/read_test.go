@@ -20,10 +20,12 @@ func TestReadNothingKnown(t *testing.T) {
 	w := newWorld(t)
 	elsewhere := ranking.Chat{ID: -999, Kind: ranking.Group}
 	got, err := w.Store.Read(t.Context(), ranking.Query{
-		Key: "k", Chat: elsewhere, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, {Username: "nobody"}}},
+		Key: "k", Chat: elsewhere, KnownChat: true,
+		Needs: ranking.Needs{People: []command.Person{alice, {Username: "nobody"}}},
 	})
 	dbtest.Must(t, err)
-	if diff := cmp.Diff(&ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}}, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(&ranking.Snapshot{Whom: ranking.Whom{People: []ranking.Known{{}, {}}}},
+		got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -47,7 +49,9 @@ func TestReadNewPeople(t *testing.T) {
 		ids[k.Player.ID] = true
 		got = append(got, fmt.Sprintf("%d @%s %s %t", k.Player.UserID, k.Player.Username, k.Player.Name, k.New))
 	}
-	want := []string{"3 @carol Carol true", "1 @alice Alice false", "0 @Eve Eve true", "0 @dave dave false", "nobody", "nobody", "nobody"}
+	want := []string{
+		"3 @carol Carol true", "1 @alice Alice false", "0 @Eve Eve true", "0 @dave dave false", "nobody", "nobody", "nobody",
+	}
 	if diff := cmp.Diff(want, got); diff != "" || len(ids) != 4 {
 		t.Errorf("%d players (-want +got):\n%s", len(ids), diff)
 	}
@@ -94,23 +98,31 @@ func TestReadKnownChat(t *testing.T) {
 		Start: 1500, PlaceMatches: 3, HideDays: 60, DrawsAllowed: true, RatingRules: ladder.RatingRules{K: 32},
 	}}
 	want := &ranking.Snapshot{Here: ranking.Here{
-		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1, Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
+		ChatID: 1, Chat: club, Group: 1, Display: ranking.DefaultDisplay(), Ladder: first, Season: 1,
+		Ladders: []ranking.GroupLadder{{Ladder: first, Default: true}},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands VALUES ('unused')`)
 	dbtest.Exec(t, w.Pool, `UPDATE ladders 
-		SET start_elo = 1000, place_matches = 10, hide_days = 0, k_factor = 24, draws_allowed = false, uneven_teams_allowed = true,
+		SET start_elo = 1000, place_matches = 10, hide_days = 0, k_factor = 24,
+		    draws_allowed = false, uneven_teams_allowed = true,
 		    provisional_k_factor = 48, provisional_matches = 5, margin_of_victory = true`)
-	dbtest.Exec(t, w.Pool, `WITH l AS (INSERT INTO ladders (group_id, is_default, k_factor, name, archived_at, season_id) VALUES (1, false, 99, 'padel', now(), nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+	dbtest.Exec(t, w.Pool, `
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, k_factor, name, archived_at, season_id)
+		    VALUES (1, false, 99, 'padel', now(), nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l`)
 	second := first
 	second.ID, second.Season.ID, second.K, second.Name, second.Archived = 2, 2, 99, "padel", true
 	first = ranking.Ladder{ID: 1, Season: ranking.Season{ID: 1, Number: 1}, Rules: ranking.Rules{
 		Start: 1000, PlaceMatches: 10, UnevenTeamsAllowed: true,
 		RatingRules: ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 5}, Margin: true},
 	}}
-	want.Handled, want.Ladder, want.Ladders = true, first, []ranking.GroupLadder{{Ladder: first, Default: true}, {Ladder: second}}
+	want.Handled, want.Ladder, want.Ladders = true, first,
+		[]ranking.GroupLadder{{Ladder: first, Default: true}, {Ladder: second}}
 	if diff := cmp.Diff(want, w.Read(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -121,7 +133,9 @@ func TestReadKnownChat(t *testing.T) {
 func TestReadOfAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	dbtest.Exec(t, w.Pool, `INSERT INTO handled_commands (key, outcome) VALUES ('e', 'refused'), ('refused', 'refused'), ('answered', 'answered')`)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO handled_commands (key, outcome)
+		VALUES ('e', 'refused'), ('refused', 'refused'), ('answered', 'answered')`)
 	for _, tc := range []struct {
 		key, message string
 		want         bool
@@ -164,7 +178,9 @@ func TestReadPeople(t *testing.T) {
 			t.Parallel()
 			// With a neighbor on either side, so that a mix-up shows.
 			got := w.Read(t, bob, tc.person, zoe).People
-			want := []ranking.Known{{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")}}
+			want := []ranking.Known{
+				{ByID: b, Player: b, Sighting: seen("bob")}, tc.want, {ByID: z, Player: z, Sighting: seen("")},
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -185,7 +201,8 @@ func TestReadStandings(t *testing.T) {
 		},
 		{
 			ID: got[1].Standing.ID, Player: w.ID(t, "Alice"), Name: "Alice", Elo: 1532, StartElo: 1500, BestElo: 1532,
-			Version: 2, Counters: ladder.Counters{Played: 2, Won: 2}, Streak: 2, Longest: 2, LastPlayed: time.Unix(1_700_000_000, 0),
+			Version: 2, Counters: ladder.Counters{Played: 2, Won: 2},
+			Streak: 2, Longest: 2, LastPlayed: time.Unix(1_700_000_000, 0),
 		},
 		nil,
 	}
@@ -196,7 +213,9 @@ func TestReadStandings(t *testing.T) {
 	}
 	other := ranking.Chat{ID: -200, Kind: ranking.Group, Title: "Other"}
 	dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, other, nil))
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: "k", Chat: other, Needs: ranking.Needs{People: []command.Person{alice}}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{
+		Key: "k", Chat: other, Needs: ranking.Needs{People: []command.Person{alice}},
+	})
 	dbtest.Must(t, err)
 	if k := snap.People[0]; k.Player == nil || k.Standing != nil {
 		t.Errorf("in another group: %+v", snap)

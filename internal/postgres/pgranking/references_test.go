@@ -63,7 +63,11 @@ func newReferences(t *testing.T) *world {
 		INSERT INTO ensured_messages VALUES (2, 'board', 5, '');
 		INSERT INTO boards (chat_id, ladder_id) VALUES (2, 2);
 		INSERT INTO topics VALUES (2, 8, 2);
-		WITH l AS (INSERT INTO ladders (group_id, is_default, name, season_id) VALUES (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (
+		    INSERT INTO ladders (group_id, is_default, name, season_id)
+		    VALUES (2, false, 'padel', nextval('seasons_id_seq')) RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO match_moves (match_id, old_ladder_id, new_ladder_id, moved_by) VALUES (2, 3, 2, 1), (2, 2, 3, 1);
 		INSERT INTO prompts (id, chat_id, kind, match_id) VALUES (1, 2, 'undo', 2);
 		INSERT INTO timers VALUES ('t:prompt:1', 2, now());
@@ -92,7 +96,8 @@ func TestJoinedChatLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d rows still refer to the newer chat", column, n)
 		}
 	}
-	w.mustYield(t, `SELECT concat_ws(' ', id, 'has ' || chat_id, 'had ' || former_chat_id) FROM groups ORDER BY id`, "1 has 1", "2 had 1", "3 had 1")
+	w.mustYield(t, `SELECT concat_ws(' ', id, 'has ' || chat_id, 'had ' || former_chat_id) FROM groups ORDER BY id`,
+		"1 has 1", "2 had 1", "3 had 1")
 }
 
 // TestMergedPlayerLeavesNothing: after an unclaimed player is claimed, no column refers to the
@@ -125,7 +130,8 @@ func TestMergedPlayerLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d rows refer to the merged player", column, n)
 		}
 	}
-	if n := w.counts(t, []string{"players.merged_into → players"}, w.ID(t, "Alice")); n["players.merged_into → players"] != 1 {
+	if n := w.counts(t, []string{"players.merged_into → players"},
+		w.ID(t, "Alice")); n["players.merged_into → players"] != 1 {
 		t.Error("al was not merged into Alice")
 	}
 }
@@ -138,12 +144,14 @@ func TestWhatIsKept(t *testing.T) {
 	dbtest.Exec(t, w.Pool, `
 		UPDATE outbox SET state = 'sent', finished_at = now();
 		UPDATE prompts SET closed_at = now(), closed_as = 'expired';
-		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'e', 1, now());
+		INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
+		    VALUES ('update', 1, '', 'e', 1, now());
 		INSERT INTO update_attempts (update_id, attempts) VALUES (1, 1);`)
 	for _, c := range dbtest.Values[[]string](t, w.Pool, `
 		SELECT ARRAY[table_name, column_name]::text[] FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type = 'timestamp with time zone' AND is_generated = 'NEVER'`) {
-		dbtest.Exec(t, w.Pool, fmt.Sprintf(`UPDATE %s SET %[2]s = %[2]s - interval '1 year' WHERE isfinite(%[2]s)`, c[0], c[1]))
+		dbtest.Exec(t, w.Pool, fmt.Sprintf(`UPDATE %s SET %[2]s = %[2]s - interval '1 year' WHERE isfinite(%[2]s)`,
+			c[0], c[1]))
 	}
 	rows := func() (filled []string) {
 		for _, table := range dbtest.Values[string](t, w.Pool, `

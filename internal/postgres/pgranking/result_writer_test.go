@@ -93,7 +93,8 @@ func TestGivenUpWhileWaiting(t *testing.T) {
 		for i := range outcomes {
 			m := &ranking.NewMatch{Group: ranking.GroupID(i)}
 			go func() {
-				outcomes[i] = writer.write(ctx, store, ranking.Changes{Decision: ranking.Decision{Effect: ranking.NewMatches{m}}}, m)
+				outcomes[i] = writer.write(ctx, store,
+					ranking.Changes{Decision: ranking.Decision{Effect: ranking.NewMatches{m}}}, m)
 			}()
 			synctest.Wait()
 		}

@@ -63,19 +63,22 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 		    RETURNING *
 		), timer AS (
 		    INSERT INTO timers (key, chat_id, due_at)
-		    SELECT '`+ranking.SeasonTimer+`' || ladder_id || ':' || id, $5, ends_at + $6::interval FROM new WHERE ends_at IS NOT NULL
+		    SELECT '`+ranking.SeasonTimer+`' || ladder_id || ':' || id, $5, ends_at + $6::interval
+		    FROM new WHERE ends_at IS NOT NULL
 		), ladder AS (
 		    UPDATE ladders SET season_id = (SELECT id FROM new) WHERE id = (SELECT ladder_id FROM new)
 		), standing AS (
 		    INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, left_at)
 		    SELECT new.id, s.player_id, s.name, begins.elo, begins.elo, begins.elo, s.left_at
 		    FROM new, ended, group_players s, LATERAL (
-		        SELECT ended.start_elo + CASE WHEN ended.halfway AND s.played > 0 THEN (s.elo - ended.start_elo) / 2 ELSE 0 END AS elo) AS begins
+		        SELECT ended.start_elo + CASE WHEN ended.halfway AND s.played > 0
+		            THEN (s.elo - ended.start_elo) / 2 ELSE 0 END AS elo) AS begins
 		    WHERE s.season_id = $1 ORDER BY s.id
 		), old AS (
 		    UPDATE group_players SET version = version + 1 WHERE season_id = $1
 		)
-		SELECT EXISTS (SELECT FROM new)::unchanged`, n.Ends, n.At, n.Name, zeronull.Timestamptz(n.Until), c.Chat, ranking.AfterSeason)
+		SELECT EXISTS (SELECT FROM new)::unchanged`,
+		n.Ends, n.At, n.Name, zeronull.Timestamptz(n.Until), c.Chat, ranking.AfterSeason)
 	if n.Tells {
 		batch.Queue(`DELETE FROM timers WHERE key = $1`, ranking.SeasonUntil{Ladder: n.Ladder, Season: n.Ends}.Timer())
 		queueTold(batch, c.Chat, c.Key, n.Ends, "{}")
@@ -86,7 +89,8 @@ func queueNewSeason(batch *pgx.Batch, c ranking.Changes, n *ranking.NewSeason) {
 func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 	batch.Queue(`
 		WITH until AS (
-		    UPDATE seasons s SET ends_at = $2 FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id RETURNING 1)
+		    UPDATE seasons s SET ends_at = $2
+		    FROM ladders l WHERE s.id = $1 AND l.id = s.ladder_id AND l.season_id = s.id RETURNING 1)
 		SELECT EXISTS (SELECT FROM until)::unchanged`, u.Season, zeronull.Timestamptz(u.Until))
 	if u.Until.IsZero() {
 		batch.Queue(`DELETE FROM timers WHERE key = $1`, u.Timer())
@@ -94,7 +98,8 @@ func queueUntil(batch *pgx.Batch, chat ranking.ChatID, u ranking.SeasonUntil) {
 	}
 	batch.Queue(`
 		INSERT INTO timers (key, chat_id, due_at) VALUES ($1, $2, $3)
-		ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = excluded.due_at`, u.Timer(), chat, u.Until.Add(ranking.AfterSeason))
+		ON CONFLICT ON CONSTRAINT timers_pkey DO UPDATE SET due_at = excluded.due_at`,
+		u.Timer(), chat, u.Until.Add(ranking.AfterSeason))
 }
 
 // queueCorrected queues an update of the message about the end of a season, if the season is over
@@ -107,7 +112,8 @@ func queueCorrected(batch *pgx.Batch, chat ranking.ChatID, key string, season la
 func queueGoesOn(batch *pgx.Batch, season ladder.SeasonID) {
 	batch.Queue(`
 		SELECT EXISTS (
-		    SELECT FROM ladders WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
+		    SELECT FROM ladders
+		    WHERE season_id = $1 AND id = (SELECT ladder_id FROM seasons WHERE id = $1))::unchanged`, season)
 }
 
 // queueTold queues the message about the end of a season. It does nothing if the season is current,
@@ -122,7 +128,8 @@ func queueTold(batch *pgx.Batch, chat ranking.ChatID, key string, season ladder.
 		      AND NOT EXISTS (SELECT FROM timers WHERE key = '`+ranking.SeasonTimer+`' || s.ladder_id || ':' || s.id)
 		), place AS (
 		    SELECT coalesce(
-		        (SELECT object FROM ensured_messages WHERE chat_id = $1 AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
+		        (SELECT object FROM ensured_messages WHERE chat_id = $1
+		            AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
 		        (SELECT object FROM outbox WHERE chat_id = $1 AND finished_at IS NULL AND action = 'ensure'
 		            AND (object = $6 OR starts_with(object, $6 || ':')) LIMIT 1),
 		        $6 || coalesce(':' || CASE WHEN EXISTS (SELECT FROM boards b WHERE b.ladder_id = ended.ladder_id)

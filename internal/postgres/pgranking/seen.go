@@ -25,7 +25,8 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 		batch.Queue(`INSERT INTO groups (id, chat_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2)`, s.Group, id)
 		batch.Queue(`
 			WITH l AS (
-			    INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE VALUES ($1, $2, true, $3) RETURNING *)`+postgres.FirstSeason, s.Ladder.ID, s.Group, s.Ladder.Season.ID)
+			    INSERT INTO ladders (id, group_id, is_default, season_id) OVERRIDING SYSTEM VALUE
+			    VALUES ($1, $2, true, $3) RETURNING *)`+postgres.FirstSeason, s.Ladder.ID, s.Group, s.Ladder.Season.ID)
 	}
 }
 
@@ -33,7 +34,8 @@ func queueNewChat(batch *pgx.Batch, s ranking.Seen, id ranking.ChatID) {
 // chat. It must be queued after the notices, because a move of a chat locks notices before chats.
 func queueChangedChat(batch *pgx.Batch, c ranking.Chat, id ranking.ChatID) {
 	batch.Queue(`
-		UPDATE chats SET kind = $3, title = $4 WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
+		UPDATE chats SET kind = $3, title = $4
+		WHERE id = $1 AND telegram_chat_id = $2 AND (kind, title) IS DISTINCT FROM ($3, $4)`,
 		id, c.ID, c.Kind, c.Title)
 }
 
@@ -77,7 +79,8 @@ func inLockOrder(changes []ranking.PlayerChange) []ranking.PlayerChange {
 	}
 	return slices.SortedStableFunc(slices.Values(changes), func(a, b ranking.PlayerChange) int {
 		if a.New && b.New {
-			return cmp.Or(class(a)-class(b), cmp.Compare(a.Player.UserID, b.Player.UserID), cmp.Compare(a.Player.Username, b.Player.Username))
+			return cmp.Or(class(a)-class(b), cmp.Compare(a.Player.UserID, b.Player.UserID),
+				cmp.Compare(a.Player.Username, b.Player.Username))
 		}
 		return cmp.Or(class(a)-class(b), cmp.Compare(a.Player.ID, b.Player.ID))
 	})
@@ -115,14 +118,16 @@ func queuePlayer(batch *pgx.Batch, group ranking.GroupID, c ranking.PlayerChange
 
 // formerUsernames computes the former usernames of a sighting with the alias known, when its
 // current username ends.
-const formerUsernames = `array_remove(array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
+const formerUsernames = `array_remove(
+	array_append(array_remove(known.former, lower(known.username)), lower(known.username)), NULL)`
 
 // queueSighting records the username with which an account was seen in a group. Another account
 // loses that username there. If the other account was seen with it later, nothing is recorded.
 func queueSighting(batch *pgx.Batch, group ranking.GroupID, account ladder.PlayerID, s ranking.Sighting) {
 	batch.Queue(`
 		UPDATE sightings AS known SET username = NULL, former = `+formerUsernames+`
-		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`, group, account, s.Username, s.At)
+		WHERE group_id = $1 AND lower(username) = lower($3) AND player_id <> $2 AND seen_at <= $4`,
+		group, account, s.Username, s.At)
 	batch.Queue(`
 		INSERT INTO sightings AS known (group_id, player_id, username, seen_at, came)
 		SELECT $1, $2, nullif($3, ''), $4, $5

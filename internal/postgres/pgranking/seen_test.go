@@ -17,7 +17,8 @@ import (
 func (w *world) known(t *testing.T) []string {
 	t.Helper()
 	return dbtest.Values[string](t, w.Pool, `
-		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name FROM players ORDER BY id`)
+		SELECT coalesce(telegram_user_id, 0) || ' @' || coalesce(username, '') || ' ' || display_name
+		FROM players ORDER BY id`)
 }
 
 // seenIn returns the Seen of a command that has read snap and changes these people.
@@ -38,7 +39,8 @@ func (w *world) see(t *testing.T, people ...ranking.PlayerChange) error {
 	t.Helper()
 	snap := w.Read(t)
 	return w.Store.Apply(t.Context(), ranking.Changes{
-		Decision: ranking.Decision{Presence: ranking.NoChange}, Seen: seenIn(snap, people...), Keyless: true, Chat: snap.ChatID,
+		Decision: ranking.Decision{Presence: ranking.NoChange}, Seen: seenIn(snap, people...),
+		Keyless: true, Chat: snap.ChatID,
 	})
 }
 
@@ -64,7 +66,8 @@ func TestSeenChat(t *testing.T) {
 func TestNewChat(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	dbtest.Exec(t, w.Pool, `INSERT INTO chats (telegram_chat_id, kind, title, language) VALUES (-300, 'group', 'Old', 'de')`)
+	dbtest.Exec(t, w.Pool, `
+		INSERT INTO chats (telegram_chat_id, kind, title, language) VALUES (-300, 'group', 'Old', 'de')`)
 	for _, chat := range []ranking.Chat{
 		{ID: -200, Kind: ranking.Group, Title: "Annex", Language: "fr"}, {ID: -300, Kind: ranking.Supergroup, Title: "Attic", Language: "fr"},
 		{ID: 5, Kind: ranking.Private},
@@ -94,7 +97,9 @@ func TestNewChat(t *testing.T) {
 func TestSeenPeople(t *testing.T) {
 	t.Parallel()
 	player := func(id ladder.PlayerID, user ladder.UserID, username, name string) ranking.PlayerChange {
-		return ranking.PlayerChange{Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}, New: id == 99}
+		return ranking.PlayerChange{
+			Player: ranking.Player{ID: id, UserID: user, Username: username, Name: name}, New: id == 99,
+		}
 	}
 	sighted := func(c ranking.PlayerChange, username string) ranking.PlayerChange {
 		c.Sighting = &ranking.Sighting{Username: username, At: time.Unix(1_700_000_000, 0)}
@@ -215,7 +220,8 @@ func TestAddedAtOnce(t *testing.T) {
 			w := newWorld(t)
 			w.Upsert(t, dbtest.AsNew(alice))
 			w.Upsert(t, dbtest.AsNew(bob))
-			dbtest.Exec(t, w.Pool, `INSERT INTO players (telegram_user_id, username, display_name) VALUES (72, 'zora', 'Zora');`+tc.before)
+			dbtest.Exec(t, w.Pool, `
+				INSERT INTO players (telegram_user_id, username, display_name) VALUES (72, 'zora', 'Zora');`+tc.before)
 			tx := dbtest.Begin(t, w.Pool)
 			dbtest.Exec(t, tx, tc.first)
 			second := dbtest.Start(func() error { return tc.second(t, w) })
@@ -224,7 +230,9 @@ func TestAddedAtOnce(t *testing.T) {
 			if err := dbtest.Receive(t, second); !errors.Is(err, ranking.ErrConflict) {
 				t.Errorf("error is %v, want a conflict", err)
 			}
-			change := []ranking.PlayerChange{dbtest.AsNew(command.Person{ID: 71, Name: "New"}), dbtest.AsNew(command.Person{Username: "NAMED", Name: "named"})}
+			change := []ranking.PlayerChange{
+				dbtest.AsNew(command.Person{ID: 71, Name: "New"}), dbtest.AsNew(command.Person{Username: "NAMED", Name: "named"}),
+			}
 			for _, chat := range []ranking.Chat{club, annex} {
 				if err := dbtest.Upsert(t.Context(), w.Store, chat, change); err != nil {
 					t.Errorf("read again, %s: %v", chat.Title, err)
@@ -291,7 +299,8 @@ func TestSightings(t *testing.T) {
 				}
 			}
 			got := dbtest.Values[string](t, w.Pool, `
-				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'), extract(epoch FROM s.seen_at)::int, nullif(array_to_string(s.former, ' '), ''))
+				SELECT concat_ws(' ', p.display_name, coalesce(s.username, '-'),
+				       extract(epoch FROM s.seen_at)::int, nullif(array_to_string(s.former, ' '), ''))
 				FROM sightings s JOIN players p ON p.id = s.player_id ORDER BY 1`)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

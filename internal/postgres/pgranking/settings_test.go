@@ -22,10 +22,14 @@ func TestApplySetting(t *testing.T) {
 			dbtest.Exec(t, w.Pool, `
 				WITH chat AS (INSERT INTO chats (telegram_chat_id, kind) VALUES (-7, 'group') RETURNING id),
 				     other AS (INSERT INTO groups (chat_id) SELECT id FROM chat RETURNING id),
-				     l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l`)
+				     l AS (INSERT INTO ladders (group_id, is_default, season_id)
+				           SELECT id, true, nextval('seasons_id_seq') FROM other RETURNING *)
+				INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+				SELECT season_id, group_id, id, 1 FROM l`)
 			untouched := func() string {
 				return dbtest.Value[string](t, w.Pool, `
-					SELECT concat(to_jsonb(c), to_jsonb(l)) FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id
+					SELECT concat(to_jsonb(c), to_jsonb(l))
+					FROM chats c JOIN groups g ON g.chat_id = c.id JOIN ladders l ON l.group_id = g.id
 					WHERE c.telegram_chat_id = -7`)
 			}
 			others, snap := untouched(), w.Read(t, alice)
@@ -41,11 +45,15 @@ func TestApplySetting(t *testing.T) {
 			}
 			change := ranking.Changes{Key: "k", Chat: snap.ChatID, Decision: ranking.Decision{
 				Notice: ranking.SettingChanged{Name: s.Name},
-				Effect: &ranking.ChangedSetting{Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: after},
+				Effect: &ranking.ChangedSetting{
+					Chat: snap.ChatID, Group: snap.Group, Ladder: snap.Ladder.ID, Setting: s, Before: before, After: after,
+				},
 			}}
 			dbtest.Must(t, w.Store.Apply(t.Context(), change))
 			snap = w.Read(t, alice)
-			if got := (ranking.GroupSettings{Rules: snap.Ladder.Rules, Display: snap.Display, Web: snap.Web}); got != after || got == before {
+			if got := (ranking.GroupSettings{
+				Rules: snap.Ladder.Rules, Display: snap.Display, Web: snap.Web,
+			}); got != after || got == before {
 				t.Errorf("the settings are %+v, want %+v", got, after)
 			}
 			if untouched() != others {

@@ -71,8 +71,8 @@ type waitingResult struct {
 // for any other command.
 func sharedResult(c ranking.Changes) *ranking.NewMatch {
 	matches := newMatches(c)
-	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil || c.Presence != ranking.ChatSeen ||
-		c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
+	if len(matches) != 1 || matches[0].Key != c.Key || c.Closes != nil || c.Notice != nil ||
+		c.Presence != ranking.ChatSeen || c.Seen.Chat != nil || len(c.Seen.People) > 0 || len(c.Corrected) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(matches[0].Players, func(p ladder.MatchPlayer) bool { return p.Before.ID == 0 }) ||
@@ -210,7 +210,8 @@ func (s *Store) writeResults(results []*waitingResult) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 		if err != nil && !postgres.Unavailable(err) {
-			s.Log.WarnContext(ctx, "failed to write results together, writing each by itself", "results", len(results), "error", err)
+			s.Log.WarnContext(ctx, "failed to write results together, writing each by itself",
+				"results", len(results), "error", err)
 			err = errAlone
 		}
 	}()

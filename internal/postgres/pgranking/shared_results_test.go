@@ -43,7 +43,9 @@ func TestTogetherAsAlone(t *testing.T) {
 	now := time.Now()
 	apply := func(write func(w *town, all []ranking.Changes) error) map[string][]string {
 		w := newTown(t, 7)
-		dbtest.Exec(t, w.Pool, `UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', is_active = id % 3 > 0 WHERE id % 2 = 0`)
+		dbtest.Exec(t, w.Pool, `
+			UPDATE chats SET parked_at = now(), parked_until = now() + interval '1 hour', is_active = id % 3 > 0
+			WHERE id % 2 = 0`)
 		all := make([]ranking.Changes, len(w.chats))
 		for i := range all {
 			all[i] = w.match(t, i, fmt.Sprint("k", i))
@@ -53,7 +55,9 @@ func TestTogetherAsAlone(t *testing.T) {
 		}
 		recorded(&all[1]).Sets = []ladder.Score{{A: 11, B: 7}, {A: 11, B: 9}, {A: 4, B: 11}, {A: 11, B: 0}}
 		recorded(&all[2]).Sets = []ladder.Score{{A: 21, B: 19}, {A: 21, B: 3}, {A: 1, B: 21}}
-		recorded(&all[2]).RatingRules = ladder.RatingRules{K: 24, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true}
+		recorded(&all[2]).RatingRules = ladder.RatingRules{
+			K: 24, Provisional: ladder.Provisional{K: 48, Matches: 10}, Margin: true,
+		}
 		recorded(&all[2]).Players[0].K, recorded(&all[2]).Players[1].K = 48, 24
 		all[3].ReplyTo, all[3].Thread, recorded(&all[3]).ReportedBy, all[3].SentAt = 0, 0, 0, time.Time{}
 		all[4].RateEntry, all[4].Addressee = ranking.RateEntry{}, ranking.Name{}
@@ -281,7 +285,8 @@ func TestLockedGroupsDelayNoOthers(t *testing.T) {
 		c := w.match(t, i, fmt.Sprintf("k%02d", i))
 		stuck = append(stuck, dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) }))
 	}
-	dbtest.Await(t, w.Pool, `SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+	dbtest.Await(t, w.Pool, `
+		SELECT count(*) > 3 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
 	ctx, cancel := context.WithTimeout(t.Context(), dbtest.MaxWait)
 	defer cancel()
 	for i := held; i < held+2; i++ {

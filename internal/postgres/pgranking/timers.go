@@ -16,7 +16,8 @@ func (s *Store) DueTimers(ctx context.Context, after ranking.Timer, limit int) (
 		FROM (SELECT * FROM timers WHERE due_at <= now() AND (due_at, key) > ($1, $2) ORDER BY due_at, key LIMIT $3) AS t
 		CROSS JOIN LATERAL (SELECT * FROM chats WHERE id = t.chat_id LIMIT 1) AS c
 		ORDER BY t.due_at, t.key`
-	return postgres.Collect(ctx, s.db, "read due timers", pgx.RowToStructByPos[ranking.Timer], sql, after.DueAt, after.Key, limit)
+	return postgres.Collect(ctx, s.db, "read due timers",
+		pgx.RowToStructByPos[ranking.Timer], sql, after.DueAt, after.Key, limit)
 }
 
 // queueDue reads whether a timer with this key exists and is due.

@@ -33,7 +33,9 @@ func newTown(t *testing.T, groups int) *town {
 // match returns the changes by which Alice beats Bob in a group.
 func (w *town) match(t *testing.T, group int, key string) ranking.Changes {
 	t.Helper()
-	snap, err := w.Store.Read(t.Context(), ranking.Query{Key: key, Chat: w.chats[group], Needs: ranking.Needs{People: []command.Person{alice, bob}}})
+	snap, err := w.Store.Read(t.Context(), ranking.Query{
+		Key: key, Chat: w.chats[group], Needs: ranking.Needs{People: []command.Person{alice, bob}},
+	})
 	dbtest.Must(t, err)
 	return dbtest.Match(snap, key)
 }

@@ -33,6 +33,7 @@ func recorded(c *ranking.Changes) *ranking.NewMatch { return c.Effect.(ranking.N
 func refuse(t *testing.T, pool *pgxpool.Pool, table, event string) {
 	t.Helper()
 	dbtest.Define(t, pool, "refuse", `
-		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+		    AS 'BEGIN RAISE EXCEPTION USING CONSTRAINT = ''refused''; END';
 		CREATE TRIGGER refuse BEFORE `+event+` ON `+table+` FOR EACH ROW EXECUTE FUNCTION refuse()`)
 }

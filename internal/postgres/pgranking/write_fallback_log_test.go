@@ -30,7 +30,8 @@ func TestEveryFallbackIsLogged(t *testing.T) {
 				t.Errorf("result %d: %v, want %v", i, err, want)
 			}
 		}
-		logged := regexp.MustCompile(`level=WARN msg="failed to write results together, writing each by itself" results=3 error="\S`)
+		logged := regexp.MustCompile(
+			`level=WARN msg="failed to write results together, writing each by itself" results=3 error="\S`)
 		if n := len(logged.FindAllString(log.String(), -1)); n != round+1 {
 			t.Errorf("%d fallbacks are logged, want %d:\n%s", n, round+1, log.String())
 		}
