@@ -1,6 +1,6 @@
-// Package soaktest runs campaigns against the built bot. People report results at a steady pace while
-// faults strike that are drawn from a deck. At the end package judge, which shares no code with the
-// bot, compares the outcome with the bot's guarantees.
+// Package soaktest runs campaigns against the built bot. People report results at a steady pace
+// while faults strike that are drawn from a deck. At the end package judge, which shares no code
+// with the bot, compares the outcome with the bot's guarantees.
 //
 // The decks are:
 //   - all: processes are killed and stopped, the database fails in many ways, and Telegram is slow,
@@ -15,7 +15,8 @@
 // A campaign prints its seed, each fault, and finally a table of the results:
 //
 //	go test -tags soak -timeout 90m ./cmd/elobot/soaktest -run TestCampaign/all -v
-//	go test -tags soak ./cmd/elobot/soaktest -run TestCampaign/kills -v -soak.duration=90s -soak.seed=7
+//	go test -tags soak ./cmd/elobot/soaktest -run TestCampaign/kills -v \
+//	  -soak.duration=90s -soak.seed=7
 //
 // A seed repeats the order and the durations of the faults, but not the exact points of the bot's
 // work at which they strike.
