@@ -40,8 +40,8 @@ func (c *adoptCommand) Run(ctx context.Context) error {
 				fmt.Printf("The database now belongs to @%s (%d).\n", self.Username, self.ID)
 			default:
 				fmt.Printf("The database now belongs to @%s (%d), and no longer to the bot %d.\n"+
-					"Stop everything that still runs with the old token. Add @%[1]s to the groups: it cannot send to groups that only "+
-					"the old bot is in, and it cannot edit messages of the old bot.\n", self.Username, self.ID, before)
+					"Stop everything that still runs with the old token. Add @%[1]s to the groups: it cannot send to groups "+
+					"that only the old bot is in, and it cannot edit messages of the old bot.\n", self.Username, self.ID, before)
 			}
 			return nil
 		})
@@ -54,11 +54,11 @@ func adoptError(before ladder.UserID, err error) error {
 	var deadUpdates *postgres.DeadUpdatesError
 	switch {
 	case errors.Is(err, postgres.ErrInstanceRuns):
-		return fmt.Errorf("an instance with the token of the bot %d is running on the database: stop all such instances first. "+
-			"If one has crashed, wait until its lease expires. Nothing was changed", before)
+		return fmt.Errorf("an instance with the token of the bot %d is running on the database: "+
+			"stop all such instances first. If one has crashed, wait until its lease expires. Nothing was changed", before)
 	case errors.As(err, &deadUpdates):
-		return fmt.Errorf("some dead letters are updates of the bot %d, which another bot cannot handle: handle them with the "+
-			"token of that bot and `elobot dead retry`, or delete them with `elobot dead drop %s`. Nothing was changed",
+		return fmt.Errorf("some dead letters are updates of the bot %d, which another bot cannot handle: handle them "+
+			"with the token of that bot and `elobot dead retry`, or delete them with `elobot dead drop %s`. Nothing was changed",
 			before, strings.Trim(fmt.Sprint(deadUpdates.IDs), "[]"))
 	default:
 		return err

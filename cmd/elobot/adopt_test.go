@@ -9,7 +9,8 @@ import (
 // anotherBot starts a simulator with a different bot account.
 func anotherBot(t *testing.T) *botsim.Server {
 	t.Helper()
-	return startTelegram(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"), botsim.WithBotUsername("other_bot"))
+	return startTelegram(t, botsim.WithToken("7000000002:AAanother_bot_with_a_token_of_its_own"),
+		botsim.WithBotUsername("other_bot"))
 }
 
 // playFromFirstMessage reports two matches and undoes each by a reply. number is the number of the
@@ -47,7 +48,8 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 		if code := p.wait(t); code != 3 {
 			t.Errorf("%v ended with %d, want 3", args, code)
 		}
-		says(t, p.output.String(), "belongs to the bot whose token begins with 7000000001:", "@other_bot (7000000002)", "`elobot adopt`")
+		says(t, p.output.String(), "belongs to the bot whose token begins with 7000000001:",
+			"@other_bot (7000000002)", "`elobot adopt`")
 		for _, c := range other.Calls() {
 			if c.Method != "getMe" {
 				t.Errorf("%v has called %s", args, c.Method)
@@ -76,7 +78,8 @@ func TestAnotherBotOnTheSameDatabase(t *testing.T) {
 	if code := launch(t, environment(sim, url), "dead", "drop", "1").wait(t); code != 0 {
 		t.Errorf("dropping the dead letter ended with %d", code)
 	}
-	adopt(0, "now belongs to @other_bot (7000000002)", "no longer to the bot 7000000001", "Stop everything", "Add @other_bot")
+	adopt(0, "now belongs to @other_bot (7000000002)", "no longer to the bot 7000000001",
+		"Stop everything", "Add @other_bot")
 	adopt(0, "already belongs to @other_bot (7000000002)")
 	launch(t, environment(other, url), "run")
 	playFromFirstMessage(t, other, "#3")

@@ -55,7 +55,8 @@ func TestMoments(t *testing.T) {
 	}
 	for _, text := range []string{"", "14", "25:00", "14:00 today", "2026-02-30T08:15", "2 hours ago", "14:00Z"} {
 		_, err := momentOf(text, now)
-		if err == nil || !strings.HasSuffix(err.Error(), " is no time: use a time of day such as 14:00, or a date and time such as 2026-03-01T14:30") {
+		if err == nil || !strings.HasSuffix(err.Error(), " is no time: use a time of day such as 14:00, "+
+			"or a date and time such as 2026-03-01T14:30") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -27,15 +27,19 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 		c.await("the bot serves", func() bool { return door.find(i, bots[i]) })
 		awaitWebhooks(t, c.sim, 1) // two instances that start together may both set the webhook
 	}
-	for _, labels := range [][2]string{{"Another game", "Another game"}, {"Another game", "Cancel"}, {"Cancel", "Cancel"}} {
+	for _, labels := range [][2]string{
+		{"Another game", "Another game"}, {"Another game", "Cancel"}, {"Cancel", "Cancel"},
+	} {
 		group := c.sim.Group(fmt.Sprint(labels), alice, bob)
 		group.Say(alice, "/match @bob 3:1")
 		c.settle()
 		question := awaitReply(t, group, group.Say(bob, "/match @alice 1:3"))
 		c.settle()
 
-		release := holdRows(t, c.pool, `SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, group.ID())
-		presses := []string{c.sim.Press(alice, question, dataOf(t, question, labels[0])), c.sim.Press(bob, question, dataOf(t, question, labels[1]))}
+		release := holdRows(t, c.pool,
+			`SELECT FROM groups g JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = $1 FOR UPDATE OF g`, group.ID())
+		presses := []string{c.sim.Press(alice, question, dataOf(t, question, labels[0])),
+			c.sim.Press(bob, question, dataOf(t, question, labels[1]))}
 		c.await("both instances wait for the group", func() bool {
 			return count(t, c.pool, `
 				SELECT count(DISTINCT application_name) FROM pg_stat_activity
@@ -56,7 +60,8 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 		}
 		decided, matches, closedAs := "✓ Bob 1:3 Alice", 2, "answered"
 		if labels[first] == "Cancel" {
-			decided, matches, closedAs = fmt.Sprintf("Not recorded: %s cancelled. (Bob 1:3 @alice)", []botsim.User{alice, bob}[first].FirstName), 1, "cancelled"
+			decided, matches, closedAs = fmt.Sprintf("Not recorded: %s cancelled. (Bob 1:3 @alice)",
+				[]botsim.User{alice, bob}[first].FirstName), 1, "cancelled"
 		}
 		now, _ := group.Message(question.ID)
 		if visible(now) != decided || now.Edits != 1 || len(now.Buttons) != 0 {

@@ -81,7 +81,8 @@ func (r blitzReport) opponent(player int) int { return r.players[0] + r.players[
 func (r blitzReport) text(people []botsim.User) string {
 	opponent, score := people[r.opponent(r.by)], r.own(r.by)
 	if r.inFull {
-		return fmt.Sprintf("/match %s %s %d:%d", mention(people[r.players[0]]), mention(people[r.players[1]]), r.score[0], r.score[1])
+		return fmt.Sprintf("/match %s %s %d:%d",
+			mention(people[r.players[0]]), mention(people[r.players[1]]), r.score[0], r.score[1])
 	}
 	return fmt.Sprintf("/match %s %d:%d", mention(opponent), score[0], score[1])
 }
@@ -147,7 +148,9 @@ func TestBlitzEvenings(t *testing.T) {
 func (b *botFixture) blitz(reports []blitzReport) {
 	b.t.Helper()
 	var people []botsim.User
-	for _, name := range []string{"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "peggy"} {
+	for _, name := range []string{
+		"alice", "bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan", "judy", "mallory", "peggy",
+	} {
 		people = append(people, b.sim.User(name))
 	}
 	group := b.sim.Group("Blitz", people...)
@@ -163,7 +166,8 @@ func (b *botFixture) blitz(reports []blitzReport) {
 		earlier := r.repeats(recorded)
 		ask := earlier >= 0
 		if asked := len(slices.Concat(answer.Buttons...)) == 2; asked != ask || r.repeated && !ask {
-			b.t.Errorf("at %v, %q is answered with\n%s\nwant a question: %t; it is a repetition: %t", r.at, posted.Text, visible(answer), ask, r.repeated)
+			b.t.Errorf("at %v, %q is answered with\n%s\nwant a question: %t; it is a repetition: %t",
+				r.at, posted.Text, visible(answer), ask, r.repeated)
 		}
 		if r.repeated {
 			says(b.t, b.decide(people[r.by], answer, "Cancel"), "Not recorded")

@@ -201,8 +201,8 @@ func testBoardInTopics(t *testing.T, b *botFixture) {
 		old, _ := group.Message(first.ID)
 		second, ok := boardOf(group)
 		all := group.AllPinned()
-		return ok && second.ThreadID == talk.ID && strings.Contains(visible(second), "1516") && strings.Contains(visible(old), "As of") &&
-			len(all) == 1 && all[0].ID == second.ID
+		return ok && second.ThreadID == talk.ID && strings.Contains(visible(second), "1516") &&
+			strings.Contains(visible(old), "As of") && len(all) == 1 && all[0].ID == second.ID
 	})
 }
 
@@ -237,9 +237,11 @@ func testBoardOfAGroupUpgradedEarly(_ *testing.T, b *botFixture) {
 // finally shows the ranking.
 func TestBoardUnderPressure(t *testing.T) {
 	t.Parallel()
-	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
+	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
+		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	b := newBotFixture(t, botsim.WithLimits(limits))
-	b.env = append(plainEnvironment(b.sim, b.url), "SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off", "BOARD_INTERVAL=1s")
+	b.env = append(plainEnvironment(b.sim, b.url),
+		"SEND_LIMIT_GROUP=20/6s,5/500ms", "SEND_LIMIT_TOTAL=off", "BOARD_INTERVAL=1s")
 	b.bot = launch(t, b.env, "run")
 	group := b.group("Chess")
 	group.Promote(b.sim.Bot())

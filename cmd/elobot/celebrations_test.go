@@ -12,7 +12,8 @@ import (
 func testCelebrations(t *testing.T, b *botFixture) {
 	const upset = "🎯 Upset of the month: Alice won although rated 200 points lower!"
 	celebrating, plain := b.group("Chess"), b.group("Go")
-	says(t, b.choose(b.olga, b.ask(plain, b.olga, "/settings"), "1c:display", "1c:celebrations:off"), "No more celebrations")
+	says(t, b.choose(b.olga, b.ask(plain, b.olga, "/settings"), "1c:display", "1c:celebrations:off"),
+		"No more celebrations")
 	for in, want := range map[*botsim.Chat]int{celebrating: 1, plain: 0} {
 		b.join(in, b.alice, b.bob)
 		b.exec(`

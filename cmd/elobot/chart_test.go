@@ -48,7 +48,8 @@ func testCharts(t *testing.T, b *botFixture) {
 	all := b.turn(first, "All")
 	says(t, visible(all), "All matches")
 	byMatch := b.turn(all, "By match")
-	if same := b.chart(group, b.bob, "/chart@elo_bot"); !looksLike(same, first) || !looksLike(all, first) || looksLike(byMatch, first) {
+	if same := b.chart(group, b.bob, "/chart@elo_bot"); !looksLike(same, first) || !looksLike(all, first) ||
+		looksLike(byMatch, first) {
 		t.Error("the pictures of the same matches differ, or the one by match does not")
 	}
 	says(t, visible(b.ask(group, b.alice, "/chart @carol")), "Carol has not played")
@@ -115,7 +116,8 @@ func testChartOfUnknownOutcome(t *testing.T, b *botFixture) {
 		t.Errorf("the charts %v, then the card %d", photos, card)
 	}
 	b.settle()
-	n := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox WHERE kind = 'chart' AND reply_to = $1 AND state = 'sent'`, asked.ID)
+	n := count(t, b.pool,
+		`SELECT sum(possible_duplicates) FROM outbox WHERE kind = 'chart' AND reply_to = $1 AND state = 'sent'`, asked.ID)
 	if n != 1 {
 		t.Errorf("%d possible duplicates", n)
 	}

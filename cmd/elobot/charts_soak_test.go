@@ -17,19 +17,25 @@ import (
 
 // chartedHistory adds 20 players and 2,000 matches of the last year to each of the first 50 groups.
 const chartedHistory = `
-	CREATE TEMP TABLE charted AS SELECT g.id, l.id AS ladder, row_number() OVER (ORDER BY g.id) AS n FROM groups g JOIN ladders l ON l.group_id = g.id LIMIT 50;
-	INSERT INTO players (telegram_user_id, display_name) SELECT 5000000 + n * 100 + i, 'Player ' || i FROM charted, generate_series(1, 20) i;
+	CREATE TEMP TABLE charted AS SELECT g.id, l.id AS ladder, row_number() OVER (ORDER BY g.id) AS n
+	    FROM groups g JOIN ladders l ON l.group_id = g.id LIMIT 50;
+	INSERT INTO players (telegram_user_id, display_name)
+	    SELECT 5000000 + n * 100 + i, 'Player ' || i FROM charted, generate_series(1, 20) i;
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, last_played_at)
 	    SELECT c.ladder, p.id, p.display_name, 1700 - i, 1500, 1800, 200, 200, now()
 	    FROM charted c, generate_series(1, 20) i, players p WHERE p.telegram_user_id = 5000000 + c.n * 100 + i;
 	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key)
-	    SELECT id, ladder, ladder, 1000 + m, 3, 1, 32, now() - (2001 - m) * interval '4 hours', 'x:' || id || ':' || m FROM charted, generate_series(1, 2000) m;
+	    SELECT id, ladder, ladder, 1000 + m, 3, 1, 32, now() - (2001 - m) * interval '4 hours', 'x:' || id || ':' || m
+	    FROM charted, generate_series(1, 2000) m;
 	INSERT INTO match_players (match_id, player_id, side)
 	    SELECT m.id, p.id, side FROM charted c JOIN matches m ON m.group_id = c.id AND m.number > 1000,
 	        generate_series(1, 2) side, players p
-	    WHERE p.telegram_user_id = 5000000 + c.n * 100 + 1 + (m.number * 7 + side * 3 + m.number / 20 * side) % 10 + (side - 1) * 10;
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-	    SELECT match_id, player_id, 1500 + player_id % 200, 1500 + player_id % 200 + match_id % 17, 32, 10000, 0, 0, 'match'
+	    WHERE p.telegram_user_id = 5000000 + c.n * 100 + 1
+	        + (m.number * 7 + side * 3 + m.number / 20 * side) % 10 + (side - 1) * 10;
+	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor,
+	        best_before, streak_before, longest_before, reason)
+	    SELECT match_id, player_id, 1500 + player_id % 200, 1500 + player_id % 200 + match_id % 17,
+	           32, 10000, 0, 0, 'match'
 	    FROM match_players mp JOIN matches m ON m.id = mp.match_id WHERE m.number > 1000;
 	UPDATE groups SET last_match_number = 3001 WHERE id IN (SELECT id FROM charted)`
 
@@ -112,8 +118,10 @@ func cardTimes(t *testing.T, b *botFixture, of []botsim.Message) []time.Duration
 	for _, m := range of {
 		var sent int
 		err := b.pool.QueryRow(t.Context(), `
-			SELECT coalesce(o.telegram_message_id, mm.telegram_message_id, 0) FROM outbox o LEFT JOIN match_messages mm ON mm.outbox_id = o.id
-			WHERE o.key = $1 AND o.kind = 'match_recorded' AND o.action = 'send'`, fmt.Sprintf("m:%d:%d", m.ChatID, m.ID)).Scan(&sent)
+			SELECT coalesce(o.telegram_message_id, mm.telegram_message_id, 0)
+			FROM outbox o LEFT JOIN match_messages mm ON mm.outbox_id = o.id
+			WHERE o.key = $1 AND o.kind = 'match_recorded' AND o.action = 'send'`,
+			fmt.Sprintf("m:%d:%d", m.ChatID, m.ID)).Scan(&sent)
 		if err != nil {
 			t.Fatalf("the card of %d: %v", m.ID, err)
 		}

@@ -27,7 +27,8 @@ func TestClocksDiffer(t *testing.T) {
 			{"the answer to a press", `action = 'callback_answer'`, 15},
 			{"a result", `kind = 'match_recorded' AND action = 'send'`, 24 * 3600},
 		} {
-			lived := count(t, b.pool, `SELECT max(extract(epoch FROM expires_at - created_at))::integer FROM outbox WHERE `+row.where)
+			lived := count(t, b.pool,
+				`SELECT max(extract(epoch FROM expires_at - created_at))::integer FROM outbox WHERE `+row.where)
 			if lived <= 0 || lived > row.seconds+60 {
 				t.Errorf("%s lives for %d s, want at most %d", row.what, lived, row.seconds)
 			}

@@ -73,12 +73,14 @@ func testEveryCommandIsLogged(t *testing.T, b *botFixture, door *entrance) {
 	awaitAnswers(t, group, answers)
 	logged("c:"+press, "undo", "undone")
 	// Another update delivers the first result again.
-	if status := door.post(t, "POST", "/telegram", webhookSecret, matchUpdate(731000001, group, alice, match.ID)); status != 200 {
+	if status := door.post(t, "POST", "/telegram", webhookSecret,
+		matchUpdate(731000001, group, alice, match.ID)); status != 200 {
 		t.Errorf("the second delivery is answered with %d", status)
 	}
 	logged(key(match), "match", "duplicate")
 	// This update cannot be decoded.
-	broken := bytes.Replace(matchUpdate(731000002, group, alice, last.ID+1000), []byte(`"entities":[`), []byte(`"entities":7,"x":[`), 1)
+	broken := bytes.Replace(matchUpdate(731000002, group, alice, last.ID+1000), []byte(`"entities":[`),
+		[]byte(`"entities":7,"x":[`), 1)
 	if status := door.post(t, "POST", "/telegram", webhookSecret, broken); status != 200 {
 		t.Errorf("an update that cannot be read is answered with %d", status)
 	}

@@ -66,7 +66,8 @@ type duplicates struct {
 
 func newDuplicates(t *testing.T, label, decided, closedAs string) *duplicates {
 	t.Helper()
-	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}}, label: label, decided: decided, closedAs: closedAs, matches: 1}
+	k := &duplicates{killed: &killed{crashes: newCrashes(t), settings: []string{"ASK_UNUSUAL=on"}},
+		label: label, decided: decided, closedAs: closedAs, matches: 1}
 	if closedAs == "answered" {
 		k.matches = 2
 	}
@@ -124,7 +125,8 @@ func (k *duplicates) kill(at duplicateKill) {
 	k.checkPress(where, press)
 	copies := len(group.BotMessages()) - 1 - k.matches // beyond one question, and a card per match
 	alone := sending == sendingAtCrash{Messages: 1}
-	if copies > sending.Messages || alone && at.point == crashpoint.Requested && copies != 1 || alone && at.point == crashpoint.Requesting && copies != 0 {
+	if copies > sending.Messages || alone && at.point == crashpoint.Requested && copies != 1 ||
+		alone && at.point == crashpoint.Requesting && copies != 0 {
 		k.t.Errorf("%s: %d copies of messages while %+v was being sent", where, copies, sending)
 	}
 	if n := k.possibleDuplicates() - duplicates; n != sending.Messages+sending.Edits {
@@ -154,7 +156,8 @@ func (k *duplicates) check(where string, group *botsim.Chat, won, lost, question
 	if now, _ := group.Message(question.ID); visible(now) != k.decided || len(now.Buttons) != 0 {
 		k.t.Errorf("%s: the question has become %+v", where, now)
 	}
-	cards := slices.DeleteFunc(answersTo(group, lost), func(m botsim.Message) bool { return !strings.Contains(m.Text, "Match #2") })
+	cards := slices.DeleteFunc(answersTo(group, lost),
+		func(m botsim.Message) bool { return !strings.Contains(m.Text, "Match #2") })
 	if len(answersTo(group, won)) != 1 || (len(cards) > 0) != (k.matches == 2) {
 		k.t.Errorf("%s: the reports are answered with %+v and %+v", where, answersTo(group, won), answersTo(group, lost))
 	}
@@ -179,7 +182,8 @@ func (k *duplicates) checkToast(where, press string, want ...string) {
 		return
 	}
 	answer, err := k.sim.WaitAnswer(testContext(k.t), press)
-	if err != nil || !slices.ContainsFunc(want, func(w string) bool { return strings.HasPrefix(answer.Text, w) && (w != "" || answer.Text == "") }) {
+	if err != nil || !slices.ContainsFunc(want,
+		func(w string) bool { return strings.HasPrefix(answer.Text, w) && (w != "" || answer.Text == "") }) {
 		k.t.Errorf("%s: a press is answered with %q (%v)", where, answer.Text, err)
 	}
 }

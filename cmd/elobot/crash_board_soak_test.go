@@ -19,7 +19,8 @@ import (
 func TestBoardKilledUnderPressure(t *testing.T) {
 	t.Parallel()
 	const results, kills = 10, 6 // results per kill
-	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
+	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
+		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	c := newCrashes(t, botsim.WithLimits(limits))
 	alice, olga := c.sim.User("alice"), c.sim.User("olga")
 	group := c.sim.Group("Chess", olga, alice, c.sim.User("bob"))

@@ -54,7 +54,8 @@ func TestBoardKilledWhileMade(t *testing.T) {
 		if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != 2*(i+1) {
 			t.Errorf("%d matches after the kill at %q", n, point)
 		}
-		if n := count(t, c.pool, `SELECT count(*) FROM ensured_messages WHERE telegram_message_id = `+fmt.Sprint(board.ID)); n != 1 {
+		if n := count(t, c.pool,
+			`SELECT count(*) FROM ensured_messages WHERE telegram_message_id = `+fmt.Sprint(board.ID)); n != 1 {
 			t.Errorf("the pinned board %d is not the one that is known after the kill at %q", board.ID, point)
 		}
 	}

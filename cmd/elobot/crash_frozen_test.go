@@ -40,7 +40,8 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		return n
 	}
 	for _, point := range []crashpoint.Point{
-		crashpoint.Applying, crashpoint.Applied, crashpoint.Handled, crashpoint.Requested, crashpoint.Renewing, crashpoint.Renewed,
+		crashpoint.Applying, crashpoint.Applied, crashpoint.Handled, crashpoint.Requested,
+		crashpoint.Renewing, crashpoint.Renewed,
 		crashpoint.Requesting, // last, because it is unknown when that request ends
 	} {
 		lost := make(map[*process]int) // lost leases per bot
@@ -61,18 +62,21 @@ func TestFrozenAtEachPoint(t *testing.T) {
 		c.await("another instance leads", func() bool { return c.leader(bots) != frozen })
 		c.settle()
 		must(t, frozen.cmd.Process.Signal(syscall.SIGCONT))
-		c.await("it notices that it lost the lease", func() bool { return strings.Count(frozen.output.String(), "lost the lease") > lost[frozen] })
+		c.await("it notices that it lost the lease",
+			func() bool { return strings.Count(frozen.output.String(), "lost the lease") > lost[frozen] })
 		report()
 		c.settle()
 		if n := answers(last); point == crashpoint.Requested && n <= arrived {
-			t.Errorf("%q: %d answers in the end, want more than the %d before, whose result was not persisted", point, n, arrived)
+			t.Errorf("%q: %d answers in the end, want more than the %d before, whose result was not persisted",
+				point, n, arrived)
 		}
 	}
 	c.at(crashpoint.Renewing, 1, crashpoint.End)
 	c.awaitCrash(bots...)
 	report()
 	c.settle()
-	if twice, duplicates := checkDeliveredInOrder(t, g.group, len(g.posted)), count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > duplicates {
+	if twice, duplicates := checkDeliveredInOrder(t, g.group, len(g.posted)),
+		count(t, c.pool, `SELECT sum(possible_duplicates) FROM outbox`); twice > duplicates {
 		t.Errorf("%d answers came twice, but only %d were counted as possible duplicates", twice, duplicates)
 	}
 	if n := count(t, c.pool, `SELECT count(*) FROM matches`); n != len(g.posted) {
@@ -86,7 +90,8 @@ func TestFrozenAtEachPoint(t *testing.T) {
 func (c *crashes) leader(bots []*process) *process {
 	c.t.Helper()
 	holder := collect(c.t, c.pool, pgx.RowTo[string], `SELECT split_part(holder, '/', 2) FROM leases`)
-	i := slices.IndexFunc(bots, func(bot *process) bool { return slices.Contains(holder, strconv.Itoa(bot.cmd.Process.Pid)) })
+	i := slices.IndexFunc(bots,
+		func(bot *process) bool { return slices.Contains(holder, strconv.Itoa(bot.cmd.Process.Pid)) })
 	if i < 0 {
 		return nil
 	}

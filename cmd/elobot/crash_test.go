@@ -153,18 +153,22 @@ type sendingAtCrash struct{ Messages, Edits, Answers int }
 func (k *killed) sending() sendingAtCrash {
 	k.t.Helper()
 	return collect(k.t, k.pool, pgx.RowToStructByPos[sendingAtCrash], `
-		SELECT count(*) FILTER (WHERE action = 'send'), count(*) FILTER (WHERE action IN ('edit', 'page')), count(*) FILTER (WHERE action = 'callback_answer')
+		SELECT count(*) FILTER (WHERE action = 'send'),
+		       count(*) FILTER (WHERE action IN ('edit', 'page')), count(*) FILTER (WHERE action = 'callback_answer')
 		FROM outbox WHERE state = 'sending'`)[0]
 }
 
 // kill sends commands and waits until the bot is killed at a crash point. It checks what has been
 // committed, confirmed and sent, starts the next bot, and checks that only messages that were being
 // sent have arrived twice.
-func (k *killed) kill(point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string) {
+func (k *killed) kill(
+	point crashpoint.Point, visit int, commands func(*table), wantCommitted, wantRequests int, merge string,
+) {
 	k.t.Helper()
 	where := fmt.Sprintf("visit %d to %q", visit, point)
 	b := k.tables[k.lives%len(k.tables)]
-	given, requestsBefore, duplicatesBefore, copiesBefore := len(b.keys), k.countRequests(), k.possibleDuplicates(), k.copies(b.group)
+	given, requestsBefore, duplicatesBefore, copiesBefore := len(b.keys), k.countRequests(),
+		k.possibleDuplicates(), k.copies(b.group)
 	k.at(point, visit, crashpoint.End)
 	commands(b)
 	k.awaitCrash(k.bot)
@@ -273,7 +277,8 @@ func (k *killed) killMerging() (group *botsim.Chat, results int) {
 		}
 		k.startNext(tc.merge)
 		all := group.BotMessages()[before:]
-		if len(all) != tc.messages+1 || visible(all[0]) != visible(all[tc.messages]) || k.possibleDuplicates()-duplicates != each {
+		if len(all) != tc.messages+1 || visible(all[0]) != visible(all[tc.messages]) ||
+			k.possibleDuplicates()-duplicates != each {
 			k.t.Errorf("%q: the messages are %v, %d possible duplicates", tc.point, all, k.possibleDuplicates()-duplicates)
 		}
 	}
@@ -361,7 +366,8 @@ func (c *crashes) startTwo() {
 	for n := 1; n <= len(bots); n++ {
 		group.Say(c.sim.User("alice"), "/match @bob 3:1")
 		c.settle()
-		if answers := group.BotMessages(); len(answers) != n || !strings.Contains(visible(answers[n-1]), fmt.Sprintf("Match #%d", n)) {
+		if answers := group.BotMessages(); len(answers) != n ||
+			!strings.Contains(visible(answers[n-1]), fmt.Sprintf("Match #%d", n)) {
 			c.t.Errorf("the bots have answered %+v", answers)
 		}
 		if recorded := count(c.t, c.pool, `SELECT count(*) FROM matches`); recorded != n {

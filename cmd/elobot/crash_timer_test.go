@@ -35,7 +35,8 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 		group.Say(olga, "/undo 1")
 		prompt := awaitAnswers(t, group, n+1)[n]
 		c.settle()
-		const delivered = `SELECT count(*) FROM timers WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'`
+		const delivered = `SELECT count(*) FROM timers
+			WHERE due_at BETWEEN now() + interval '4 minutes' AND now() + interval '5 minutes'`
 		if n := count(t, c.pool, delivered); n != 1 {
 			t.Errorf("the time of %d prompts is counted from their delivery, want 1", n)
 		}
@@ -78,9 +79,11 @@ func TestTimersFireOnceWhateverHappens(t *testing.T) {
 	bot = c.start()
 	ended(prompt, 3)
 	must(t, frozen.cmd.Process.Signal(syscall.SIGCONT))
-	c.await("it notices that it lost the lease", func() bool { return strings.Contains(frozen.output.String(), "lost the lease") })
+	c.await("it notices that it lost the lease",
+		func() bool { return strings.Contains(frozen.output.String(), "lost the lease") })
 	ended(prompt, 3)
-	if n := count(t, c.pool, `SELECT count(*) FROM timers`) + count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_at IS NULL`); n != 0 {
+	if n := count(t, c.pool, `SELECT count(*) FROM timers`) +
+		count(t, c.pool, `SELECT count(*) FROM prompts WHERE closed_at IS NULL`); n != 0 {
 		t.Errorf("%d timers and open prompts are left", n)
 	}
 	checkNoDeadLetters(t, c.pool)

@@ -66,15 +66,16 @@ func (k *killed) killTogether() []*conversation {
 			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, togetherLock) == 1
 	})
 	recorded := func() int {
-		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id JOIN chats c ON c.id = g.chat_id
-			WHERE c.telegram_chat_id = ANY ($1) AND m.number = 2`, ids(all))
+		return count(k.t, k.pool, `SELECT count(*) FROM matches m JOIN groups g ON g.id = m.group_id
+			JOIN chats c ON c.id = g.chat_id WHERE c.telegram_chat_id = ANY ($1) AND m.number = 2`, ids(all))
 	}
 	if n := recorded(); n > len(all)-together || k.sim.Pending() < len(all)-n {
 		k.t.Errorf("of %d results %d were recorded, and %d have not been confirmed", len(all), n, k.sim.Pending())
 	}
 	writeTogether()
 	k.awaitSilence(k.bot)
-	if n := count(k.t, k.pool, `SELECT max(n) FROM (SELECT count(*) AS n FROM matches GROUP BY xmin::text) AS written`); n < together {
+	if n := count(k.t, k.pool,
+		`SELECT max(n) FROM (SELECT count(*) AS n FROM matches GROUP BY xmin::text) AS written`); n < together {
 		k.t.Errorf("no transaction has written more than %d results", n)
 	}
 	k.startNext("off")

@@ -74,7 +74,8 @@ func TestFleetKilledAtEachPoint(t *testing.T) {
 		if isLeader {
 			epoch++
 		}
-		c.await("an instance leads, and the epoch is the expected one", func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
+		c.await("an instance leads, and the epoch is the expected one",
+			func() bool { return count(t, c.pool, `SELECT epoch FROM leases`) == epoch })
 		if n := len(g.group.BotMessages()) - len(g.posted) - copies; n < tc.copies[0] || n > tc.copies[1] {
 			t.Errorf("%q: %d copies, want %v", tc.point, n, tc.copies)
 		}

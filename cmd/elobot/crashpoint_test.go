@@ -28,7 +28,8 @@ import (
 // program.
 var crashingBinary = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(binary), "elobot-crashpoints")
-	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w", "-o", path, "-buildvcs=false", ".").CombinedOutput()
+	out, err := exec.Command("go", "build", "-tags", "crashpoints", "-ldflags=-s -w",
+		"-o", path, "-buildvcs=false", ".").CombinedOutput()
 	if err != nil {
 		err = errors.Join(err, errors.New(string(out)))
 	}
@@ -65,7 +66,8 @@ type crashes struct {
 
 func newCrashes(t *testing.T, options ...botsim.Option) *crashes {
 	t.Helper()
-	c := &crashes{t: t, sim: startTelegram(t, options...), plan: filepath.Join(t.TempDir(), "plan"), names: make(map[*process]string)}
+	c := &crashes{t: t, sim: startTelegram(t, options...),
+		plan: filepath.Join(t.TempDir(), "plan"), names: make(map[*process]string)}
 	c.url, c.pool = database(t)
 	return c
 }
@@ -78,7 +80,8 @@ func (c *crashes) start(env ...string) *process {
 	must(c.t, err)
 	name := fmt.Sprintf("bot-%d", len(c.names)+1)
 	own := []string{"LEASE_DURATION=10m", "LEASE_RENEWAL=200ms", crashpoint.Variable + "=" + c.plan}
-	bot := prepare(slices.Concat(environment(c.sim, pgtest.WithParameter(c.url, "application_name", name)), own, env), "run")
+	bot := prepare(slices.Concat(
+		environment(c.sim, pgtest.WithParameter(c.url, "application_name", name)), own, env), "run")
 	c.names[bot] = name
 	bot.cmd.Path, bot.cmd.Dir = path, c.t.TempDir()
 	bot.start(c.t)
@@ -178,10 +181,12 @@ func crashed(bot *process) bool {
 func (c *crashes) awaitSilence(bot *process) {
 	c.t.Helper()
 	c.await("the bot has left the database", func() bool {
-		return count(c.t, c.pool, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
+		return count(c.t, c.pool,
+			`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1`,
 			c.names[bot]) == 0
 	})
 	c.await("the bot's requests have ended", func() bool {
-		return !slices.ContainsFunc(c.sim.Calls(), func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })
+		return !slices.ContainsFunc(c.sim.Calls(),
+			func(call botsim.Call) bool { return !call.Done && call.Method != "getUpdates" })
 	})
 }

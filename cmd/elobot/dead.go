@@ -42,7 +42,9 @@ var errDeadStopped = errors.New("stopped before the end: not everything was done
 
 // withDeadLetters calls do with the dead letters of the database. It returns errDeadStopped if the
 // command was interrupted.
-func withDeadLetters(ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error) (err error) {
+func withDeadLetters(
+	ctx context.Context, c app.DatabaseConfig, do func(*pgxpool.Pool, *pgintake.DeadLetters) error,
+) (err error) {
 	defer func() {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			err = errDeadStopped // the exit code must not report success
@@ -130,7 +132,8 @@ func (c *selection) Validate() error {
 	for _, s := range c.IDs {
 		id, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			return fmt.Errorf("%q is not the number of a dead letter: use numbers that `elobot dead list` shows, or only the word all", s)
+			return fmt.Errorf("%q is not the number of a dead letter: "+
+				"use numbers that `elobot dead list` shows, or only the word all", s)
 		}
 		c.ids = append(c.ids, postgres.DeadLetterID(id))
 	}
@@ -175,7 +178,9 @@ func momentOf(text string, now time.Time) (time.Time, error) {
 
 // find returns the selected ids, and the dead letters among them that exist. If all are selected
 // and there are none, it tells the operator.
-func (c *selection) find(ctx context.Context, dead *pgintake.DeadLetters) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
+func (c *selection) find(
+	ctx context.Context, dead *pgintake.DeadLetters,
+) ([]postgres.DeadLetterID, []pgintake.DeadLetter, error) {
 	if len(c.ids) > 0 {
 		letters, err := dead.Find(ctx, c.ids)
 		return c.ids, letters, err
@@ -274,7 +279,9 @@ func each(ids []postgres.DeadLetterID, do func(postgres.DeadLetterID) error) err
 
 // retryLetter queues a notice for sending again, or handles an update again. On success it removes
 // the dead letter.
-func retryLetter(ctx context.Context, dead *pgintake.DeadLetters, id postgres.DeadLetterID, handle intake.Handler) error {
+func retryLetter(
+	ctx context.Context, dead *pgintake.DeadLetters, id postgres.DeadLetterID, handle intake.Handler,
+) error {
 	l, err := dead.Open(ctx, id)
 	switch {
 	case err != nil:

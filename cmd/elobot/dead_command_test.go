@@ -67,7 +67,8 @@ func testDeadCommand(t *testing.T, b *botFixture) {
 func testDeadUnreadable(t *testing.T, b *botFixture) {
 	l, sim, alice, group := b.letters(), b.sim, b.alice, b.group("Chess")
 	posted := group.Say(alice, "well played") // a second, damaged update about this message follows
-	sim.Update(json.RawMessage(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",
+	sim.Update(json.RawMessage(fmt.Sprintf(
+		`{"message":{"message_id":%d,"date":%d,"text":"/match @bob 3:1","entities":"none",
 		"chat":{"id":%d,"type":"supergroup","title":"Chess"},"from":{"id":%d,"first_name":"Alice"}}}`,
 		posted.ID, time.Now().Unix(), group.ID(), alice.ID)))
 	next := group.Say(alice, "/match @bob 3:2")
@@ -84,7 +85,8 @@ func testDeadUnreadable(t *testing.T, b *botFixture) {
 	}
 	l.exec(`ALTER TABLE handled_commands ADD CONSTRAINT broken CHECK (key NOT LIKE 'c:%') NOT VALID`)
 	answer, err := sim.WaitAnswer(testContext(t), sim.Press(alice, all[1], undoButton(t, all[1])))
-	if err != nil || answer.Text != "Something went wrong on my side, so this was not done. The operator of this bot can see why." {
+	if err != nil ||
+		answer.Text != "Something went wrong on my side, so this was not done. The operator of this bot can see why." {
 		t.Errorf("the press is answered %q, error %v", answer.Text, err)
 	}
 	b.exec(`ALTER TABLE handled_commands DROP CONSTRAINT broken`)

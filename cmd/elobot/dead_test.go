@@ -97,7 +97,8 @@ func TestDead(t *testing.T) {
 	t.Parallel()
 	l := noLetters(t)
 	for _, test := range []func(letters){
-		deadWithoutAny, deadNoticeThatIsNot, deadUpdatesThatCannotBeRead, deadWithoutTelegram, deadInterrupted, deadOfAnOutage,
+		deadWithoutAny, deadNoticeThatIsNot, deadUpdatesThatCannotBeRead,
+		deadWithoutTelegram, deadInterrupted, deadOfAnOutage,
 	} {
 		l.exec(`TRUNCATE dead_letters, chats RESTART IDENTITY CASCADE`)
 		test(l)
@@ -116,7 +117,8 @@ func deadWithoutAny(l letters) {
 func testDeadNotice(t *testing.T, b *botFixture) {
 	l, alice, group := b.letters(), b.alice, b.group("Chess")
 	b.sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1, Description: "Bad Request: can't parse \x1b[31mno\u009b " + strings.Repeat("way ", 40),
+		Kind: botsim.Reject, Method: "sendMessage", ChatID: group.ID(), Times: 1,
+		Description: "Bad Request: can't parse \x1b[31mno\u009b " + strings.Repeat("way ", 40),
 	})
 	refused := group.Say(alice, "/match @bob 3:1")
 	l.await(1)
@@ -220,11 +222,13 @@ func testDeadUpdate(t *testing.T, b *botFixture) {
 	l.env = b.env
 	l.exec(`UPDATE dead_letters SET last_error = 'long ago', last_seen_at = now() - interval '1 day'`)
 	code, out, errs = l.elobot("retry", "1")
-	if code != 1 || out != "" || !strings.HasPrefix(errs, "elobot: dead letter 1: handle update ") || !strings.Contains(errs, `"broken"`) {
+	if code != 1 || out != "" ||
+		!strings.HasPrefix(errs, "elobot: dead letter 1: handle update ") || !strings.Contains(errs, `"broken"`) {
 		t.Errorf("the failing retry ended with %d: %s%s", code, out, errs)
 	}
 	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters
-		WHERE attempts = $1 AND last_error LIKE '%"broken"%' AND last_seen_at > now() - interval '1 hour'`, before+1); n != 1 {
+		WHERE attempts = $1 AND last_error LIKE '%"broken"%'
+		  AND last_seen_at > now() - interval '1 hour'`, before+1); n != 1 {
 		t.Error("the failure is not recorded")
 	}
 	_, shown, _ := l.elobot("show", "1")
@@ -287,7 +291,8 @@ func deadUpdatesThatCannotBeRead(l letters) {
 		!strings.HasSuffix(errs, sayUnknown(9)+"elobot: 3 of 4 failed\n") {
 		t.Errorf("the retry ended with %d: %s%s", code, out, errs)
 	}
-	if n := count(t, l.pool, `SELECT count(*) FROM dead_letters WHERE attempts = 2 AND last_error LIKE 'update cannot be read%'`); n != 2 {
+	if n := count(t, l.pool,
+		`SELECT count(*) FROM dead_letters WHERE attempts = 2 AND last_error LIKE 'update cannot be read%'`); n != 2 {
 		t.Errorf("%d dead letters failed again, want 2", n)
 	}
 	l.must("drop all", 0, "Dropped 3 dead letters.\n", "")
@@ -313,7 +318,9 @@ func deadWithoutTelegram(l letters) {
 func deadOfAnOutage(l letters) {
 	sim := startTelegram(l.t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
-	for i, lastError := range []string{"password refused long before", "FATAL: Password refused", "100 percent", "password refused, once more"} {
+	for i, lastError := range []string{
+		"password refused long before", "FATAL: Password refused", "100 percent", "password refused, once more",
+	} {
 		update := 71 + i
 		l.insert(int64(update), fmt.Sprintf(`{"update_id": %d}`, update), lastError)
 	}
@@ -349,7 +356,8 @@ func deadInterrupted(l letters) {
 	sim := startTelegram(t)
 	l.env = environment(sim, strings.TrimPrefix(l.env[0], "DATABASE_URL="))
 	l.insert(71, `{"update_id": 71, "message": {"message_id": 3, "date": 1700000000, "text": "/help", "entities":
-		[{"type": "bot_command", "offset": 0, "length": 5}], "from": {"id": 5, "first_name": "A"}, "chat": {"id": 5, "type": "private"}}}`, "x")
+		[{"type": "bot_command", "offset": 0, "length": 5}], `+
+		`"from": {"id": 5, "first_name": "A"}, "chat": {"id": 5, "type": "private"}}}`, "x")
 	tx, err := l.pool.Begin(t.Context())
 	must(t, err)
 	if _, err := tx.Exec(t.Context(), "LOCK TABLE handled_commands"); err != nil {
@@ -361,7 +369,8 @@ func deadInterrupted(l letters) {
 			SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) > 0
 	})
 	must(t, p.cmd.Process.Signal(os.Interrupt))
-	if code := p.wait(t); code != 1 || !strings.HasSuffix(p.output.String(), "elobot: stopped before the end: not everything was done\n") {
+	if code := p.wait(t); code != 1 ||
+		!strings.HasSuffix(p.output.String(), "elobot: stopped before the end: not everything was done\n") {
 		t.Errorf("the retry ended with %d: %s", code, p.output)
 	}
 	must(t, tx.Rollback(t.Context()))

@@ -54,7 +54,8 @@ func (k talk) inOrder(text string, parts ...string) {
 }
 
 // dates matches the dates that the scene prints.
-var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} (January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
+var dates = regexp.MustCompile(`((Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day )?\d{1,2} ` +
+	`(January|February|March|April|May|June|July|August|September|October|November|December)( \d{4})?`)
 
 // pictures matches the path of a saved picture, whose folder has a random name.
 var pictures = regexp.MustCompile(`/\S+/(\d+\.png)`)
@@ -151,7 +152,8 @@ func (k talk) presses() {
 // only copies. When a question has lost its buttons, numbers refer to the message before it.
 func (k talk) answers() {
 	k.t.Helper()
-	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1", "/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
+	k.inOrder(k.says("/settings", "as alice", "/settings", "3", "2", "1",
+		"/match @bobby 3:1", "/match @bobby 3:1", "2", "2", "1", "/mathc @david 3:1", "1", "as you", "/help"),
 		"You  /settings", "Only the group’s admins", "You write as “Alice”, the group’s admin.",
 		"Alice  /settings", "│ [1] Display ›   [2] Time ›\n",
 		"Alice pressed [Ratings ›] below “Settings”", "│ [2] K-factor ›\n",
@@ -166,8 +168,8 @@ func (k talk) answers() {
 // Commands refer to the last message of the bot or of a person.
 func (k talk) replies() {
 	k.t.Helper()
-	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking", "reply 3:2", "reply /undo", "reply to frank: /match 3:1",
-		"reply to zed: hi", "as you"),
+	k.inOrder(k.says("as carol", "/match", "reply to elobot: erin", "reply 3", "/ranking",
+		"reply 3:2", "reply /undo", "reply to frank: /match 3:1", "reply to zed: hi", "as you"),
 		"Carol  /match", "Who did you play?", "Carol  erin  (in reply to elobot)", "You against Erin: how did it end?",
 		"Carol  3  (in reply to elobot)", "A score has two numbers", "won–drawn–lost", "Carol  3:2  (in reply to elobot)", "Carol beat Erin 3:2",
 		"Carol  /undo  (in reply to elobot)", "Match #34 undone", "Carol  /match 3:1  (in reply to Frank)", "Carol beat Frank 3:1",
@@ -178,7 +180,8 @@ func (k talk) replies() {
 // help. Input after quit is ignored.
 func (k talk) explains() {
 	k.t.Helper()
-	const ignored = "elobot does not answer that. It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
+	const ignored = "elobot does not answer that. " +
+		"It takes the commands that /help lists, and replies: “reply TEXT”. See “help”.\n"
 	k.inOrder(k.says("/foo", "3:1", "reply thanks", "press", "7", "as", "help", "Exit", "too late"),
 		"You  /foo\n"+ignored, "You  3:1\n"+ignored, "You  thanks  (in reply to elobot)\n"+ignored, "You  press\n"+ignored,
 		"There is no button 7 below “Carol beat Frank 3:1”.", "You write as “You”. What you type", "1, 2, 3", "reply TEXT", "as alice", "quit",
@@ -192,7 +195,8 @@ func (k talk) explains() {
 // bot ignores do not block the others.
 func (k talk) alternates() {
 	k.t.Helper()
-	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0", "zoe: /unknown", "", "yan: /match @bobby 3:0", "no command", "  /ranking", "zoe : /match"),
+	k.inOrder(k.says("zoe: /match @alice 3:2", "/match@other_bot @bobby 3:0",
+		"zoe: /unknown", "", "yan: /match @bobby 3:0", "no command", "  /ranking", "zoe : /match"),
 		"/match @alice 3:2", "Zoe beat Alice 3:2", "new player: Zoe", "/match@other_bot", "/unknown", "/match @bobby 3:0", "Yan beat Bob 3:0",
 		"You  no command", "/ranking", "won–drawn–lost", "Zoe  /match", "Who did you play?")
 }
@@ -220,9 +224,10 @@ func (k talk) takesAnything() {
 // the page with the same chart. Messages may have several lines, and names several words.
 func (k talk) shows() {
 	k.t.Helper()
-	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice", `"Bob Smith": /match @alice 1:3\`, "@carol 3:1",
-		`as "Bob Smith"`, "/chart", "as me", "scene")
-	k.inOrder(shown, "You  /ranking", "│ ──┬", "#│Player│Rating│", "│ ──┴", "You  /chart @alice", "│ [picture, "+k.s.folder+"/", "│ [as a page: "+k.s.board+"player/",
+	shown := k.says("alice: /settings tables on", "/ranking", "alice: /settings tables off", "/chart @alice",
+		`"Bob Smith": /match @alice 1:3\`, "@carol 3:1", `as "Bob Smith"`, "/chart", "as me", "scene")
+	k.inOrder(shown, "You  /ranking", "│ ──┬", "#│Player│Rating│", "│ ──┴",
+		"You  /chart @alice", "│ [picture, "+k.s.folder+"/", "│ [as a page: "+k.s.board+"player/",
 		"Bob Smith  /match @alice 1:3\n          @carol 3:1\n", "Bob Smith", "You write as “Bob Smith”.", "[as a page: "+k.s.board+"]", "You write as “You”.",
 		"You have seen it all.")
 	path := regexp.MustCompile(`\[picture, (\S+)\]`).FindStringSubmatch(shown)
@@ -253,7 +258,8 @@ func (k talk) slowsDown() {
 	k.t.Helper()
 	many := slices.Repeat([]string{"yuri: /ranking"}, 22)
 	shown := k.says(append(many, "yuri: hello", "/ranking")...)
-	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down", "Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
+	k.inOrder(shown, "Yuri  /ranking\nelobot has asked Yuri to slow down",
+		"Yuri  hello\nelobot does not answer that", "You  /ranking\n  elobot │ Ranking")
 }
 
 // TestSceneBegins: at first only the beginning of the scene is shown, up to an answer of the bot.
@@ -273,12 +279,15 @@ func TestSceneBegins(t *testing.T) {
 		t.Fatal(err)
 	}
 	beginning := out.String()
-	if lines := strings.Count(beginning, "\n"); lines > 3+shownAtFirst || lines < 15 || !strings.HasSuffix(beginning, "[1] Undo\n") {
+	if lines := strings.Count(beginning, "\n"); lines > 3+shownAtFirst || lines < 15 ||
+		!strings.HasSuffix(beginning, "[1] Undo\n") {
 		t.Errorf("%d lines are shown:\n%s", lines, beginning)
 	}
 	shown := k.says("1", "reply hi", "scene", "scene", "2")
-	k.inOrder(shown, "“scene” shows the rest", "Now you.", "You pressed [Undo] below “david beat Carol 3:2” · private answer: Only", "You  hi  (in reply to elobot)")
-	if _, begun, _ := strings.Cut(beginning+shown, "Now you."); strings.Count(beginning+shown, "\n")-strings.Count(begun, "\n") > 40 {
+	k.inOrder(shown, "“scene” shows the rest", "Now you.",
+		"You pressed [Undo] below “david beat Carol 3:2” · private answer: Only", "You  hi  (in reply to elobot)")
+	if _, begun, _ := strings.Cut(beginning+shown, "Now you."); strings.Count(beginning+shown, "\n")-
+		strings.Count(begun, "\n") > 40 {
 		t.Errorf("more than 40 lines are shown at first:\n%s", beginning+shown)
 	}
 	_, rest, _ := strings.Cut(shown, "See “help”.\n")
@@ -286,6 +295,7 @@ func TestSceneBegins(t *testing.T) {
 	k.inOrder(after, "You pressed [Next best] below “Teams")
 	want, err := os.ReadFile("testdata/scene.txt")
 	if got := WithoutDates(beginning + rest); err != nil || got != string(want) {
-		t.Errorf("beginning and rest are not the scene: %v\n%s", err, cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")))
+		t.Errorf("beginning and rest are not the scene: %v\n%s", err,
+			cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")))
 	}
 }

@@ -31,8 +31,8 @@ func TestDemo(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	must(t, err)
 	// If the machine has no PostgreSQL, other tests have downloaded one to this cache.
-	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home", "DATABASE_URL=nonsense",
-		"TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
+	env := append([]string{"XDG_CACHE_HOME=" + cache, "TMPDIR=" + place + "/tmp", "HOME=" + place + "/home",
+		"DATABASE_URL=nonsense", "TELEGRAM_BOT_TOKEN=nonsense"}, foreignSettings...)
 	demo := prepare(env, "demo")
 	demo.cmd.Path = place + "/elobot"
 	demo.cmd.Args[0] = demo.cmd.Path
@@ -93,7 +93,8 @@ func demoPlace(t *testing.T) string {
 	for _, name := range []string{"tmp", "home"} {
 		err = errors.Join(err, os.Mkdir(place+"/"+name, 0o755), os.Chmod(place+"/"+name, 0o777))
 	}
-	err = errors.Join(err, os.WriteFile(place+"/home/.env", []byte("TELEGRAM_API_URL=nonsense\nDATABASE_URL=nonsense\n"), 0o644))
+	err = errors.Join(err,
+		os.WriteFile(place+"/home/.env", []byte("TELEGRAM_API_URL=nonsense\nDATABASE_URL=nonsense\n"), 0o644))
 	must(t, err)
 	return place
 }

@@ -53,9 +53,10 @@ func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
 	p.settle()
-	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add", "✓ privacy mode: off: the bot receives all", "✓ updates: by polling, 0 waiting",
-		"✓ database: PostgreSQL 1", "✓ encryption: none, which is fine", "✓ rights: create", "✓ clocks: Telegram +", "✓ schema: this release", "✓ owner: belongs to @",
-		"✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
+	p.examine("while the bot runs", 0, nil, "✓ settings: valid", "✓ token: @", "✓ groups: may add",
+		"✓ privacy mode: off: the bot receives all", "✓ updates: by polling, 0 waiting", "✓ database: PostgreSQL 1",
+		"✓ encryption: none, which is fine", "✓ rights: create", "✓ clocks: Telegram +", "✓ schema: this release",
+		"✓ owner: belongs to @", "✓ lease: leads", "✓ backlog: 0 notices", "✓ dead letters: none")
 	if code, _ := p.bot.stop(t); code != 0 {
 		t.Fatalf("the bot ended with %d", code)
 	}
@@ -67,10 +68,16 @@ func TestDoctor(t *testing.T) {
 
 func (p patient) atTelegram() {
 	p.t.Helper()
-	p.examine("with wrong settings", 1, []string{"LOG_LEVEL=hush", "PORT=hush"}, "✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ token: @", "✓ schema: ")
-	p.examine("without a token", 1, []string{"TELEGRAM_BOT_TOKEN="}, "✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: ")
-	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush-0123456789_abcdefghij"}, "✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN", "✓ schema: ")
-	p.examine("without Telegram", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1"}, "✗ Telegram: http://127.0.0.1:1 does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: ", "✓ schema: ")
+	p.examine("with wrong settings", 1, []string{"LOG_LEVEL=hush", "PORT=hush"},
+		"✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ token: @", "✓ schema: ")
+	p.examine("without a token", 1, []string{"TELEGRAM_BOT_TOKEN="},
+		"✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: ")
+	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush-0123456789_abcdefghij"},
+		"✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN",
+		"✓ schema: ")
+	p.examine("without Telegram", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1"},
+		"✗ Telegram: http://127.0.0.1:1 does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: ",
+		"✓ schema: ")
 	p.throughProxies()
 	p.later.Store(3600)
 	p.examine("with another clock", 1, nil, "✗ clocks: Synchronize the clocks")
@@ -84,7 +91,8 @@ func (p patient) atTelegram() {
 		p.t.Fatalf("set the webhook: %s", webhook.output)
 	}
 	p.examine("with the webhook", 0, env, "✓ updates: by webhook at elo.example.org, ")
-	p.examine("with a webhook that is not wanted", 1, nil, "✗ updates: delivers them to elo.example.org, so that the bot cannot poll: run `elobot webhook delete`")
+	p.examine("with a webhook that is not wanted", 1, nil,
+		"✗ updates: delivers them to elo.example.org, so that the bot cannot poll: run `elobot webhook delete`")
 	if code := launch(p.t, plainEnvironment(p.sim, p.url), "webhook", "delete").wait(p.t); code != 0 {
 		p.t.Errorf("deleting the webhook ended with %d", code)
 	}
@@ -96,10 +104,12 @@ func (p patient) throughProxies() {
 	p.t.Helper()
 	address, err := url.Parse(p.sim.URL())
 	must(p.t, err)
-	p.examine("through a proxy", 0, []string{"TELEGRAM_API_URL=http://elobot.invalid/", "HTTP_PROXY=http://elobot:hush@" + address.Host},
+	p.examine("through a proxy", 0,
+		[]string{"TELEGRAM_API_URL=http://elobot.invalid/", "HTTP_PROXY=http://elobot:hush@" + address.Host},
 		"✓ proxy: http://"+address.Host+", for requests to elobot.invalid", "✓ token: @")
 	here := "0.0.0.0:" + address.Port()
-	p.examine("past a proxy", 0, []string{"TELEGRAM_API_URL=http://" + here, "http_proxy=elobot:hush@127.0.0.1:1", "NO_PROXY=0.0.0.0"},
+	p.examine("past a proxy", 0,
+		[]string{"TELEGRAM_API_URL=http://" + here, "http_proxy=elobot:hush@127.0.0.1:1", "NO_PROXY=0.0.0.0"},
 		"✓ proxy: none: by HTTP_PROXY and NO_PROXY, requests to "+here+" are direct", "✓ token: @")
 	p.examine("with wrong proxies", 1, []string{"HTTP_PROXY=hush", "ALL_PROXY=socks5://hush:1"}, "✓ settings: valid",
 		"✗ settings: HTTP_PROXY is not the address of a proxy", "✗ settings: ALL_PROXY has no effect", "✓ token: @")
@@ -107,11 +117,13 @@ func (p patient) throughProxies() {
 
 func (p patient) inTheDatabase() {
 	p.t.Helper()
-	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"}, "✗ database: Is PostgreSQL running", "✓ token: ")
+	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"},
+		"✗ database: Is PostgreSQL running", "✓ token: ")
 	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
 
 	twoHosts := func(sslmode string) []string {
-		return []string{"DATABASE_URL=" + strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)}
+		return []string{"DATABASE_URL=" +
+			strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)}
 	}
 	p.examine("with two hosts", 1, twoHosts("prefer"), "✗ sslmode: Add sslmode=", "✓ schema: ")
 	p.examine("with two hosts and sslmode", 0, twoHosts("disable"), "✓ schema: ")
@@ -136,7 +148,8 @@ func (p patient) inTheDatabase() {
 
 	p.exec(`WITH chat AS (INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-77, 'group', 'Chess') RETURNING id)
 		INSERT INTO groups (former_chat_id, last_match_number) SELECT id, 3 FROM chat`)
-	p.examine("with a group without a chat", 0, nil, `✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
+	p.examine("with a group without a chat", 0, nil,
+		`✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
 
 	// This role may read but not write.
 	role := fmt.Sprintf("reader_%d", time.Now().UnixNano())
@@ -145,9 +158,11 @@ func (p patient) inTheDatabase() {
 	address, err := url.Parse(p.url)
 	must(p.t, err)
 	address.User = url.UserPassword(role, "hush")
-	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: may not create tables", "✓ schema: ")
+	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()},
+		"✗ rights: may not create tables", "✓ schema: ")
 	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
-	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()}, "✗ rights: does not own the bot's tables")
+	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()},
+		"✗ rights: does not own the bot's tables")
 	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
 	p.examine("without writes", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes")
 	p.exec(`DROP OWNED BY ` + role)
@@ -162,9 +177,11 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 	sim := startTelegram(t)
 	folder := filepath.Join(t.TempDir(), "data")
 	p := patient{&botFixture{t: t, sim: sim, later: &later}}
-	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder}, "✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")
+	p.examine("before the first start", 0, []string{"DATA_DIR=" + folder},
+		"✓ token: ", "✓ database: none yet: `elobot run` makes its own in "+folder, "✓ clocks: Telegram")
 	help := launch(t, nil, "doctor", "--help")
-	if code := help.wait(t); code != 0 || !strings.Contains(strings.Join(strings.Fields(help.output.String()), " "), "starts the bot's own PostgreSQL") {
+	if code := help.wait(t); code != 0 ||
+		!strings.Contains(strings.Join(strings.Fields(help.output.String()), " "), "starts the bot's own PostgreSQL") {
 		t.Errorf("the help ends with %d and does not say what the doctor starts:\n%s", code, help.output)
 	}
 	if _, err := os.Stat(folder); !os.IsNotExist(err) {

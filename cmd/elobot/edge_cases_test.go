@@ -16,7 +16,8 @@ import (
 func waiting(t *testing.T, pool *pgxpool.Pool) []string {
 	t.Helper()
 	return collect(t, pool, pgx.RowTo[string], `
-		SELECT format('%s %s %s %s, failures %s, possible duplicates %s', id, chat_id, kind, payload, failures, possible_duplicates)
+		SELECT format('%s %s %s %s, failures %s, possible duplicates %s',
+		    id, chat_id, kind, payload, failures, possible_duplicates)
 		FROM outbox WHERE state <> 'sent' ORDER BY id`)
 }
 
@@ -69,7 +70,8 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 	}
 	eventually(t, "all replies are queued, and one of each group was refused", func() bool {
 		return len(waiting(t, pool)) == 6 && count(t, pool, `
-			SELECT count(DISTINCT chat_id) FROM outbox WHERE last_error LIKE '%' || $1 || '%' AND state = 'planned'`, refusal.Description) == 2
+			SELECT count(DISTINCT chat_id) FROM outbox
+			WHERE last_error LIKE '%' || $1 || '%' AND state = 'planned'`, refusal.Description) == 2
 	})
 	accept = refuse("")
 	report() // ends the long poll; the bot may handle this one or not
@@ -91,7 +93,8 @@ func refuseForAWhile(t *testing.T, refusal botsim.Fault) {
 	for i, g := range groups {
 		awaitSettled(t, sim, pool, g)
 		for n, m := range checkAnswered(t, pool, g, posted[i]) {
-			if got := visible(m); !strings.Contains(got, fmt.Sprintf("50:%d\n", n)) || !strings.Contains(got, fmt.Sprintf("Match #%d", n+1)) {
+			if got := visible(m); !strings.Contains(got, fmt.Sprintf("50:%d\n", n)) ||
+				!strings.Contains(got, fmt.Sprintf("Match #%d", n+1)) {
 				t.Errorf("answer %d is %s", n+1, got)
 			}
 		}
@@ -111,7 +114,8 @@ func TestUnknownRefusal(t *testing.T) {
 	sim := startTelegram(t)
 	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
-	accept := sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage", Status: 400, Description: "Bad Request: TRY_TOMORROW_42"})
+	accept := sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage",
+		Status: 400, Description: "Bad Request: TRY_TOMORROW_42"})
 	var groups []*botsim.Chat
 	var posted [][]botsim.Message
 	for i := range 25 {
@@ -121,7 +125,8 @@ func TestUnknownRefusal(t *testing.T) {
 	}
 	bot := launch(t, environment(sim, url), "run")
 	eventually(t, "all chats were refused, or their turn comes only after the outage", func() bool {
-		return count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 50 && len(faulted(sim, "sendMessage")) >= 5
+		return count(t, pool, `SELECT count(*) FROM outbox WHERE state <> 'sent'`) == 50 &&
+			len(faulted(sim, "sendMessage")) >= 5
 	})
 	bot.await(t, "requests to the messenger fail in several chats, circuit opened")
 	accept()

@@ -35,7 +35,8 @@ func testEditedResult(t *testing.T, b *botFixture) {
 	}
 	button := offer.Buttons[0][0].CallbackData
 	says(t, b.press(carol, offer, button), "Only those who played")
-	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11"), "Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
+	says(t, b.decide(bob, offer, "Fix to 11:7 9:11 5:11"),
+		"Match #1 corrected by Bob: Bob beat Alice 2:1 (7:11 11:9 11:5; was 3:1)")
 	says(t, b.press(alice, offer, button), "This button no longer works")
 	edited, err := group.WaitEdits(testContext(t), card.ID, 1)
 	must(t, err)
@@ -93,7 +94,8 @@ func testEditedCommands(t *testing.T, b *botFixture) {
 	// An edit arrives before its message, and once more after it.
 	overtaken := result.ID + 1000
 	message := matchUpdate(0, group, b.alice, overtaken)
-	earlier := bytes.Replace(message, []byte(`"message":{`), fmt.Appendf(nil, `"edited_message":{"edit_date":%d,`, time.Now().Unix()+1), 1)
+	earlier := bytes.Replace(message, []byte(`"message":{`),
+		fmt.Appendf(nil, `"edited_message":{"edit_date":%d,`, time.Now().Unix()+1), 1)
 	for _, update := range [][]byte{earlier, message, earlier} {
 		b.sim.Update(bytes.Replace(update, []byte(`"update_id":0,`), nil, 1))
 	}

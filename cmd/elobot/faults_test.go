@@ -43,7 +43,8 @@ func testServerErrorAfterTheEffect(t *testing.T, b *botFixture) {
 		t.Fatalf("the fault was applied to %+v", hit)
 	}
 	copies, duplicates := len(group.BotMessages())-len(posted), count(t, pool, `
-		SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
+		SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE c.telegram_chat_id = $1`, group.ID())
 	if copies > duplicates || duplicates == 0 {
 		t.Errorf("%d answers came twice, %d were counted as possible duplicates", copies, duplicates)
 	}
@@ -60,7 +61,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 			sim, pool, alice := b.sim, b.pool, b.alice
 			group := sim.BasicGroup("Chess", b.olga, alice, b.bob)
 			chats := count(t, pool, `SELECT count(*) FROM chats`)
-			heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
+			heal := sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage",
+				ChatID: group.ID(), RetryAfter: 1})
 			group.Say(alice, "/match @bob 3:1")
 			awaitRefusal(t, sim, group)
 			upgraded := migrate(group)
@@ -72,7 +74,8 @@ func testUpgradedGroup(t *testing.T, b *botFixture) {
 				t.Fatalf("the answers are %+v", answers)
 			}
 			for i, want := range []string{"Alice +16 → 1516", "Alice +15 → 1531"} {
-				if got := visible(answers[i]); !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("Match #%d", i+1)) {
+				if got := visible(answers[i]); !strings.Contains(got, want) ||
+					!strings.Contains(got, fmt.Sprintf("Match #%d", i+1)) {
 					t.Errorf("answer %d:\n%s\nwant match #%d and %s", i+1, got, i+1, want)
 				}
 			}
@@ -105,7 +108,8 @@ func TestTokenNeverShows(t *testing.T) {
 	alice := sim.User("alice")
 	group := sim.Group("Chess", alice, sim.User("bob"))
 	sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", Skip: 2, Times: 1, Description: "Bad Request: message is too long, no /bot" + sim.Token() + "/sendMessage",
+		Kind: botsim.Reject, Method: "sendMessage", Skip: 2, Times: 1,
+		Description: "Bad Request: message is too long, no /bot" + sim.Token() + "/sendMessage",
 	})
 	for i := range 3 {
 		group.Say(alice, fmt.Sprintf("/match @bob 3:%d", i))
@@ -115,7 +119,8 @@ func TestTokenNeverShows(t *testing.T) {
 		awaitFailure(t, sim, bot, method)
 	}
 	eventually(t, "a dead letter quotes Telegram", func() bool {
-		return count(t, pool, `SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: message is too long, no /bot%'`) == 1
+		return count(t, pool,
+			`SELECT count(*) FROM dead_letters WHERE last_error LIKE '%Bad Request: message is too long, no /bot%'`) == 1
 	})
 	// During the shutdown, every poll and every message fails.
 	sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Match: func(c botsim.Call) bool {
@@ -159,7 +164,8 @@ func checkNoToken(t *testing.T, sim *botsim.Server, pool *pgxpool.Pool, bot *pro
 		t.Error("the outbox contains the token")
 	}
 	if n := count(t, pool, `
-		SELECT count(*) FROM dead_letters d WHERE strpos(d.last_error || encode(d.payload, 'escape'), $1) > 0`, secret); n != 0 {
+		SELECT count(*) FROM dead_letters d
+		WHERE strpos(d.last_error || encode(d.payload, 'escape'), $1) > 0`, secret); n != 0 {
 		t.Error("a dead letter contains the token")
 	}
 }

@@ -54,7 +54,8 @@ func testAddedToAGroup(t *testing.T, b *botFixture) {
 			}
 		}
 		says(t, visible(b.ask(group, b.alice, "/match @bob 3:1")), "Sieg für Alice gegen bob: 3:1", "Spiel #1")
-		language := collect(t, b.pool, pgx.RowTo[string], `SELECT language FROM chats WHERE telegram_chat_id = $1`, group.ID())
+		language := collect(t, b.pool, pgx.RowTo[string],
+			`SELECT language FROM chats WHERE telegram_chat_id = $1`, group.ID())
 		if !slices.Equal(language, []string{"de"}) {
 			t.Errorf("the languages of the group are %q", language)
 		}
@@ -98,7 +99,8 @@ func testUpgradedGroupIsGreetedOnce(t *testing.T, b *botFixture) {
 		}
 		n := greetings(supergroup)
 		if n > order.most+duplicates {
-			t.Errorf("%s: %d greetings in the supergroup, want at most %d and %d possible duplicates", order.what, n, order.most, duplicates)
+			t.Errorf("%s: %d greetings in the supergroup, want at most %d and %d possible duplicates",
+				order.what, n, order.most, duplicates)
 		}
 		for _, who := range []botsim.User{b.alice, b.bob} {
 			says(t, visible(b.ask(supergroup, who, "/start")), "Hallo!")
@@ -128,7 +130,8 @@ func testRemovedFromAGroup(t *testing.T, b *botFixture) {
 	group.Kick()
 	b.settle()
 	attempts := len(b.sim.CallsOf("sendMessage"))
-	if n := count(t, b.pool, `SELECT count(*) FROM chats WHERE telegram_chat_id = $1 AND NOT is_active AND parked_at IS NOT NULL`, group.ID()); n != 1 {
+	if n := count(t, b.pool, `SELECT count(*) FROM chats
+		WHERE telegram_chat_id = $1 AND NOT is_active AND parked_at IS NOT NULL`, group.ID()); n != 1 {
 		t.Error("the chat is not marked as inactive and parked")
 	}
 	private := b.sim.Private(jana)
@@ -185,14 +188,16 @@ func testWhoLeavesIsHidden(t *testing.T, b *botFixture) {
 		says(t, visible(b.ask(group, b.alice, "/join")), "Alice, welcome back! Your rating is still 1531")
 		says(t, visible(b.ask(group, b.alice, "/join")), "you’re already in, with a rating of 1531")
 		ranked("Alice", "Carol")
-		says(t, visible(b.ask(group, b.carol, "/elo @alice")), "The rating of Alice so far is 1531. 2 of 3 matches played for a place in the ranking.")
+		says(t, visible(b.ask(group, b.carol, "/elo @alice")),
+			"The rating of Alice so far is 1531. 2 of 3 matches played for a place in the ranking.")
 		says(t, visible(b.ask(group, b.carol, "/profile bob")), "Bob left this group", "Their rating is still 1484")
 		says(t, visible(b.ask(group, b.carol, "/top abc")), "Nobody here is called abc.")
 		says(t, visible(b.ask(group, b.carol, "/top 1")), "? Alice 1531", "▸ ? Carol 1485", "1 of 2 players")
 		says(t, visible(b.ask(group, b.carol, "/lb 9")), "? Alice 1531", "▸ ? Carol 1485", "won–lost")
 		b.ask(group, b.carol, "/match @bob 3:1")
 		ranked("Alice", "Bob", "Carol")
-		says(t, visible(b.ask(group, b.alice, "/me")), "Alice, your rating so far is 1531. 2 of 3 matches played for a place in the ranking.", "2 wins in a row")
+		says(t, visible(b.ask(group, b.alice, "/me")),
+			"Alice, your rating so far is 1531. 2 of 3 matches played for a place in the ranking.", "2 wins in a row")
 	}
 	b.settle()
 }
@@ -259,7 +264,9 @@ func testAnswersInTopics(t *testing.T, b *botFixture) {
 	forum := b.sim.Forum("Club", b.olga, b.alice, b.bob, b.carol)
 	forum.Say(b.olga, "welcome") // so that no topic gets the id 1, which stands for General
 	chess, tennis := forum.Topic(b.olga, "Chess").ID, forum.Topic(b.olga, "Tennis").ID
-	for _, text := range []string{"/match @bob 3:1", "/ranking", "/me", "/join", "/help", "/match 3", "/undo 99", "/start"} {
+	for _, text := range []string{
+		"/match @bob 3:1", "/ranking", "/me", "/join", "/help", "/match 3", "/undo 99", "/start",
+	} {
 		for _, topic := range []int{chess, 0, tennis} {
 			answer := b.answer(forum.Post(botsim.Post{From: b.alice, Text: text, ThreadID: topic}))
 			if answer.ThreadID != topic {

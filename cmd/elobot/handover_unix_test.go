@@ -24,14 +24,16 @@ const audit = `
 	CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$
 	BEGIN
 	    INSERT INTO audit (writer, holder, relation) VALUES
-	        (current_setting('application_name'), coalesce((SELECT split_part(holder, '/', 2) FROM leases), ''), TG_TABLE_NAME);
+	        (current_setting('application_name'),
+	         coalesce((SELECT split_part(holder, '/', 2) FROM leases), ''), TG_TABLE_NAME);
 	    RETURN NULL;
 	END $$;
 	DO $$
 	DECLARE name text;
 	BEGIN
 	    FOR name IN SELECT tablename FROM pg_tables
-	        WHERE schemaname = current_schema() AND tablename NOT IN ('audit', 'bot', 'schema_migrations') -- written before anybody leads
+	        WHERE schemaname = current_schema()
+	          AND tablename NOT IN ('audit', 'bot', 'schema_migrations') -- written before anybody leads
 	    LOOP
 	        EXECUTE format('CREATE CONSTRAINT TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON %I
 	            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()', name);
@@ -56,7 +58,8 @@ func TestHandOver(t *testing.T) {
 	}
 	pids := make(map[string]string)
 	start := func(name string) *process {
-		bot := launch(t, append(environment(sim, pgtest.WithParameter(url, "application_name", name)), "LEASE_DURATION=5s", "LEASE_RENEWAL=300ms"), "run")
+		bot := launch(t, append(environment(sim, pgtest.WithParameter(url, "application_name", name)),
+			"LEASE_DURATION=5s", "LEASE_RENEWAL=300ms"), "run")
 		pids[name] = strconv.Itoa(bot.cmd.Process.Pid)
 		return bot
 	}
@@ -93,7 +96,8 @@ func TestHandOver(t *testing.T) {
 	}
 
 	for name, pid := range pids {
-		if n := count(t, pool, `SELECT count(*) FROM audit WHERE relation <> 'leases' AND writer = $1 AND holder = $2`, name, pid); n == 0 {
+		if n := count(t, pool,
+			`SELECT count(*) FROM audit WHERE relation <> 'leases' AND writer = $1 AND holder = $2`, name, pid); n == 0 {
 			t.Errorf("the %s instance has written nothing with the lease", name)
 		}
 		// update_attempts needs no lease.
@@ -106,7 +110,8 @@ func TestHandOver(t *testing.T) {
 	}
 	// Each takeover without a release duplicates at most one answer per group.
 	taken := count(t, pool, `
-		SELECT count(*) FROM (SELECT holder, lag(holder, 1, '') OVER (ORDER BY number) AS before FROM audit WHERE relation = 'leases') AS held
+		SELECT count(*)
+		FROM (SELECT holder, lag(holder, 1, '') OVER (ORDER BY number) AS before FROM audit WHERE relation = 'leases') AS held
 		WHERE holder <> '' AND before NOT IN ('', holder)`)
 	if taken < 2 {
 		t.Errorf("the lease was taken over %d times, want at least 2", taken)

@@ -99,7 +99,8 @@ func TestHealthWhileStarting(t *testing.T) {
 			if tc.stalled {
 				proxy.Stall()
 			}
-			bot := launch(t, append(environment(sim, proxy.URL), tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
+			bot := launch(t, append(environment(sim, proxy.URL),
+				tc.unreachable, "LISTEN_ADDR="+public, "ADMIN_ADDR="+admin), "run")
 			answers := func(address, path string) (code int, body string) {
 				r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, "http://"+address+path, nil)
 				must(t, err)
@@ -121,10 +122,12 @@ func TestHealthWhileStarting(t *testing.T) {
 				})
 				eventually(t, "the process says what it waits for", func() bool {
 					code, body := answers(address, "/readyz")
-					return code == http.StatusServiceUnavailable && strings.Contains(body, `"problem":"starting, waiting for `+tc.want+`"`)
+					return code == http.StatusServiceUnavailable &&
+						strings.Contains(body, `"problem":"starting, waiting for `+tc.want+`"`)
 				})
 			}
-			if code, body := answers(admin, "/metrics"); code != http.StatusOK || !strings.Contains(body, "elobot_outbox_dispatching 0") {
+			if code, body := answers(admin, "/metrics"); code != http.StatusOK ||
+				!strings.Contains(body, "elobot_outbox_dispatching 0") {
 				t.Errorf("the metrics are %d:\n%s", code, body)
 			}
 			bot.kill()

@@ -16,7 +16,8 @@ func TestLanguage(t *testing.T) {
 	b.olga.LanguageCode = "de-at"
 	b.alice.LanguageCode = "es"
 	b.olga, b.alice = b.sim.AddUser(b.olga), b.sim.AddUser(b.alice)
-	launch(t, append(plainEnvironment(b.sim, b.url), "SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off"), "run")
+	launch(t, append(plainEnvironment(b.sim, b.url),
+		"SEND_LIMIT_PRIVATE=off", "SEND_LIMIT_GROUP=off", "SEND_LIMIT_TOTAL=off"), "run")
 	group := b.group("Schach")
 	frame := b.ask(group, b.olga, "/language")
 	says(t, visible(frame), "Sprache: Deutsch")

@@ -41,7 +41,8 @@ func TestLargeBurst(t *testing.T) {
 			awaitSettled(t, sim, pool, group)
 			named, counted := deliveredResults(t, group.BotMessages())
 			t.Logf("%d results delivered in %d messages within %v: %d named, %d only counted, most in a minute: %d, refused: %d",
-				tc.results, len(group.BotMessages()), time.Since(begun).Round(time.Second), len(named), counted, most(sim, time.Minute), refused(sim))
+				tc.results, len(group.BotMessages()), time.Since(begun).Round(time.Second), len(named), counted,
+				most(sim, time.Minute), refused(sim))
 			if len(named)+counted != tc.results {
 				t.Errorf("%d results were delivered, want %d", len(named)+counted, tc.results)
 			}

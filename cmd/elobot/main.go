@@ -60,8 +60,8 @@ func realMain(args []string) int {
 	sources := app.ReadSources(".env", os.Environ())
 	parser, err := kong.New(&commands{},
 		kong.Name("elobot"),
-		kong.Description("Elo rankings for Telegram group chats.\n\nExit codes: 0 if all went well, 1 if something failed, 2 if arguments or "+
-			"settings are wrong, 3 if the same would happen at every start until you change something."),
+		kong.Description("Elo rankings for Telegram group chats.\n\nExit codes: 0 if all went well, 1 if something failed, "+
+			"2 if arguments or settings are wrong, 3 if the same would happen at every start until you change something."),
 		kong.Resolvers(sources),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"version": "elobot " + release.Name()},
@@ -111,7 +111,8 @@ func report(err error) int {
 	case errors.As(err, &usage): // quotes the arguments, which may contain a token by mistake
 		text, code = secretLike.ReplaceAllString(text, "***"), exitConfiguration
 		if addressLike.MatchString(strings.Join(usage.Context.Args, " ")) {
-			text = "the arguments are wrong. They have an address with a password, so they are not repeated here: check how the flags are spelt, and put the address in quotes, with a space as %20"
+			text = "the arguments are wrong. They have an address with a password, " +
+				"so they are not repeated here: check how the flags are spelt, and put the address in quotes, with a space as %20"
 		}
 		text += "\nTry: elobot --help"
 	case app.IsPermanent(err):

@@ -108,7 +108,8 @@ func prepare(env []string, args ...string) *process {
 	p := &process{cmd: exec.Command(binary, args...), output: &safeBuffer{}, ended: make(chan struct{})}
 	// DATA_DIR=off: without DATABASE_URL, the bot must not use a database of its own. GOGC: most
 	// processes end before collecting garbage pays off.
-	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "DATA_DIR=off", "GOGC=400"}, env...)
+	p.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
+		"DATA_DIR=off", "GOGC=400"}, env...)
 	return p
 }
 
@@ -171,8 +172,8 @@ func (p *process) kill() {
 // expireLease expires the lease of a crashed bot, so that another one takes over at once.
 func expireLease(t *testing.T, pool *pgxpool.Pool, bot *process) {
 	t.Helper()
-	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp() WHERE split_part(holder, '/', 2) = $1`,
-		strconv.Itoa(bot.cmd.Process.Pid))
+	_, err := pool.Exec(testContext(t), `UPDATE leases SET expires_at = clock_timestamp()
+		WHERE split_part(holder, '/', 2) = $1`, strconv.Itoa(bot.cmd.Process.Pid))
 	must(t, err)
 }
 
@@ -302,7 +303,8 @@ func checkAnswered(t *testing.T, pool *pgxpool.Pool, group *botsim.Chat, posted 
 		case n == 1:
 			answers = append(answers, m)
 		case n > 1+min(1, duplicates[m.ReplyTo]):
-			t.Errorf("message %d was answered %d times, but has only %d possible duplicates", m.ReplyTo, n, duplicates[m.ReplyTo])
+			t.Errorf("message %d was answered %d times, but has only %d possible duplicates",
+				m.ReplyTo, n, duplicates[m.ReplyTo])
 		}
 	}
 	if len(answers) != len(posted) {
@@ -346,7 +348,9 @@ func visible(m botsim.Message) string {
 }
 
 // verified matches the output of a verification without findings.
-var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*Verified \d+ groups? with \d+ match(es)?: no differences\.\n(What is counted for questions is not up to date yet.*\n)?$`)
+var verified = regexp.MustCompile(`^(\d+ of \d+ groups? so far, .*\n)*` +
+	`Verified \d+ groups? with \d+ match(es)?: no differences\.\n` +
+	`(What is counted for questions is not up to date yet.*\n)?$`)
 
 // verifyClean checks that `elobot verify` finds no differences.
 func verifyClean(t *testing.T, url string) {

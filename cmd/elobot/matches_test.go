@@ -19,7 +19,8 @@ func testHistory(t *testing.T, b *botFixture) {
 	b.ask(group, b.alice, "/fix 12 3:0")
 	b.settle()
 	first := b.ask(group, b.alice, "/matches")
-	says(t, visible(first), "Matches · Chess\n", "#13 Bob 1:0 Carol · undone\n#12 Alice 3:0 Bob · corrected from 3:2\n#11 Alice 3:1 Bob\n", "\n#4 Alice 3:0 Bob")
+	says(t, visible(first), "Matches · Chess\n",
+		"#13 Bob 1:0 Carol · undone\n#12 Alice 3:0 Bob · corrected from 3:2\n#11 Alice 3:1 Bob\n", "\n#4 Alice 3:0 Bob")
 	if toast := b.press(b.carol, first, dataOf(t, first, "›")); toast != "" {
 		t.Errorf("the toast is %q", toast)
 	}
@@ -33,7 +34,8 @@ func testHistory(t *testing.T, b *botFixture) {
 		t.Errorf("back on the first page: %v\n%s", err, visible(back))
 	}
 	own := b.ask(group, b.bob, "/history")
-	says(t, visible(own), "Matches · Bob\n", "#13 Bob 1:0 Carol · undone\n", "#12 Alice 3:0 Bob · −", " · corrected from 3:2\n")
+	says(t, visible(own), "Matches · Bob\n", "#13 Bob 1:0 Carol · undone\n",
+		"#12 Alice 3:0 Bob · −", " · corrected from 3:2\n")
 	b.press(b.carol, own, dataOf(t, own, "Stats"))
 	player, err := group.WaitEdits(testContext(t), own.ID, 1)
 	must(t, err)
@@ -55,7 +57,8 @@ func testOddsAndTeams(t *testing.T, b *botFixture) {
 	b.ask(group, b.bob, "/match @alice 1:3")
 	says(t, visible(b.ask(group, b.bob, "/odds nobody")), "Nobody here is called nobody")
 	teams := b.ask(group, b.carol, "/teams @alice bob me @olga")
-	says(t, visible(teams), "The most even teams\nAlice & Bob (1500): expected 50%", "Carol & Olga (1500)", "new here, so at the start rating: Carol, Olga")
+	says(t, visible(teams), "The most even teams\nAlice & Bob (1500): expected 50%",
+		"Carol & Olga (1500)", "new here, so at the start rating: Carol, Olga")
 	b.press(b.bob, teams, dataOf(t, teams, "Next best"))
 	next, err := group.WaitEdits(testContext(t), teams.ID, 1)
 	must(t, err)
@@ -63,7 +66,8 @@ func testOddsAndTeams(t *testing.T, b *botFixture) {
 	before := len(group.BotMessages())
 	b.press(b.bob, next, dataOf(t, next, "Report the result"))
 	asked := awaitAnswers(t, group, before+1)[before]
-	says(t, visible(asked), "Bob & Olga against Alice & Carol: how did it end? The points of the side that is named first come first.")
+	says(t, visible(asked),
+		"Bob & Olga against Alice & Carol: how did it end? The points of the side that is named first come first.")
 	says(t, b.press(b.alice, asked, dataOf(t, asked, "3:1")), "Only the person who was asked can answer")
 	card := b.answer(group.Reply(b.bob, asked, "10:8"))
 	says(t, visible(card), "Bob & Olga beat Alice & Carol 10:8", "Match #3")

@@ -34,7 +34,8 @@ func testPeopleWithoutUsername(t *testing.T, b *botFixture) {
 	for _, m := range []struct {
 		from, with    botsim.User
 		first, second string
-	}{{b.alice, sams[1], "Alice", "Sam (2)"}, {sams[1], sams[0], "Sam (2)", "Sam (1)"}, {sams[0], b.bob, "Sam (1)", "Bob"}} {
+	}{{b.alice, sams[1], "Alice", "Sam (2)"}, {sams[1], sams[0], "Sam (2)", "Sam (1)"},
+		{sams[0], b.bob, "Sam (1)", "Bob"}} {
 		card := b.ask(group, m.from, "/match "+mention(m.with)+" 2:0")
 		says(t, visible(card), truth.play(m.first, m.second, 2, 0, m.first))
 	}

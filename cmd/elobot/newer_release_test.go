@@ -34,7 +34,8 @@ func TestNoticesOfANewerRelease(t *testing.T) {
 	settled := func(what string, setAside int) {
 		t.Helper()
 		eventually(t, what, func() bool {
-			return sim.Pending() == 0 && count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL AND deferred_at IS NULL`) == 0 &&
+			return sim.Pending() == 0 &&
+				count(t, pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL AND deferred_at IS NULL`) == 0 &&
 				count(t, pool, `SELECT count(*) FROM matches`) == results &&
 				count(t, pool, `SELECT count(*) FROM outbox WHERE deferred_at IS NOT NULL`) == setAside
 		})
@@ -53,7 +54,8 @@ func TestNoticesOfANewerRelease(t *testing.T) {
 	bot = launch(t, env, "run")
 	settled("the others are sent after a restart", 3)
 	bot.stop(t)
-	if n := count(t, pool, `SELECT count(*) FROM outbox WHERE kind = 'of_tomorrow' AND (attempts > 0 OR failures > 0)`); n != 0 {
+	if n := count(t, pool,
+		`SELECT count(*) FROM outbox WHERE kind = 'of_tomorrow' AND (attempts > 0 OR failures > 0)`); n != 0 {
 		t.Errorf("%d notices count attempts", n)
 	}
 	// To stand in for a release that knows the kind, rename the kind to one that this release
@@ -71,7 +73,8 @@ func TestNoticesOfANewerRelease(t *testing.T) {
 	if told != 3 {
 		t.Errorf("the notices of the newer release are shown %d times, want 3", told)
 	}
-	if n := count(t, pool, `SELECT count(*) FROM dead_letters`) + count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); n != 0 {
+	if n := count(t, pool, `SELECT count(*) FROM dead_letters`) +
+		count(t, pool, `SELECT coalesce(sum(possible_duplicates), 0) FROM outbox`); n != 0 {
 		t.Errorf("%d dead letters and possible duplicates", n)
 	}
 	verifyClean(t, url)

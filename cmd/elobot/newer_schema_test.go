@@ -13,7 +13,8 @@ import (
 const (
 	upgradeSchema   = `ALTER TABLE matches RENAME COLUMN score_a TO first_score`
 	upgradeVersion  = `UPDATE schema_migrations SET version = version + 1000`
-	downgradeSchema = `ALTER TABLE matches RENAME COLUMN first_score TO score_a; UPDATE schema_migrations SET version = version - 1000`
+	downgradeSchema = `ALTER TABLE matches RENAME COLUMN first_score TO score_a;
+		UPDATE schema_migrations SET version = version - 1000`
 )
 
 func execute(t *testing.T, pool *pgxpool.Pool, sql string) {
@@ -51,7 +52,8 @@ func TestNewerSchema(t *testing.T) {
 			}
 			code := bot.wait(t)
 			output := strings.TrimSpace(bot.output.String())
-			if last := output[strings.LastIndex(output, "\n")+1:]; code != 3 || !strings.Contains(last, "made by a newer elobot") {
+			if last := output[strings.LastIndex(output, "\n")+1:]; code != 3 ||
+				!strings.Contains(last, "made by a newer elobot") {
 				t.Errorf("the bot ends with %d and says\n%s", code, last)
 			}
 			if n := count(t, pool, `SELECT count(*) FROM leases WHERE holder <> ''`); n != 0 {
@@ -81,8 +83,10 @@ func TestOwnFaultWithTheSchema(t *testing.T) {
 	awaitAnswers(t, group, 1)
 	execute(t, pool, upgradeSchema)
 	group.Say(alice, "/match @bob 3:2")
-	eventually(t, "the update is given up", func() bool { return count(t, pool, `SELECT count(*) FROM dead_letters`) == 1 })
+	eventually(t, "the update is given up",
+		func() bool { return count(t, pool, `SELECT count(*) FROM dead_letters`) == 1 })
 	execute(t, pool, `ALTER TABLE matches RENAME COLUMN first_score TO score_a`)
 	group.Say(alice, "/match @bob 3:3")
-	eventually(t, "the next result is recorded", func() bool { return count(t, pool, `SELECT count(*) FROM matches`) == 2 })
+	eventually(t, "the next result is recorded",
+		func() bool { return count(t, pool, `SELECT count(*) FROM matches`) == 2 })
 }

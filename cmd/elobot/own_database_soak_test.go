@@ -115,7 +115,8 @@ func (h *ownHost) copyProgram() {
 	h.program = filepath.Join(h.folder, "elobot")
 	// Another process writes the file. This one may fork while it has the file open for writing,
 	// which would prevent its execution.
-	if out, err := exec.CommandContext(h.t.Context(), "install", "-m", "755", binary, h.program).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(h.t.Context(),
+		"install", "-m", "755", binary, h.program).CombinedOutput(); err != nil {
 		h.t.Fatalf("copy the binary: %v: %s", err, out)
 	}
 }

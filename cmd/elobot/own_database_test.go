@@ -200,7 +200,8 @@ func TestOwnDatabaseIsKeptFromTheStart(t *testing.T) {
 	bot.await(t, "failed to ask Telegram who the bot is")
 	h.killServer()
 	bot.await(t, "is ready again")
-	if !regexp.MustCompile(`level=WARN msg="the bot's own database ended, starting it again" error="the server ended: `).MatchString(bot.output.String()) {
+	if !regexp.MustCompile(`level=WARN msg="the bot's own database ended, starting it again" ` +
+		`error="the server ended: `).MatchString(bot.output.String()) {
 		t.Errorf("the bot does not say why:\n%s", bot.output)
 	}
 	for _, name := range []string{"log", "log.1"} {
@@ -231,11 +232,13 @@ func TestDataDirOfOthers(t *testing.T) {
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "password"), []byte("hush"), 0o600))
 	for command, code := range map[string]int{"run": 2, "verify": 2, "dead list": 2, "database psql": 2, "doctor": 1} {
-		p := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1", "DATA_DIR=" + folder, "LOG_LEVEL=hush"}, strings.Fields(command)...)
+		p := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1",
+			"DATA_DIR=" + folder, "LOG_LEVEL=hush"}, strings.Fields(command)...)
 		if got := p.wait(t); got != code {
 			t.Errorf("elobot %s ended with %d, want %d:\n%s", command, got, code, p.output)
 		}
-		says(t, p.output.String(), "the folder "+folder+" is not empty, and elobot did not make it: set DATA_DIR to an empty folder")
+		says(t, p.output.String(),
+			"the folder "+folder+" is not empty, and elobot did not make it: set DATA_DIR to an empty folder")
 		if command == "run" || command == "doctor" {
 			says(t, p.output.String(), "LOG_LEVEL must be")
 		}

@@ -18,7 +18,8 @@ import (
 // last press.
 func TestThirtyPeopleAtOnce(t *testing.T) {
 	t.Parallel()
-	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond}, Group: botsim.Window{N: 20, Per: 6 * time.Second}}
+	limits := botsim.Limits{Chat: botsim.Window{N: 5, Per: 500 * time.Millisecond},
+		Group: botsim.Window{N: 20, Per: 6 * time.Second}}
 	sim := startTelegram(t, botsim.WithLimits(limits))
 	url, pool := database(t)
 	alice, bob := sim.User("alice"), sim.User("bob")
@@ -38,7 +39,8 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 		}
 	}
 	if _, err := pool.Exec(testContext(t), `
-		WITH more AS (INSERT INTO players (telegram_user_id, display_name) SELECT id, 'P' || n FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) RETURNING id, display_name)
+		WITH more AS (INSERT INTO players (telegram_user_id, display_name)
+		    SELECT id, 'P' || n FROM unnest($1::bigint[]) WITH ORDINALITY AS p (id, n) RETURNING id, display_name)
 		INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, drawn, last_played_at)
 		SELECT l.id, more.id, more.display_name, 1400, 1400, 1400, 1, 1, now() FROM more, ladders l`, players); err != nil {
 		t.Fatal(err)
@@ -65,7 +67,8 @@ func TestThirtyPeopleAtOnce(t *testing.T) {
 		case 0:
 			presses = append(presses, sim.Press(who, ranking, page(1+(i+3)%6)))
 		case 1:
-			presses = append(presses, sim.Press(who, stats, stats.Buttons[0][i/3%2].CallbackData), sim.Press(who, records, records.Buttons[0][i/3%2].CallbackData))
+			presses = append(presses, sim.Press(who, stats, stats.Buttons[0][i/3%2].CallbackData),
+				sim.Press(who, records, records.Buttons[0][i/3%2].CallbackData))
 		case 2:
 			said = append(said, group.Say(who, []string{"/ranking 2", "/matches", "/records"}[i/3%3]).ID)
 		}

@@ -36,10 +36,12 @@ func newRefusedTown(t *testing.T) *refusedTown {
 	launch(t, plainEnvironment(w.sim, w.url), "run")
 	w.say(w.groups...)
 	awaitAllSent(t, w.sim, w.pool)
-	w.exec(`INSERT INTO boards (chat_id, ladder_id, pin) SELECT g.chat_id, l.id, 'pinned' FROM groups g JOIN ladders l ON l.group_id = g.id ORDER BY 1 LIMIT $1`, townBoards)
+	w.exec(`INSERT INTO boards (chat_id, ladder_id, pin)
+		SELECT g.chat_id, l.id, 'pinned' FROM groups g JOIN ladders l ON l.group_id = g.id ORDER BY 1 LIMIT $1`, townBoards)
 	w.say(w.groups...)
 	awaitAllSent(t, w.sim, w.pool)
-	eventually(t, "the boards are there", func() bool { return count(t, w.pool, `SELECT count(*) FROM ensured_messages`) == townBoards })
+	eventually(t, "the boards are there",
+		func() bool { return count(t, w.pool, `SELECT count(*) FROM ensured_messages`) == townBoards })
 	awaitAllSent(t, w.sim, w.pool)
 	w.before = len(w.sim.Calls())
 	writes := []string{"sendMessage", "sendRichMessage", "editMessageText", "pinChatMessage"}
@@ -71,10 +73,12 @@ func (w *refusedTown) later(d time.Duration) {
 	w.t.Helper()
 	tx, err := w.pool.Begin(testContext(w.t))
 	must(w.t, err)
-	_, err = tx.Exec(w.t.Context(), `UPDATE outbox SET created_at = created_at - $1::interval, tried_at = tried_at - $1::interval, not_before = not_before - $1::interval,
+	_, err = tx.Exec(w.t.Context(), `UPDATE outbox SET created_at = created_at - $1::interval,
+		tried_at = tried_at - $1::interval, not_before = not_before - $1::interval,
 		expires_at = expires_at - $1::interval, finished_at = finished_at - $1::interval`, d)
 	must(w.t, err)
-	_, err = tx.Exec(w.t.Context(), `UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
+	_, err = tx.Exec(w.t.Context(),
+		`UPDATE chats SET parked_at = parked_at - $1::interval, parked_until = parked_until - $1::interval`, d)
 	must(w.t, err)
 	must(w.t, tx.Commit(w.t.Context()))
 }
@@ -132,7 +136,8 @@ func (w *refusedTown) mustHaveTold(groups []*botsim.Chat, results, messages int)
 }
 
 func (w *refusedTown) hasBoard(g *botsim.Chat) bool {
-	return count(w.t, w.pool, `SELECT count(*) FROM boards b JOIN chats c ON c.id = b.chat_id WHERE c.telegram_chat_id = $1`, g.ID()) > 0
+	return count(w.t, w.pool,
+		`SELECT count(*) FROM boards b JOIN chats c ON c.id = b.chat_id WHERE c.telegram_chat_id = $1`, g.ID()) > 0
 }
 
 func (w *refusedTown) conclude() {
@@ -159,7 +164,8 @@ func TestNoRightsForFiveMinutes(t *testing.T) {
 	w.later(5 * time.Minute)
 	begun := time.Now()
 	awaitAllSent(t, w.sim, w.pool)
-	t.Logf("%d chats: %d requests, at most %d to a chat; everything was told %v after the first try", townSize, all, most, time.Since(begun).Round(time.Second))
+	t.Logf("%d chats: %d requests, at most %d to a chat; everything was told %v after the first try",
+		townSize, all, most, time.Since(begun).Round(time.Second))
 	w.mustHaveTold(w.groups, 5, 3)
 	w.conclude()
 }
@@ -186,8 +192,10 @@ func TestNoRightsForADayAndAHalf(t *testing.T) {
 	asked, quiet := w.groups[:townSize/2], w.groups[townSize/2:]
 	w.say(asked...)
 	eventually(t, "those who asked are told", func() bool {
-		return w.sim.Pending() == 0 && count(t, w.pool, `SELECT count(*) FROM chats WHERE parked_at IS NULL AND telegram_chat_id < 0`) == len(asked) &&
-			count(t, w.pool, `SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.finished_at IS NULL AND c.parked_at IS NULL`) == 0
+		return w.sim.Pending() == 0 &&
+			count(t, w.pool, `SELECT count(*) FROM chats WHERE parked_at IS NULL AND telegram_chat_id < 0`) == len(asked) &&
+			count(t, w.pool, `SELECT count(*) FROM outbox o JOIN chats c ON c.id = o.chat_id
+				WHERE o.finished_at IS NULL AND c.parked_at IS NULL`) == 0
 	})
 	t.Logf("those who asked were told after %v", time.Since(begun).Round(time.Second))
 	w.mustHaveTold(asked, 6, 4)

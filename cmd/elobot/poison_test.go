@@ -66,8 +66,8 @@ func (p *poisoned) say(group int, text string) botsim.Message {
 // record of the poison.
 func (p *poisoned) deadly(crashes int) {
 	p.t.Helper()
-	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1) WHERE update_id = $2`,
-		crashes, p.update); err != nil {
+	if _, err := p.pool.Exec(testContext(p.t), `UPDATE update_attempts SET attempts = greatest(attempts, $1)
+		WHERE update_id = $2`, crashes, p.update); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -96,8 +96,10 @@ func (p *poisoned) check() {
 		Attempts  int
 		LastError string
 	}
-	letters := collect(p.t, p.pool, pgx.RowToStructByPos[letter], `SELECT update_id, attempts, last_error FROM dead_letters`)
-	if len(letters) != 1 || letters[0].Attempts != mayCrash || !strings.Contains(letters[0].LastError, "the process ended") {
+	letters := collect(p.t, p.pool, pgx.RowToStructByPos[letter],
+		`SELECT update_id, attempts, last_error FROM dead_letters`)
+	if len(letters) != 1 || letters[0].Attempts != mayCrash ||
+		!strings.Contains(letters[0].LastError, "the process ended") {
 		p.t.Errorf("the dead letters are %v", letters)
 	}
 	duplicates := count(p.t, p.pool, `SELECT sum(possible_duplicates) FROM outbox`)
@@ -140,7 +142,8 @@ func TestPoisonousUpdateIsGivenUp(t *testing.T) {
 		p.mustCrash(bot)
 		expireLease(p.t, p.pool, bot)
 		unnoted += strings.Count(bot.output.String(), "failed to record that an attempt has returned")
-		if got := collect(t, p.pool, pgx.RowTo[int], `SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
+		if got := collect(t, p.pool, pgx.RowTo[int],
+			`SELECT attempts FROM update_attempts WHERE update_id = $1`, p.update); !slices.Equal(got, noted) {
 			t.Errorf("after life %d the attempts are %v, want %v", life+1, got, noted)
 		}
 		// The second bot records the attempt. From the third on, all other updates come first.

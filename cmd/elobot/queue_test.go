@@ -29,7 +29,8 @@ func testMalformedNotices(t *testing.T, b *botFixture) {
 	b.ask(group, b.alice, "/match @bob 1:0") // queued after the malformed ones
 	b.settle()
 	// A request that takes too long is repeated and counted as a possible duplicate.
-	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE c.telegram_chat_id = $1`, group.ID())
+	duplicates := count(t, b.pool, `SELECT sum(possible_duplicates) FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE c.telegram_chat_id = $1`, group.ID())
 	sent := 0
 	for _, m := range group.BotMessages() {
 		sent += strings.Count(visible(m), "Carol, welcome")
@@ -51,7 +52,8 @@ func testMalformedNotices(t *testing.T, b *botFixture) {
 			t.Errorf("a dead letter without a reason: %+v", l)
 		}
 	}
-	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE kind = 'no_such_kind' AND deferred_at IS NOT NULL`); n != rounds {
+	if n := count(t, b.pool,
+		`SELECT count(*) FROM outbox WHERE kind = 'no_such_kind' AND deferred_at IS NOT NULL`); n != rounds {
 		t.Errorf("%d notices wait for a release that knows them, want %d", n, rounds)
 	}
 	b.exec(`DELETE FROM dead_letters`)

@@ -23,7 +23,8 @@ func TestTooMuchAtOnce(t *testing.T) {
 	env := append(plainEnvironment(sim, url), fmt.Sprintf("RESULT_LIMIT=%d", limit), "SEND_LIMIT_GROUP=1/1s")
 	backlog := time.Now().Add(-time.Hour)
 	for i := range 2 * limit { // waiting since before the start of the bot
-		group.Post(botsim.Post{From: alice, Text: fmt.Sprintf("/match @bob 3:%d", i%3), Date: backlog.Add(time.Duration(i) * 15 * time.Second)})
+		group.Post(botsim.Post{From: alice, Text: fmt.Sprintf("/match @bob 3:%d", i%3),
+			Date: backlog.Add(time.Duration(i) * 15 * time.Second)})
 	}
 	launch(t, env, "run")
 	recorded := func(want int) {

@@ -23,7 +23,8 @@ func TestAfterARestart(t *testing.T) {
 	confirm := b.sim.Fault(botsim.Fault{
 		Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" },
 	})
-	b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: stopped.ID(), RetryAfter: 1000, Times: 1})
+	b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage",
+		ChatID: stopped.ID(), RetryAfter: 1000, Times: 1})
 	result := edited.Say(b.alice, "/match @bob 3:1")
 	edited.Say(b.bob, "well played")
 	at := time.Now().Add(time.Minute)
@@ -98,7 +99,8 @@ func TestAfterARestart(t *testing.T) {
 	checkCare(t, second, b.bot)
 	b.finish()
 	checkUntouched(t, late, refused)
-	if n := count(t, b.pool, `SELECT count(*) FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`); n != 2 {
+	if n := count(t, b.pool,
+		`SELECT count(*) FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`); n != 2 {
 		t.Errorf("%d callback answers have expired, want 2", n)
 	}
 }
@@ -130,7 +132,8 @@ func checkCare(t *testing.T, afterKill, afterStop *process) {
 	says(t, afterKill.output.String(), care, "the last process that polled did not stop cleanly")
 	// On a very slow machine, a clean stop may fail to release the lease, so that it looks like a
 	// crash.
-	if strings.Contains(afterStop.output.String(), care) && !strings.Contains(afterKill.output.String(), "failed to release the lease") {
+	if strings.Contains(afterStop.output.String(), care) &&
+		!strings.Contains(afterKill.output.String(), "failed to release the lease") {
 		t.Error("after a clean stop the bot handles updates one at a time")
 	}
 }

@@ -35,7 +35,8 @@ func buildOlder(t *testing.T) string {
 	replaced := filepath.Join(folder, "overlay.json")
 	must(t, os.WriteFile(replaced, overlay, 0o600))
 	built := filepath.Join(folder, "elobot")
-	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", replaced, "-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
+	build := exec.CommandContext(testContext(t), "go", "build", "-overlay", replaced,
+		"-ldflags=-s -w", "-buildvcs=false", "-o", built, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build an older release: %v\n%s", err, out)
 	}

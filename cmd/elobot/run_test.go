@@ -20,17 +20,21 @@ func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	// The file begins with a byte order mark, which editors on Windows write.
-	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\nDATABSE_URL=hush\nADMIN_ADDR hush\n"
+	file := "\ufeffTELEGRAM_BOT_TOKEN=123:hush-0123456789_abcdefghijkl\nLOG_LEVEL=${X:-hush}\nPORT=hush\n" +
+		"DATABSE_URL=hush\nADMIN_ADDR hush\n"
 	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte(file), 0o600))
-	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem", "LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
+	env := []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "PGSSLROOTCERT=/hush.pem",
+		"LOG_FORMAT=hush", "PORT=8080", "WEBHOK_URL=hush"}
 	bot := launchIn(t, folder, env, "run", "--undo-window=hush")
 	code, output := bot.wait(t), bot.output.String()
 	if code != 2 || !strings.HasPrefix(output, "elobot: the configuration is not valid, nothing was started:\n  - ") {
 		t.Errorf("exit code %d:\n%s", code, output)
 	}
-	names := []string{".env cannot be read as settings in line 5:", "DATABSE_URL in .env is not a setting, but nearly DATABASE_URL:",
+	names := []string{".env cannot be read as settings in line 5:",
+		"DATABSE_URL in .env is not a setting, but nearly DATABASE_URL:",
 		"WEBHOK_URL in the environment is not a setting, but nearly WEBHOOK_URL:"}
-	says(t, output, append(names, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be", "LOG_FORMAT must be", "LOG_LEVEL in line 2 of .env has a $")...)
+	says(t, output, append(names, "sslrootcert", "UNDO_WINDOW must be", "LOG_LEVEL must be",
+		"LOG_FORMAT must be", "LOG_LEVEL in line 2 of .env has a $")...)
 	if n := strings.Count(output, "\n  - "); n != 8 || strings.Contains(output, "hush") {
 		t.Errorf("%d lines are reported, want 7 faults, a hint and no secret:\n%s", n, output)
 	}
@@ -51,13 +55,15 @@ func TestConfiguration(t *testing.T) {
 func TestNoDatabaseThere(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(folder, ".env"), []byte("COMPOSE_FILE=hush\nPGHOST=hush\nLOG_LEVEL=\"$COMPOSE_FILES\"\n"), 0o600))
-	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1/path/", "ALL_PROXY=socks5://hush:1",
-		"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
+	must(t, os.WriteFile(filepath.Join(folder, ".env"),
+		[]byte("COMPOSE_FILE=hush\nPGHOST=hush\nLOG_LEVEL=\"$COMPOSE_FILES\"\n"), 0o600))
+	bot := launchIn(t, folder, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1/path/",
+		"ALL_PROXY=socks5://hush:1", "DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot?passfile=/nonexistent"}, "run")
 	if code := bot.wait(t); code != 1 || strings.Contains(bot.output.String(), "hush") {
 		t.Errorf("exit code %d:\n%s", code, bot.output)
 	}
-	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running", `file=.env names="COMPOSE_FILE, PGHOST"`,
+	says(t, bot.output.String(), "connect to the database", "Is PostgreSQL running",
+		`file=.env names="COMPOSE_FILE, PGHOST"`,
 		`hint="LOG_LEVEL in line 3 of .env has a $`, `hint="ALL_PROXY has no effect`)
 }
 
@@ -87,7 +93,8 @@ func TestNoUserInOutput(t *testing.T) {
 		"postgres://zqkuser:zqk@" + server.Host + "/postgres": 1,
 	} {
 		for _, command := range []string{"run", "verify", "doctor"} {
-			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1", "DATABASE_URL=" + address}, command)
+			bot := launch(t, []string{"TELEGRAM_BOT_TOKEN=" + unknownToken, "TELEGRAM_API_URL=http://127.0.0.1:1",
+				"DATABASE_URL=" + address}, command)
 			want := code
 			if command == "doctor" {
 				want = 1
@@ -106,7 +113,8 @@ func TestWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"start"}, {"run", "--123456:hush", "postgres://elobot:hush@localhost/elobot"},
 		{"run", "--database-url=postgres://elobot:a", "hush", "word@localhost/elobot"}, {"run", "--database-url", "host=db", "password=hush"}} {
 		bot := launch(t, nil, args...)
-		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") || strings.Contains(bot.output.String(), "hush") {
+		if code := bot.wait(t); code != 2 || !strings.Contains(bot.output.String(), "elobot --help") ||
+			strings.Contains(bot.output.String(), "hush") {
 			t.Errorf("elobot %v ends with %d:\n%s", args, code, bot.output)
 		}
 	}
@@ -187,20 +195,25 @@ func testEphemeralResults(t *testing.T, b *botFixture) {
 	}
 	undo := func(message int, replied string) (undone int) {
 		t.Helper()
-		b.sim.Update([]byte(fmt.Sprintf(`{"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup","title":"Chess"},`+
-			`"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/undo","entities":[{"type":"bot_command","offset":0,"length":5}],`+
-			`"reply_to_message":{"message_id":0%s}}}`, message, now.Unix(), group.ID(), b.alice.ID, replied)))
+		b.sim.Update([]byte(fmt.Sprintf(
+			`{"message":{"message_id":%d,"date":%d,"chat":{"id":%d,"type":"supergroup","title":"Chess"},`+
+				`"from":{"id":%d,"first_name":"Alice","username":"alice"},"text":"/undo",`+
+				`"entities":[{"type":"bot_command","offset":0,"length":5}],`+
+				`"reply_to_message":{"message_id":0%s}}}`, message, now.Unix(), group.ID(), b.alice.ID, replied)))
 		b.settle()
 		return count(t, b.pool, `
-			SELECT count(*) FROM matches WHERE undone_at IS NOT NULL AND idempotency_key = $1`, fmt.Sprintf("u:%d:%d:2", group.ID(), b.alice.ID))
+			SELECT count(*) FROM matches
+			WHERE undone_at IS NOT NULL AND idempotency_key = $1`, fmt.Sprintf("u:%d:%d:2", group.ID(), b.alice.ID))
 	}
 	undone := func() int {
-		return count(t, b.pool, `SELECT count(*) FROM matches WHERE undone_at IS NOT NULL AND starts_with(idempotency_key, $1)`, "u:")
+		return count(t, b.pool,
+			`SELECT count(*) FROM matches WHERE undone_at IS NOT NULL AND starts_with(idempotency_key, $1)`, "u:")
 	}
 	if undo(9000, ""); undone() != 0 {
 		t.Error("a reply to an unknown ephemeral message undoes a match")
 	}
-	if n := undo(9001, fmt.Sprintf(`,"ephemeral_message_id":2,"from":{"id":%d,"first_name":"Alice"}`, b.alice.ID)); n != 1 || undone() != 1 {
+	if n := undo(9001, fmt.Sprintf(`,"ephemeral_message_id":2,"from":{"id":%d,"first_name":"Alice"}`,
+		b.alice.ID)); n != 1 || undone() != 1 {
 		t.Errorf("a reply to an ephemeral message undoes it %d times, and %d matches in all", n, undone())
 	}
 	for _, c := range b.sim.CallsOf("sendMessage") {

@@ -63,7 +63,8 @@ func playFolder(t *testing.T, folder string, answered func(s *script, who botsim
 			if flag.Lookup("update").Value.String() == "true" {
 				must(t, os.WriteFile(file, []byte(got), 0o600))
 			} else if got != string(text) {
-				t.Errorf("what was said differs from %s:\n%s", file, gocmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")))
+				t.Errorf("what was said differs from %s:\n%s", file,
+					gocmp.Diff(strings.Split(string(text), "\n"), strings.Split(got, "\n")))
 			}
 		})
 	}
@@ -331,13 +332,16 @@ var (
 )
 
 const (
-	monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
+	monthNames = `januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember|` +
+		`enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre`
 	// otherMonths lists the names that are replaced only after a day of the month.
-	otherMonths = `january|february|march|may|june|july|october|december|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
+	otherMonths = `january|february|march|may|june|july|october|december|` +
+		`января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря`
 )
 
 // withoutLocalDates replaces the dates and times in a text, because they depend on when the script
 // is played.
 func withoutLocalDates(text string) string {
-	return times.ReplaceAllString(months.ReplaceAllString(localDates.ReplaceAllString(text, "DATUM"), "MONAT"), "HH:MM UTC")
+	return times.ReplaceAllString(
+		months.ReplaceAllString(localDates.ReplaceAllString(text, "DATUM"), "MONAT"), "HH:MM UTC")
 }

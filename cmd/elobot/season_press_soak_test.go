@@ -203,7 +203,8 @@ func (p *presses) check(g *pressGroup) {
 	for _, r := range collect(p.t, p.pool, pgx.RowToStructByPos[result], `
 		SELECT m.idempotency_key, m.number, s.number, EXISTS (
 		    SELECT FROM outbox WHERE kind = 'match_recorded' AND key = m.idempotency_key AND payload ->> 'season' = '1')
-		FROM matches m JOIN seasons s ON s.id = m.season_id WHERE m.idempotency_key LIKE $1`, fmt.Sprintf("m:%d:%%", g.ID())) {
+		FROM matches m JOIN seasons s ON s.id = m.season_id
+		WHERE m.idempotency_key LIKE $1`, fmt.Sprintf("m:%d:%%", g.ID())) {
 		stored[r.Key] = r
 	}
 	var before []int

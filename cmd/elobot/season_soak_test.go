@@ -109,7 +109,8 @@ func startSeasons(t *testing.T) *seasons {
 		s.report(group, 1, 2)
 	}
 	eventually(t, "most is sent", func() bool { // sending all takes longer than the limit of a wait
-		return s.sim.Pending() == 0 && count(t, s.pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) < endingGroups
+		return s.sim.Pending() == 0 &&
+			count(t, s.pool, `SELECT count(*) FROM outbox WHERE finished_at IS NULL`) < endingGroups
 	})
 	awaitAllSent(t, s.sim, s.pool)
 	return s
@@ -120,7 +121,8 @@ func (s *seasons) start(i int) {
 	s.t.Helper()
 	path, err := crashingBinary()
 	must(s.t, err)
-	env := append(plainEnvironment(s.sim, s.url), "LOG_LEVEL=info", "LEASE_DURATION=5s", "LEASE_RENEWAL=1s", crashpoint.Variable+"="+s.plan)
+	env := append(plainEnvironment(s.sim, s.url),
+		"LOG_LEVEL=info", "LEASE_DURATION=5s", "LEASE_RENEWAL=1s", crashpoint.Variable+"="+s.plan)
 	bot := prepare(append(env, s.door.environment()...), "run")
 	bot.cmd.Path, bot.cmd.Dir = path, s.t.TempDir()
 	bot.start(s.t)
@@ -243,9 +245,12 @@ func (s *seasons) check(ends time.Time) {
 	t.Helper()
 	awaitAllSent(t, s.sim, s.pool)
 	const ofSecond = `
-		SELECT count(*) FROM timers t JOIN seasons n ON n.number = 2 AND t.key = '` + ranking.SeasonTimer + `' || n.ladder_id || ':' || n.id`
-	const unsent = `SELECT count(*) FROM outbox WHERE state <> 'sent' AND NOT (state = 'expired' AND batch IS NOT NULL)`
-	const misplaced = `SELECT count(*) FROM matches m JOIN seasons n ON n.id = m.season_id WHERE (m.played_at < $1) <> (n.number = 1)`
+		SELECT count(*) FROM timers t
+		JOIN seasons n ON n.number = 2 AND t.key = '` + ranking.SeasonTimer + `' || n.ladder_id || ':' || n.id`
+	const unsent = `SELECT count(*) FROM outbox
+		WHERE state <> 'sent' AND NOT (state = 'expired' AND batch IS NOT NULL)`
+	const misplaced = `SELECT count(*) FROM matches m JOIN seasons n ON n.id = m.season_id
+		WHERE (m.played_at < $1) <> (n.number = 1)`
 	for what, is := range map[string]struct {
 		want  int
 		sql   string
@@ -273,7 +278,8 @@ func (s *seasons) check(ends time.Time) {
 		Copies int
 	}
 	for _, c := range collect(t, s.pool, pgx.RowToStructByPos[tables], `
-		SELECT c.telegram_chat_id, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id WHERE o.kind = $1`, ranking.KindSeason) {
+		SELECT c.telegram_chat_id, o.possible_duplicates FROM outbox o JOIN chats c ON c.id = o.chat_id
+		WHERE o.kind = $1`, ranking.KindSeason) {
 		possible[c.Chat] = c.Copies
 	}
 	copies, all := 0, 0

@@ -49,7 +49,8 @@ func testTables(t *testing.T, b *botFixture) {
 	if err != nil || !page.Rich {
 		t.Errorf("the next page is no table: %v\n%s", err, visible(page))
 	}
-	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendRichMessage", Status: 400, Description: "Bad Request: not supported", Times: 1})
+	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendRichMessage",
+		Status: 400, Description: "Bad Request: not supported", Times: 1})
 	b.later.Add(61)
 	if m := b.ask(group, b.alice, "/me"); m.Rich {
 		t.Error("the refused table was sent")
@@ -67,10 +68,12 @@ func testTimeZone(t *testing.T, b *botFixture) {
 	b.ask(group, b.alice, "/match @bob 3:1")
 	frame := b.ask(group, b.olga, "/settings")
 	says(t, visible(frame), "Time zone: UTC")
-	says(t, b.choose(b.olga, frame, "1c:time", "1c:zone_asia", "1c:zone:Asia/Tokyo"), "Changed: time zone UTC → Asia/Tokyo.")
+	says(t, b.choose(b.olga, frame, "1c:time", "1c:zone_asia", "1c:zone:Asia/Tokyo"),
+		"Changed: time zone UTC → Asia/Tokyo.")
 	says(t, b.choose(b.olga, frame, "1c:zone:UTC"), "Changed: time zone Asia/Tokyo → UTC.")
 	says(t, visible(b.ask(group, b.alice, "/settings zone Europe/Berlin")), "Only the group’s admins")
-	says(t, visible(b.ask(group, b.olga, "/settings zone Local")), "I don’t know a time zone Local.", "/settings zone Europe/Rome")
+	says(t, visible(b.ask(group, b.olga, "/settings zone Local")),
+		"I don’t know a time zone Local.", "/settings zone Europe/Rome")
 	says(t, visible(b.ask(group, b.olga, "/settings zone pacific/kiritimati")), "UTC → Pacific/Kiritimati.")
 	there := visible(b.ask(group, b.alice, "/matches"))
 	says(t, visible(b.ask(group, b.olga, "/settings zone Pacific/Pago Pago")), "Pacific/Kiritimati → Pacific/Pago_Pago.")

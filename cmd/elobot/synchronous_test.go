@@ -27,7 +27,8 @@ const auditCommits = `
 	DO $$
 	DECLARE name text;
 	BEGIN
-	    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename NOT IN ('commits', 'schema_migrations')
+	    FOR name IN SELECT tablename FROM pg_tables
+	        WHERE schemaname = current_schema() AND tablename NOT IN ('commits', 'schema_migrations')
 	    LOOP
 	        EXECUTE format('CREATE CONSTRAINT TRIGGER note_commit AFTER INSERT OR UPDATE OR DELETE ON %I
 	            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note_commit()', name);
@@ -46,7 +47,8 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 		must(t, err)
 	}
 	exec(auditCommits)
-	exec(`ALTER DATABASE ` + pgx.Identifier{pool.Config().ConnConfig.Database}.Sanitize() + ` SET synchronous_commit = 'on'`)
+	exec(`ALTER DATABASE ` + pgx.Identifier{pool.Config().ConnConfig.Database}.Sanitize() +
+		` SET synchronous_commit = 'on'`)
 	pool.Reset()
 	alice, olga := sim.User("alice"), sim.User("olga")
 	group := sim.Group("Chess", olga, alice, sim.User("bob"))
@@ -82,7 +84,9 @@ func TestOnlyTheDispatcherDoesNotWait(t *testing.T) {
 	for _, what := range did(true) {
 		waited[what] = true
 	}
-	for _, what := range []string{"handled_commands", "leases", "timers", "chats", "update_attempts", "matches", "outbox"} {
+	for _, what := range []string{
+		"handled_commands", "leases", "timers", "chats", "update_attempts", "matches", "outbox",
+	} {
 		if !waited[what] {
 			t.Errorf("no transaction has changed %s and waited", what)
 		}

@@ -197,7 +197,8 @@ func (b *table) check() {
 // sent.
 func (b *table) checkCallbackAnswers() {
 	b.t.Helper()
-	late := collect(b.t, b.pool, pgx.RowTo[string], `SELECT callback_query_id FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`)
+	late := collect(b.t, b.pool, pgx.RowTo[string],
+		`SELECT callback_query_id FROM outbox WHERE action = 'callback_answer' AND state = 'expired'`)
 	for id, want := range b.callbackAnswers {
 		if slices.Contains(late, id) {
 			continue

@@ -25,7 +25,8 @@ func testTopicNotFound(t *testing.T, b *botFixture) {
 	b.settle()
 
 	b.sim.Fault(botsim.Fault{
-		Kind: botsim.Reject, Method: "sendMessage", ChatID: forum.ID(), Times: 1, Description: "Bad Request: message thread not found",
+		Kind: botsim.Reject, Method: "sendMessage", ChatID: forum.ID(), Times: 1,
+		Description: "Bad Request: message thread not found",
 	})
 	before := len(forum.BotMessages())
 	forum.Post(botsim.Post{From: b.alice, Text: "/match @bob 3:1", ThreadID: padel})
@@ -57,9 +58,10 @@ func testTopicNotFound(t *testing.T, b *botFixture) {
 	}
 	said(b.alice, more, "/match @bob 3:0")
 	b.settle()
-	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage", ChatID: forum.ID(), Times: 1, Description: "Bad Request: TOPIC_CLOSED", Match: func(c botsim.Call) bool {
-		return strings.Contains(c.Params["text"], "Final table") && c.Params["message_thread_id"] != ""
-	}, Skip: 1}) // the first such request is for the deleted topic
+	b.sim.Fault(botsim.Fault{Kind: botsim.Reject, Method: "sendMessage", ChatID: forum.ID(), Times: 1,
+		Description: "Bad Request: TOPIC_CLOSED", Match: func(c botsim.Call) bool {
+			return strings.Contains(c.Params["text"], "Final table") && c.Params["message_thread_id"] != ""
+		}, Skip: 1}) // the first such request is for the deleted topic
 	if m := ended(); m.ThreadID != 0 {
 		t.Errorf("the final table is in topic %d, not in General", m.ThreadID)
 	}

@@ -16,7 +16,8 @@ import (
 // both cases, a message cannot send other escape sequences to the terminal.
 func TestTranscriptStyles(t *testing.T) {
 	t.Parallel()
-	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
+	const text = "<b>\u2068Bob\x1b[2J\u2069</b> &lt;b&gt; &#27;[31m &amp;\n" +
+		"<i>x</i> <code>/match</code>\u009b5n <s>\u2068Bob\u2069 3:1</s>"
 	for _, tc := range []struct {
 		color bool
 		want  string
@@ -40,9 +41,11 @@ func TestTranscriptOfButtons(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	paper := newTranscript(&out, false)
-	undo, link := botsim.Button{Text: "Undo\x1b[2J", CallbackData: "u"}, botsim.Button{Text: "\u2068Site\u2069", URL: "https://example.org"}
+	undo, link := botsim.Button{Text: "Undo\x1b[2J", CallbackData: "u"},
+		botsim.Button{Text: "\u2068Site\u2069", URL: "https://example.org"}
 	m := botsim.Message{
-		Edits: 1, HTML: "<s>Bob beat Carol 3:1</s>\n<i>undone</i>", Text: "Bob beat Carol 3:1 after a very long evening\nundone",
+		Edits: 1, HTML: "<s>Bob beat Carol 3:1</s>\n<i>undone</i>",
+		Text:    "Bob beat Carol 3:1 after a very long evening\nundone",
 		Buttons: [][]botsim.Button{{undo, {Text: "Fix"}}, {link}},
 	}
 	paper.bot(m, "")
@@ -62,7 +65,8 @@ func TestTranscriptOfButtons(t *testing.T) {
 func TestTranscriptAtWidths(t *testing.T) {
 	t.Parallel()
 	m := botsim.Message{
-		HTML:    "<b>Alice Hart</b> beat <b>Bob</b> 3:1, although everybody had expected <i>that she would lose</i> against him 🥇",
+		HTML: "<b>Alice Hart</b> beat <b>Bob</b> 3:1, " +
+			"although everybody had expected <i>that she would lose</i> against him 🥇",
 		Buttons: [][]botsim.Button{{{Text: "Another game"}, {Text: "Not recorded"}, {Text: "Cancel"}}},
 	}
 	for width, want := range map[int]string{
@@ -89,7 +93,8 @@ func TestTranscriptAtWidths(t *testing.T) {
 			var out strings.Builder
 			paper := newTranscript(&out, color)
 			paper.width = func() int { return width }
-			paper.person(botsim.Message{From: botsim.User{FirstName: "Alice"}, Text: "/match @bobby 3:1 is what I typed\n/match @carol 3:0"}, "")
+			paper.person(botsim.Message{From: botsim.User{FirstName: "Alice"},
+				Text: "/match @bobby 3:1 is what I typed\n/match @carol 3:0"}, "")
 			paper.bot(m, "")
 			if got := ansi.Strip(out.String()); got != want {
 				t.Errorf("at %d, colors %v:\n%s", width, color, got)
@@ -107,7 +112,8 @@ func TestTranscriptOfTables(t *testing.T) {
 		`<tr><td align="right">▸ 🥇</td><td><b>Alice</b></td><td align="right">1516</td><td align="right">11–0–3</td><td>▲1</td></tr>` +
 		`<tr><td align="right">10</td><td>Bob the very first</td><td align="right">984</td><td align="right">0–1–0</td><td></td></tr></table>` +
 		"<footer><i>2 players</i></footer>"
-	const twoOnly = "<table bordered striped><caption>Alice</caption><tr><td>Matches</td><td align=\"right\">3</td></tr></table>"
+	const twoOnly = "<table bordered striped><caption>Alice</caption>" +
+		"<tr><td>Matches</td><td align=\"right\">3</td></tr></table>"
 	for _, tc := range []struct {
 		width      int
 		html, want string
@@ -152,7 +158,8 @@ func TestTranscriptOfTables(t *testing.T) {
 // does not lose the messages before it.
 func TestTypedMessages(t *testing.T) {
 	t.Parallel()
-	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" + "/match\\\r@carol 1:3\r" + "half\x03")
+	keys := strings.NewReader("/ranking\r" + "\x1b[200~/match @bobby 3:1\r@carol 3:0\x1b[201~\r" +
+		"/match\\\r@carol 1:3\r" + "half\x03")
 	var shown strings.Builder
 	terminal := term.NewTerminal(struct {
 		io.Reader
@@ -185,7 +192,9 @@ func TestNothingToAnswer(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := out.String(); strings.Count(got, "no button to press") != 2 || strings.Count(got, "no message of") != 2 || sim.Pending() != 0 || len(s.group.Messages()) != 0 {
-		t.Errorf("%d updates are pending, there are %d messages, and the demo prints\n%s", sim.Pending(), len(s.group.Messages()), got)
+	if got := out.String(); strings.Count(got, "no button to press") != 2 || strings.Count(got, "no message of") != 2 ||
+		sim.Pending() != 0 || len(s.group.Messages()) != 0 {
+		t.Errorf("%d updates are pending, there are %d messages, and the demo prints\n%s",
+			sim.Pending(), len(s.group.Messages()), got)
 	}
 }

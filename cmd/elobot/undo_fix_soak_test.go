@@ -63,10 +63,12 @@ func TestKilledWhileAmending(t *testing.T) {
 	var matches, undone, fixed, presses int
 	for _, b := range k.tables {
 		b.check()
-		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone, fixed+b.fixed, presses+len(b.callbackAnswers)
+		matches, undone, fixed, presses = matches+len(b.matches), undone+b.undone,
+			fixed+b.fixed, presses+len(b.callbackAnswers)
 	}
 	t.Logf("%d kills during %d commands, of %d matches %d undone, %d corrections, %d presses, %d possible duplicates",
-		kills, kills*commands, matches, undone, fixed, presses, count(t, k.pool, `SELECT sum(possible_duplicates) FROM outbox`))
+		kills, kills*commands, matches, undone, fixed, presses,
+		count(t, k.pool, `SELECT sum(possible_duplicates) FROM outbox`))
 	checkNoDeadLetters(t, k.pool)
 	verifyClean(t, k.url)
 }

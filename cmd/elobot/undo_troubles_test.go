@@ -45,7 +45,8 @@ func testUndoInTopics(t *testing.T, b *botFixture) {
 // shows that from the start. It is sent in order and never edited.
 func testUndoneBeforeTheCardIsSent(t *testing.T, b *botFixture) {
 	group, edits := b.group("Chess"), b.sim.CallCount("editMessageText")
-	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage", ChatID: group.ID(), RetryAfter: 1})
+	heal := b.sim.Fault(botsim.Fault{Kind: botsim.TooManyRequests, Method: "sendMessage",
+		ChatID: group.ID(), RetryAfter: 1})
 	posted := []botsim.Message{group.Say(b.alice, "/match @bob 3:1")}
 	awaitRefusal(t, b.sim, group)
 	for _, text := range []string{"/undo 1", "/match @carol 3:0", "/fix 3:2", "/match @bob 2:2", "/undo 1", "/undo"} {

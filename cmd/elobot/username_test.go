@@ -36,7 +36,8 @@ func testFirstReportAfterAChangeOfUsername(t *testing.T, b *botFixture) {
 		} else {
 			says(t, card, "Match #1", fmt.Sprintf("%s beat Robert 3:1", name))
 		}
-		if n := count(t, b.pool, `SELECT count(*) FROM players WHERE username = $1 AND telegram_user_id IS NULL`, name); n != 1 {
+		if n := count(t, b.pool,
+			`SELECT count(*) FROM players WHERE username = $1 AND telegram_user_id IS NULL`, name); n != 1 {
 			t.Errorf("%d unclaimed players are @%s, want 1", n, name)
 		}
 	}

@@ -34,9 +34,11 @@ type verifyCommand struct {
 
 // The errors of a verification that was stopped or found differences, which it has already printed.
 var (
-	errRepairable = errors.New("differences found: run again with --repair to correct everything that can be calculated from the matches")
-	errDiffers    = errors.New("differences found that cannot be corrected, because they cannot be calculated from the matches")
-	errStopped    = errors.New("stopped before the end: not everything was verified")
+	errRepairable = errors.New("differences found: " +
+		"run again with --repair to correct everything that can be calculated from the matches")
+	errDiffers = errors.New("differences found that cannot be corrected, " +
+		"because they cannot be calculated from the matches")
+	errStopped = errors.New("stopped before the end: not everything was verified")
 )
 
 // Run verifies the database, and with --repair repairs it.
@@ -119,7 +121,8 @@ func (v *verifyCommand) verify(ctx context.Context, store *pgranking.Store) (int
 	}
 	outcome := "no differences"
 	if differences > 0 {
-		outcome = fmt.Sprintf("%s in %s", counted(differences, "difference", "differences"), counted(len(groups), "group", "groups"))
+		outcome = fmt.Sprintf("%s in %s", counted(differences, "difference", "differences"),
+			counted(len(groups), "group", "groups"))
 	}
 	fmt.Printf("Verified %s with %s: %s.\n", counted(last.Groups, "group", "groups"),
 		counted(last.Matches, "match", "matches"), outcome)
@@ -179,23 +182,24 @@ func describe(f ranking.Finding) string {
 
 // problems maps each problem to its description, in which {stored} and {want} stand for the values.
 var problems = map[ranking.Problem]string{
-	ranking.MissingNumber:     "no match has this number, although it was assigned",
-	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; when it does, no match can be recorded",
-	ranking.MissingKey:        "the command that recorded it is not marked as handled",
-	ranking.DuplicateKey:      "another match has the same idempotency key",
-	ranking.WrongSides:        "a side has no player, or a player without a standing in the ladder",
-	ranking.WrongSets:         "the score does not match the sets: it is {stored}, but should be {want}",
-	ranking.MissingEntry:      "the history has no entry, but should say {want}",
-	ranking.EntryOfUndone:     "it is undone, but the history still says {stored}",
-	ranking.WrongEntry:        "the history says {stored}, but should say {want}",
-	ranking.MergedPlayer:      "still ranked, although this player was merged into another one",
-	ranking.ForeignPlayer:     "ranked, although this player belongs to another group",
-	ranking.WrongStart:        "the start rating is {stored}, but should be {want}",
-	ranking.WrongElo:          "the rating is {stored}, but should be {want}",
-	ranking.WrongBest:         "the best rating is {stored}, but should be {want}",
-	ranking.WrongStreak:       "the streak is {stored}, but should be {want}",
-	ranking.WrongLastPlayed:   "the time of the last match is {stored}, but should be {want}",
-	ranking.WrongCounters:     "the number of matches (won–drawn–lost) is {stored}, but should be {want}",
-	ranking.WrongLongest:      "the longest streak is {stored}, but should be {want}",
-	ranking.WrongUpset:        "the rating difference of its upset is {stored}, but should be {want}",
+	ranking.MissingNumber: "no match has this number, although it was assigned",
+	ranking.NumberNotAssigned: "the group's counter has not reached this number yet; " +
+		"when it does, no match can be recorded",
+	ranking.MissingKey:      "the command that recorded it is not marked as handled",
+	ranking.DuplicateKey:    "another match has the same idempotency key",
+	ranking.WrongSides:      "a side has no player, or a player without a standing in the ladder",
+	ranking.WrongSets:       "the score does not match the sets: it is {stored}, but should be {want}",
+	ranking.MissingEntry:    "the history has no entry, but should say {want}",
+	ranking.EntryOfUndone:   "it is undone, but the history still says {stored}",
+	ranking.WrongEntry:      "the history says {stored}, but should say {want}",
+	ranking.MergedPlayer:    "still ranked, although this player was merged into another one",
+	ranking.ForeignPlayer:   "ranked, although this player belongs to another group",
+	ranking.WrongStart:      "the start rating is {stored}, but should be {want}",
+	ranking.WrongElo:        "the rating is {stored}, but should be {want}",
+	ranking.WrongBest:       "the best rating is {stored}, but should be {want}",
+	ranking.WrongStreak:     "the streak is {stored}, but should be {want}",
+	ranking.WrongLastPlayed: "the time of the last match is {stored}, but should be {want}",
+	ranking.WrongCounters:   "the number of matches (won–drawn–lost) is {stored}, but should be {want}",
+	ranking.WrongLongest:    "the longest streak is {stored}, but should be {want}",
+	ranking.WrongUpset:      "the rating difference of its upset is {stored}, but should be {want}",
 }

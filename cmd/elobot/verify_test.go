@@ -52,8 +52,10 @@ func (b *verifyFixture) mustVerify(t *testing.T, code int, stdout, stderr string
 
 // What verify prints to standard error.
 const (
-	sayRepairable = "elobot: differences found: run again with --repair to correct everything that can be calculated from the matches\n"
-	sayDiffers    = "elobot: differences found that cannot be corrected, because they cannot be calculated from the matches\n"
+	sayRepairable = "elobot: differences found: " +
+		"run again with --repair to correct everything that can be calculated from the matches\n"
+	sayDiffers = "elobot: differences found that cannot be corrected, " +
+		"because they cannot be calculated from the matches\n"
 )
 
 // verifyFixture is a database of two groups with matches, without a running bot.
@@ -157,8 +159,10 @@ func testVerifyWithoutAChat(t *testing.T, b *verifyFixture) {
 group 2 of GO "Go", "Bob": the streak is 0, but should be 1
 `, "Verified %s: %s.\n", `Without a chat: group 2 of GO "Go", with 1 match. Another group has the chat.
 `
-	b.mustVerify(t, 1, found+fmt.Sprintf(outcome, "2 groups with 1 match", "1 difference in 1 group")+named, sayRepairable, "--group=GO")
-	b.mustVerify(t, 0, found+fmt.Sprintf(outcome, "3 groups with 5 matches", "1 difference in 1 group")+named+`group 2 of GO "Go": repaired
+	b.mustVerify(t, 1, found+fmt.Sprintf(outcome, "2 groups with 1 match", "1 difference in 1 group")+named,
+		sayRepairable, "--group=GO")
+	b.mustVerify(t, 0, found+fmt.Sprintf(outcome, "3 groups with 5 matches", "1 difference in 1 group")+named+
+		`group 2 of GO "Go": repaired
 Verifying again:
 `+fmt.Sprintf(outcome, "3 groups with 5 matches", "no differences")+named, "", "--repair")
 	b.mustVerify(t, 0, "Verified 1 group with 4 matches: no differences.\n", "", "--group=CHESS")
@@ -177,8 +181,10 @@ func testVerifyShowsAndRepairs(t *testing.T, b *verifyFixture) {
 		b.exec(t, sql)
 	}
 	const found = `
-CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (K 32, best 1600, streak 2, longest 2 before), but should say 1531 → 1512 (K 32, best 1531, streak 2, longest 2 before)
-CHESS "Chess", match 4, "Bob": the history has no entry, but should say 1488 → 1489 (K 32, best 1500, streak 1, longest 1 before)
+CHESS "Chess", match 3, "Alice": the history says 1532 → 1514 (K 32, best 1600, streak 2, longest 2 before), ` +
+		`but should say 1531 → 1512 (K 32, best 1531, streak 2, longest 2 before)
+CHESS "Chess", match 4, "Bob": the history has no entry, ` +
+		`but should say 1488 → 1489 (K 32, best 1500, streak 1, longest 1 before)
 CHESS "Chess", "Alice": the rating is 1501, but should be 1511
 CHESS "Chess", "Alice": the best rating is 1700, but should be 1531
 CHESS "Chess", "Alice": the number of matches (won–drawn–lost) is 9 (2–1–1), but should be 4 (2–1–1)
@@ -209,7 +215,8 @@ func testVerifyWhatCannotBeRepaired(t *testing.T, b *verifyFixture) {
 	} {
 		b.exec(t, sql)
 	}
-	const beyond = `CHESS "Chess", match 4: the group's counter has not reached this number yet; when it does, no match can be recorded
+	const beyond = `CHESS "Chess", match 4: the group's counter has not reached this number yet; ` +
+		`when it does, no match can be recorded
 CHESS "Chess", match 2: the command that recorded it is not marked as handled
 CHESS "Chess", match 3: another match has the same idempotency key
 CHESS "Chess", match 4: another match has the same idempotency key
@@ -217,8 +224,10 @@ CHESS "Chess", match 2: the score does not match the sets: it is 0:1, but should
 `
 	const beyondInGo = `GO "Go", match 2: no match has this number, although it was assigned
 `
-	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO")
-	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n", sayDiffers, "--group=GO", "--repair")
+	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n",
+		sayDiffers, "--group=GO")
+	b.mustVerify(t, 1, "\n"+beyondInGo+"Verified 1 group with 1 match: 1 difference in 1 group.\n",
+		sayDiffers, "--group=GO", "--repair")
 	code, stdout, stderr := verify(t, b.url, "--repair")
 	_, again, _ := strings.Cut(stdout, b.ids.Replace("CHESS \"Chess\": repaired\nVerifying again:\n"))
 	want := b.ids.Replace(beyond + beyondInGo + "Verified 2 groups with 5 matches: 6 differences in 2 groups.\n")
@@ -239,11 +248,13 @@ func testVerifyWhatCannotBeCalculated(t *testing.T, b *verifyFixture) {
 	const found = `
 CHESS "Chess", match 2: a side has no player, or a player without a standing in the ladder
 `
-	b.mustVerify(t, 1, found+"Verified 1 group with 4 matches: 1 difference in 1 group.\n", sayDiffers, "--group=CHESS", "--repair")
+	b.mustVerify(t, 1, found+"Verified 1 group with 4 matches: 1 difference in 1 group.\n",
+		sayDiffers, "--group=CHESS", "--repair")
 	b.exec(t, "UPDATE elo_history SET k_factor = 16 WHERE id = 1")
 	before := b.contents(t)
 	b.mustVerify(t, 1, `
-CHESS "Chess", match 1, "Alice": the history says 1500 → 1516 (K 16, best 1500, streak 0, longest 0 before), but should say 1500 → 1516 (K 32, best 1500, streak 0, longest 0 before)
+CHESS "Chess", match 1, "Alice": the history says 1500 → 1516 (K 16, best 1500, streak 0, longest 0 before), `+
+		`but should say 1500 → 1516 (K 32, best 1500, streak 0, longest 0 before)
 `+strings.TrimPrefix(found, "\n")+`Verified 1 group with 4 matches: 2 differences in 1 group.
 CHESS "Chess": cannot be repaired: a match has a side without players, or a player without a standing
 `, sayDiffers, "--group=CHESS", "--repair")
@@ -259,8 +270,8 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 	for n := 5; n <= matches; n++ { // undone matches, which must have no history
 		b.exec(t, fmt.Sprintf(`
 			WITH m AS (
-			    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, idempotency_key,
-			                         undone_at, created_at)
+			    INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at,
+			                         idempotency_key, undone_at, created_at)
 			    VALUES (1, 1, 1, %[1]d, 1, 0, 32, now(), %[1]d, now(), now() - interval '1 year') RETURNING id
 			), mp AS (
 			    INSERT INTO match_players SELECT id, side, side, 1 FROM m, (VALUES (1), (2)) AS s (side) RETURNING match_id
@@ -268,14 +279,16 @@ func testVerifyShowsTheFirst(t *testing.T, b *verifyFixture) {
 			UPDATE groups SET last_match_number = %[1]d WHERE id = 1`, n))
 	}
 	b.exec(t, `
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor,
+		    best_before, streak_before, longest_before, reason)
 		SELECT id, 2, 1489, 1489, 32, 1500, 0, 0, 'match' FROM matches WHERE group_id = 1 AND undone_at IS NOT NULL`)
 	code, stdout, stderr := verify(t, b.url)
 	lines := strings.Split(strings.TrimSuffix(stdout, "\n"), "\n")
 	if len(lines) != 52 || code != 1 || stderr != sayRepairable {
 		t.Fatalf("verify ended with %d: %s\n%s", code, stderr, stdout)
 	}
-	want := b.ids.Replace("CHESS \"Chess\": … and more differences that are not shown\nVerified 2 groups with 61 matches: 56 differences in 1 group.")
+	want := b.ids.Replace("CHESS \"Chess\": … and more differences that are not shown\n" +
+		"Verified 2 groups with 61 matches: 56 differences in 1 group.")
 	if got := strings.Join(lines[50:], "\n"); got != want {
 		t.Errorf("the last lines are\n%s\nwant\n%s", got, want)
 	}
@@ -287,7 +300,8 @@ func testVerifyAnotherVersion(t *testing.T, b *verifyFixture) {
 	b.exec(t, "UPDATE group_players SET best_elo = 1999")
 	before := b.contents(t)
 	code, stdout, stderr := verify(t, b.url, "--repair")
-	if code != 3 || stdout != "" || !strings.HasPrefix(stderr, "elobot: the database was made by an elobot from before version 0.1.0") {
+	if code != 3 || stdout != "" ||
+		!strings.HasPrefix(stderr, "elobot: the database was made by an elobot from before version 0.1.0") {
 		t.Errorf("verify ended with %d: %s%s", code, stdout, stderr)
 	}
 	if diff := cmp.Diff(before, b.contents(t)); diff != "" {

@@ -39,7 +39,8 @@ func visit(t *testing.T, p *process, path string) *http.Response {
 		at = servingAt.FindStringSubmatch(p.output.String())
 		return at != nil
 	})
-	r, err := http.NewRequestWithContext(testContext(t), http.MethodGet, (&url.URL{Scheme: "http", Host: at[1]}).String()+path, nil)
+	r, err := http.NewRequestWithContext(testContext(t), http.MethodGet,
+		(&url.URL{Scheme: "http", Host: at[1]}).String()+path, nil)
 	must(t, err)
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
 	must(t, err)

@@ -31,7 +31,8 @@ func (c *webhookInfoCommand) Run(ctx context.Context) error {
 		switch {
 		case state.URL == "" || c.WebhookURL == "":
 		case len(state.Differences) > 0:
-			fmt.Printf("differs in  %s: `elobot run` or `elobot webhook set` corrects it\n", strings.Join(state.Differences, ", "))
+			fmt.Printf("differs in  %s: `elobot run` or `elobot webhook set` corrects it\n",
+				strings.Join(state.Differences, ", "))
 		default:
 			fmt.Printf("differs in  nothing: it matches WEBHOOK_URL and WEBHOOK_SECRET\n")
 		}

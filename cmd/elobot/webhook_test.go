@@ -48,8 +48,8 @@ func newEntrance(t *testing.T) *entrance {
 // launch starts a bot behind the entrance, and waits until it listens.
 func (e *entrance) launch(t *testing.T, env []string) *process {
 	t.Helper()
-	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret, "LISTEN_ADDR=127.0.0.1:0",
-		"ADMIN_ADDR=127.0.0.1:0"), "run")
+	p := launch(t, append(env, "WEBHOOK_URL="+e.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret,
+		"LISTEN_ADDR=127.0.0.1:0", "ADMIN_ADDR=127.0.0.1:0"), "run")
 	e.lead(t, p)
 	return p
 }
@@ -98,10 +98,12 @@ func TestWebhook(t *testing.T) {
 	env := environment(sim, databaseURL)
 
 	// An update that was polled and handled but not confirmed is delivered again to the webhook.
-	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates", Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
+	remove := sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Method: "getUpdates",
+		Match: func(c botsim.Call) bool { return c.Params["offset"] != "" }})
 	group.Say(alice, "/match @bob 3:1")
 	polling := launch(t, env, "run")
-	eventually(t, "the answer is sent", func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
+	eventually(t, "the answer is sent",
+		func() bool { return count(t, pool, `SELECT count(*) FROM outbox WHERE state = 'sent'`) == 1 })
 	polling.kill()
 	expireLease(t, pool, polling)
 	if sim.Pending() != 1 {
@@ -126,7 +128,8 @@ func TestWebhook(t *testing.T) {
 
 	webhook := func(args ...string) string {
 		t.Helper()
-		p := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret), append([]string{"webhook"}, args...)...)
+		p := launch(t, append(env, "WEBHOOK_URL="+door.URL+"/telegram", "WEBHOOK_SECRET="+webhookSecret),
+			append([]string{"webhook"}, args...)...)
 		if code := p.wait(t); code != 0 {
 			t.Errorf("webhook %v ends with %d:\n%s", args, code, p.output)
 		}
@@ -174,7 +177,8 @@ func TestWebhook(t *testing.T) {
 // awaitWebhooks waits until the webhook has been set n times.
 func awaitWebhooks(t *testing.T, sim *botsim.Server, n int) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the webhook is set %d times", n), func() bool { return len(sim.CallsOf("setWebhook")) == n })
+	eventually(t, fmt.Sprintf("the webhook is set %d times", n),
+		func() bool { return len(sim.CallsOf("setWebhook")) == n })
 }
 
 // TestBehindAWebhook runs the tests that need a bot with a webhook.
@@ -238,7 +242,8 @@ func testTakesNothingElse(t *testing.T, b *botFixture, door *entrance) {
 		t.Errorf("%d rows of refused requests are stored", n-before)
 	}
 	for _, status := range []string{"status=400", "status=401"} { // one line per minute each
-		if n := len(regexp.MustCompile(`webhook request refused.* `+status).FindAllString(b.bot.output.String(), -1)); n != 1 {
+		if n := len(regexp.MustCompile(`webhook request refused.* `+status).
+			FindAllString(b.bot.output.String(), -1)); n != 1 {
 			t.Errorf("the log reports %s %d times, want once", status, n)
 		}
 	}
@@ -286,7 +291,8 @@ func testMetrics(t *testing.T, b *botFixture, _ *entrance) {
 	if !metrics.Dispatching || metrics.Delivered != sent {
 		t.Errorf("metrics: %+v", metrics)
 	}
-	if text := get(t, address+"/metrics"); !regexp.MustCompile(fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(text) {
+	if text := get(t, address+"/metrics"); !regexp.MustCompile(
+		fmt.Sprintf(`(?m)^elobot_outbox_\w+ %d$`, sent)).MatchString(text) {
 		t.Errorf("metrics:\n%s", text)
 	}
 }
