@@ -18,7 +18,8 @@ func (s *Store) HavePlayed(ctx context.Context, in ladder.ID, players []ladder.P
 	const sql = `
 		SELECT coalesce((
 		    SELECT bool_or(played > 0) FROM group_players
-		    WHERE season_id = ` + anySeason + ` AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
+		    WHERE season_id = ` + anySeason + `
+		    AND player_id = coalesce((SELECT merged_into FROM players WHERE id = asked.id), asked.id)
 		), false)
 		FROM unnest($2::bigint[]) WITH ORDINALITY AS asked (id, n) ORDER BY n`
 	var played []bool

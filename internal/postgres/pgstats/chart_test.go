@@ -41,7 +41,8 @@ func TestRatings(t *testing.T) {
 		"all time": {read(time.Time{}, carol, alice), stats.Ratings{
 			Players: [][]stats.Rating{carols, alices}, Elos: elos(1484, 1564), Others: [][]stats.Rating{bobs}}},
 		"who has not played": {read(at(3), nobody), stats.Ratings{
-			Players: [][]stats.Rating{nil}, Elos: []*int{nil}, Others: [][]stats.Rating{{rated(4, 3, 1548), rated(4, 4, 1564)}, carols}}},
+			Players: [][]stats.Rating{nil}, Elos: []*int{nil},
+			Others: [][]stats.Rating{{rated(4, 3, 1548), rated(4, 4, 1564)}, carols}}},
 		"nothing": {read(at(4), alice), stats.Ratings{Players: [][]stats.Rating{nil}, Elos: elos(1564)}},
 	} {
 		tc.want.Title = "Club"
@@ -49,11 +50,13 @@ func TestRatings(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	dbtest.Exec(t, w.Pool, `UPDATE players SET merged_into = $1, telegram_user_id = NULL, username = NULL WHERE id = $2`, bob, nobody)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE players SET merged_into = $1, telegram_user_id = NULL, username = NULL WHERE id = $2`, bob, nobody)
 	if got := read(time.Time{}, nobody); cmp.Diff(bobs, got.Players[0]) != "" || *got.Elos[0] != 1452 {
 		t.Errorf("of a merged player: %+v", got)
 	}
-	got, err := store.HavePlayed(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ladder.PlayerID{nobody, carol, 999, bob})
+	got, err := store.HavePlayed(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+		[]ladder.PlayerID{nobody, carol, 999, bob})
 	if diff := cmp.Diff([]bool{true, true, false, true}, got); diff != "" || err != nil {
 		t.Errorf("who has played: %v (-want +got):\n%s", err, diff)
 	}
@@ -70,9 +73,12 @@ func TestRatingsAreLimited(t *testing.T) {
 		    FROM groups g JOIN ladders l ON l.group_id = g.id, generate_series(1, 20010) n;
 		INSERT INTO match_players (match_id, player_id, side)
 		    SELECT m.id, p.id, p.side FROM matches m,
-		        (SELECT min(id) AS id, 1 AS side FROM players UNION ALL SELECT max(id), 2 FROM players) p WHERE m.number > 1000;
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
+		        (SELECT min(id) AS id, 1 AS side FROM players UNION ALL SELECT max(id), 2 FROM players) p
+		        WHERE m.number > 1000;
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		    SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match'
+		    FROM match_players JOIN matches m ON m.id = match_id WHERE m.number > 1000`)
 	begun := time.Now()
 	r, err := store.Ratings(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), []ladder.PlayerID{alice}, time.Time{})
 	dbtest.Must(t, err)

@@ -24,7 +24,8 @@ func queueCounted(batch *pgx.Batch, matches *[]ladder.Match, ids, season string,
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = wanted.match_id LIMIT 1) AS m
 		CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS p
 		LEFT JOIN LATERAL (
-		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
+		    SELECT * FROM elo_history
+		    WHERE match_id = m.id AND player_id = p.player_id AND superseded_at = 'infinity' LIMIT 1) AS h ON true
 		WHERE m.ladder_id = ` + thisLadder + ` AND ` + season + ` AND m.undone_at IS NULL
 		ORDER BY m.number, p.side, p.place`
 	type partRow struct {
@@ -70,7 +71,8 @@ const ofPlayer = `
 const ofPair = `
 		    SELECT one.match_id FROM match_players one
 		    WHERE one.player_id = ` + thisOne + `
-		      AND (SELECT true FROM match_players o WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
+		      AND (SELECT true FROM match_players o
+		          WHERE o.match_id = one.match_id AND o.player_id = ` + otherOne + ` AND o.side <> one.side)`
 
 // ofTime selects the matches of thisLadder played at $2 or later, and before $3.
 const ofTime = `

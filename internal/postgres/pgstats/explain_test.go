@@ -23,26 +23,34 @@ import (
 const tenYears = `
 	INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo)
 	    SELECT 150, id, 'Name ' || id % 50, 1400 + id % 97, 1500, 1500 FROM players p
-	    WHERE NOT EXISTS (SELECT FROM group_players s WHERE s.season_id = 150 AND s.player_id = p.id) ORDER BY telegram_user_id LIMIT 940;
+	    WHERE NOT EXISTS (SELECT FROM group_players s WHERE s.season_id = 150 AND s.player_id = p.id)
+	    ORDER BY telegram_user_id LIMIT 940;
 	CREATE TEMP TABLE member AS
 	    SELECT player_id, row_number() OVER (ORDER BY (p.telegram_user_id IS NULL)::integer, s.id) - 1 AS n
 	    FROM group_players s JOIN players p ON p.id = s.player_id WHERE season_id = 150;
-	INSERT INTO matches (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
-	    SELECT group_id, id, id, n, 3, 1, 32, now() - (100051 - n) * interval '53 minutes', CASE WHEN n % 100 = 0 THEN 100 + n / 1000 END, 'busy:' || n
+	INSERT INTO matches
+	    (group_id, ladder_id, season_id, number, score_a, score_b, k_factor, played_at, upset, idempotency_key)
+	    SELECT group_id, id, id, n, 3, 1, 32, now() - (100051 - n) * interval '53 minutes',
+	           CASE WHEN n % 100 = 0 THEN 100 + n / 1000 END, 'busy:' || n
 	    FROM ladders, generate_series(51, 100050) n WHERE id = 150;
 	INSERT INTO match_players (match_id, player_id, side)
 	    SELECT m.id, member.player_id, side
 	    FROM matches m, generate_series(1, 2) side, member
 	    WHERE m.idempotency_key LIKE 'busy:%' AND member.n = CASE
-	        WHEN side = 1 AND m.number % 20 = 0 THEN 0 ELSE 1 + (m.number * 7 + (side - 1) * (1 + m.number / 998)) % 998 END;
-	INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
-	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 1, 1, 'match' FROM match_players mp JOIN matches m ON m.id = match_id
+	        WHEN side = 1 AND m.number % 20 = 0 THEN 0
+	        ELSE 1 + (m.number * 7 + (side - 1) * (1 + m.number / 998)) % 998 END;
+	INSERT INTO elo_history
+	    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+	    SELECT match_id, player_id, 1500, 1548 - 32 * side, 32, 1700, 1, 1, 'match'
+	    FROM match_players mp JOIN matches m ON m.id = match_id
 	    WHERE m.idempotency_key LIKE 'busy:%';
-	UPDATE group_players s SET elo = 1400 + n % 97, best_elo = CASE n WHEN 0 THEN 1516 ELSE 1500 END, last_played_at = now(),
+	UPDATE group_players s SET elo = 1400 + n % 97,
+	        best_elo = CASE n WHEN 0 THEN 1516 ELSE 1500 END, last_played_at = now(),
 	        played = CASE n WHEN 999 THEN 0 ELSE 9 END, won = CASE n WHEN 999 THEN 0 ELSE 9 END, lost = 0,
 	        longest_streak = CASE n WHEN 0 THEN 2 ELSE 0 END
 	    FROM member WHERE s.season_id = 150 AND s.player_id = member.player_id;
-	INSERT INTO boards (chat_id, ladder_id) SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default;
+	INSERT INTO boards (chat_id, ladder_id)
+	    SELECT g.chat_id, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default;
 	INSERT INTO topics SELECT g.chat_id, 8, l.id FROM groups g JOIN ladders l ON l.group_id = g.id AND l.is_default`
 
 const viewedLadder = ladder.ID(150)
@@ -60,11 +68,15 @@ func TestViewsOfManyMatches(t *testing.T) {
 	players := dbtest.Values[ladder.PlayerID](t, plain, `
 		SELECT player_id FROM match_players mp JOIN matches m ON m.id = match_id WHERE m.ladder_id = 150
 		GROUP BY player_id ORDER BY count(*) DESC, player_id`)
-	idle := dbtest.Value[ladder.PlayerID](t, plain, `SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
+	idle := dbtest.Value[ladder.PlayerID](t, plain, `
+		SELECT player_id FROM group_players WHERE season_id = 150 AND played = 0`)
 	const ofMonth, ofAll = 2 * 850, 100_000 // a match is read twice, once to find its id
 	views := viewsOfGroup(t, store, ofMonth, ofAll)
-	for name, p := range map[string]ladder.PlayerID{"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle} {
-		const own = `SELECT match_id FROM match_players JOIN matches m ON m.id = match_id WHERE player_id = $1 AND ladder_id = 150`
+	for name, p := range map[string]ladder.PlayerID{
+		"the busiest": players[0], "an ordinary player": players[1], "an idle player": idle,
+	} {
+		const own = `SELECT match_id FROM match_players JOIN matches m ON m.id = match_id
+			WHERE player_id = $1 AND ladder_id = 150`
 		matches := dbtest.Values[int64](t, plain, own+` ORDER BY match_id`, p)
 		match := int64(1)
 		if len(matches) > 0 {
@@ -203,10 +215,11 @@ func viewsOfGroup(t *testing.T, store *pgstats.Store, ofMonth, ofAll int) (all [
 	}, Want: 1}, ofMonth})
 	for name, at := range pagings(40) {
 		at.Since, at.Until = now.AddDate(-5, 0, 0), now.AddDate(-5, 1, 0)
-		all = append(all, view{dbtest.Explained{Name: name + " page of matches of a month", Run: func(ctx context.Context) error {
-			_, err := store.Matches(ctx, viewedLadder, 0, at)
-			return err
-		}, Want: statementsOf(at) - 1}, ofMonth})
+		all = append(all, view{dbtest.Explained{Name: name + " page of matches of a month",
+			Run: func(ctx context.Context) error {
+				_, err := store.Matches(ctx, viewedLadder, 0, at)
+				return err
+			}, Want: statementsOf(at) - 1}, ofMonth})
 	}
 	for name, at := range pagings(40) {
 		all = append(all, view{dbtest.Explained{Name: name + " page of matches", Run: func(ctx context.Context) error {
@@ -261,14 +274,17 @@ func viewsOfPlayer(
 		})
 	}
 	check("the history of a month", 2, 2*own, func(ctx context.Context) (bool, error) {
-		_, err := store.Matches(ctx, viewedLadder, p, stats.Paging{Since: now.AddDate(-5, 0, 0), Until: now.AddDate(-5, 1, 0)})
+		_, err := store.Matches(ctx, viewedLadder, p,
+			stats.Paging{Since: now.AddDate(-5, 0, 0), Until: now.AddDate(-5, 1, 0)})
 		return hasPlayed, err
 	})
 	check("whether one has played", 1, 0, func(ctx context.Context) (bool, error) {
 		played, err := store.HavePlayed(ctx, viewedLadder, []ladder.PlayerID{p})
 		return played[0], err
 	})
-	for name, begin := range map[string]time.Time{"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC)} {
+	for name, begin := range map[string]time.Time{
+		"all time": {}, "years": time.Date(2015, time.May, 1, 0, 0, 0, 0, time.UTC),
+	} {
 		check("the chart of "+name, 4, ofAll, func(ctx context.Context) (bool, error) {
 			n, err := store.Ratings(ctx, viewedLadder, []ladder.PlayerID{p}, begin)
 			return len(n.Players[0]) > 0, err

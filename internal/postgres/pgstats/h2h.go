@@ -21,8 +21,10 @@ func (s *Store) HeadToHead(
 		SELECT ids.a, ids.b, NOT l.draws_allowed, coalesce(a.elo, 0), coalesce(b.elo, 0), a.id IS NOT NULL, b.id IS NOT NULL
 		FROM (SELECT ` + thisOne + ` AS a, ` + otherOne + ` AS b) AS ids
 		CROSS JOIN ladders l
-		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.a LIMIT 1) AS a ON true
-		LEFT JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.b LIMIT 1) AS b ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.a LIMIT 1) AS a ON true
+		LEFT JOIN LATERAL (
+		    SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ids.b LIMIT 1) AS b ON true
 		WHERE l.id = ` + thisLadder
 	var joined [2]bool
 	var batch pgx.Batch

@@ -23,7 +23,8 @@ func (s *Store) Matches(
 		    SELECT id FROM matches WHERE ladder_id = `+thisLadder, "number", noPlayer, []any{in}
 	if player != 0 {
 		matches, key, changesOf, args = `
-		    SELECT mp.match_id AS id FROM match_players mp CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
+		    SELECT mp.match_id AS id FROM match_players mp
+		    CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = mp.match_id LIMIT 1) AS m
 		    WHERE mp.player_id = `+thisOne+` AND m.ladder_id = `+thisLadder, "mp.match_id", thisOne, []any{in, player}
 		queueOne(&batch, &shown, pgx.RowTo[ladder.PlayerID],
 			`SELECT player_id FROM group_players WHERE season_id = `+thisSeason+` AND player_id = `+thisOne, in, player)
@@ -32,7 +33,8 @@ func (s *Store) Matches(
 		if player == 0 {
 			// selected by their time, so that no other matches are read
 			matches = `
-			    SELECT id FROM (SELECT * FROM matches WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
+			    SELECT id FROM (SELECT * FROM matches
+			        WHERE ladder_id = ` + thisLadder + ` AND played_at >= $2 AND played_at < $3 OFFSET 0) AS of_time
 			    WHERE true`
 		} else {
 			matches += ` AND m.played_at >= $3 AND m.played_at < $4`
@@ -48,7 +50,8 @@ func (s *Store) Matches(
 		if at.Newer {
 			than, order = ` > `, ``
 		}
-		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) + ` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
+		turnedTo := matches + ` AND ` + key + than + `$` + strconv.Itoa(len(args)+1) +
+			` ORDER BY ` + key + order + ` LIMIT ` + pageLimit
 		queueMatchRows(&batch, &turned, turnedTo, changesOf, append(args, at.Key)...)
 	case at.Page > 1:
 		offset := min(at.Page-1, maxPage) * stats.PageRows
@@ -94,9 +97,12 @@ func page(at stats.Paging, first, turned []stats.MatchRow) (rows []stats.MatchRo
 // changes of a player.
 func queueMatchRows(batch *pgx.Batch, to *[]stats.MatchRow, matches, player string, args ...any) {
 	sql := `
-		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `, m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
-		       ARRAY(SELECT mp.player_id FROM match_players mp WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
+		SELECT m.id, m.number, m.played_at, ` + postgres.Score + `,
+		       m.undone_at IS NOT NULL AS undone, ` + postgres.SidesSwapped + ` AS swapped,
+		       ARRAY(SELECT mp.player_id FROM match_players mp
+		           WHERE mp.match_id = m.id AND mp.side = 1 ORDER BY mp.place) AS side_a,
+		       ARRAY(SELECT mp.player_id FROM match_players mp
+		           WHERE mp.match_id = m.id AND mp.side = 2 ORDER BY mp.place) AS side_b,
 		       fix.id IS NOT NULL AS fixed, coalesce(fix.old_score_a, (fix.old_winner = 1)::integer - 1, 0) AS old_score_a,
 		       coalesce(fix.old_score_b, (fix.old_winner = 2)::integer - 1, 0) AS old_score_b,
 		       (SELECT h.elo_after - h.elo_before FROM elo_history h

@@ -16,7 +16,8 @@ import (
 
 // shown describes a match on a page: "#3 Alice 3:1 Bob +16 was 1:3".
 func shown(names map[ladder.PlayerID]string, r stats.MatchRow) string {
-	text := fmt.Sprintf("#%d %s %d:%d %s", r.Number, names[r.Sides[0][0].Player], r.Score[0], r.Score[1], names[r.Sides[1][0].Player])
+	text := fmt.Sprintf("#%d %s %d:%d %s",
+		r.Number, names[r.Sides[0][0].Player], r.Score[0], r.Score[1], names[r.Sides[1][0].Player])
 	if r.Change != nil {
 		text += fmt.Sprintf(" %+d", *r.Change)
 	}
@@ -64,11 +65,15 @@ func TestMatchPages(t *testing.T) {
 	if diff := cmp.Diff(want, describe(alice.Rows)); diff != "" {
 		t.Errorf("of Alice (-want +got):\n%s", diff)
 	}
-	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, w.ID(t, "Bob"), w.ID(t, "Carol"))
-	if merged, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), w.ID(t, "Carol"), stats.Paging{}); err != nil || merged.Name.Player != w.ID(t, "Bob") {
+	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`,
+		w.ID(t, "Bob"), w.ID(t, "Carol"))
+	if merged, err := store.Matches(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+		w.ID(t, "Carol"), stats.Paging{}); err != nil || merged.Name.Player != w.ID(t, "Bob") {
 		t.Errorf("of a merged player: %+v, %v", merged, err)
 	}
-	for what, player := range map[string]ladder.PlayerID{"an unknown chat": 0, "a player of another chat": w.ID(t, "Alice")} {
+	for what, player := range map[string]ladder.PlayerID{
+		"an unknown chat": 0, "a player of another chat": w.ID(t, "Alice"),
+	} {
 		n, err := store.Matches(t.Context(), -5, player, stats.Paging{})
 		if err != nil || len(n.Rows) > 0 || n.Name != (ranking.Name{}) {
 			t.Errorf("%s: %+v, %v", what, n, err)
@@ -116,7 +121,9 @@ func TestPaging(t *testing.T) {
 	for i := range 31 {
 		w.Record(t, fmt.Sprint(i), dbtest.Alice, dbtest.Bob, 3, 1+i%2)
 		// Pages follow the numbers, whenever the matches were played.
-		dbtest.Exec(t, w.Pool, `UPDATE matches SET played_at = '2026-11-03'::timestamptz + $1 * interval '1 hour' WHERE number = $2`, i*7%11, i+1)
+		dbtest.Exec(t, w.Pool, `
+			UPDATE matches SET played_at = '2026-11-03'::timestamptz + $1 * interval '1 hour' WHERE number = $2`,
+			i*7%11, i+1)
 		count := i + 1
 		if count%10 > 1 {
 			continue
@@ -141,17 +148,22 @@ func TestPaging(t *testing.T) {
 			}
 			for at := len(pages) - 1; at > 0; at-- {
 				back := r.read(stats.Paging{Key: r.key(pages[at].rows[0]), Newer: true})
-				if diff := cmp.Diff(numbers(pages[at-1].rows), numbers(back.rows)); diff != "" || back.newer != (at > 1) || !back.older {
-					t.Errorf("%d %s: back to page %d, newer %t, older %t (-want +got):\n%s", count, what, at, back.newer, back.older, diff)
+				if diff := cmp.Diff(numbers(pages[at-1].rows), numbers(back.rows)); diff != "" ||
+					back.newer != (at > 1) || !back.older {
+					t.Errorf("%d %s: back to page %d, newer %t, older %t (-want +got):\n%s",
+						count, what, at, back.newer, back.older, diff)
 				}
 			}
 			for at, p := range pages {
-				if numbered := r.read(stats.Paging{Page: at + 1}); !cmp.Equal(numbers(p.rows), numbers(numbered.rows)) || numbered.older != p.older {
+				if numbered := r.read(stats.Paging{Page: at + 1}); !cmp.Equal(numbers(p.rows), numbers(numbered.rows)) ||
+					numbered.older != p.older {
 					t.Errorf("%d %s: page %d by its number is %v", count, what, at+1, numbers(numbered.rows))
 				}
 			}
 			last := pages[len(pages)-1].rows
-			for _, at := range []stats.Paging{{Key: r.key(first.rows[min(2, count-1)]), Newer: true}, {Key: r.key(last[len(last)-1])}, {Page: 9}} {
+			for _, at := range []stats.Paging{
+				{Key: r.key(first.rows[min(2, count-1)]), Newer: true}, {Key: r.key(last[len(last)-1])}, {Page: 9},
+			} {
 				if p := r.read(at); p.newer || p.older != first.older || !slices.Equal(numbers(p.rows), numbers(first.rows)) {
 					t.Errorf("%d %s, at %+v: %v, want the first page", count, what, at, numbers(p.rows))
 				}

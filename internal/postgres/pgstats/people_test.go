@@ -38,14 +38,16 @@ func TestPlayer(t *testing.T) {
 	zoe := w.ID(t, "Zoe")
 	read := func(p ladder.PlayerID) stats.PlayerStanding {
 		t.Helper()
-		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), p, played.AddDate(0, 0, 60).Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+			p, played.AddDate(0, 0, 60).Add(-time.Hour))
 		dbtest.Must(t, err)
 		return h.View()
 	}
 	name := func(p ladder.PlayerID) ranking.Name { return ranking.Name{Player: p} }
 	last := func(number int, against ladder.PlayerID) stats.PlayedMatch {
 		return stats.PlayedMatch{
-			MatchRef: stats.MatchRef{Number: number, At: played}, Against: []ranking.Name{name(against)}, Score: [2]int{3, 1}, Change: 16,
+			MatchRef: stats.MatchRef{Number: number, At: played},
+			Against:  []ranking.Name{name(against)}, Score: [2]int{3, 1}, Change: 16,
 		}
 	}
 	want := stats.PlayerStanding{
@@ -61,7 +63,8 @@ func TestPlayer(t *testing.T) {
 	}
 	dbtest.Exec(t, w.Pool, `UPDATE group_players SET start_elo = 1564 WHERE player_id = $1`, alice)
 	want.BestIn = nil // the best rating predates every match
-	dbtest.Exec(t, w.Pool, `UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, alice, zoe)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE players SET telegram_user_id = NULL, username = NULL, merged_into = $1 WHERE id = $2`, alice, zoe)
 	if diff := cmp.Diff(want, read(zoe)); diff != "" {
 		t.Errorf("of an old button (-want +got):\n%s", diff)
 	}
@@ -91,7 +94,8 @@ func TestPlaces(t *testing.T) {
 		{`UPDATE group_players SET last_played_at = last_played_at - interval '1 day' WHERE player_id = $1`, 0, 0, true},
 	} {
 		dbtest.Exec(t, w.Pool, tc.sql, alice)
-		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), alice, played.AddDate(0, 0, 60).Add(-time.Hour))
+		h, err := store.Player(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+			alice, played.AddDate(0, 0, 60).Add(-time.Hour))
 		n := h.Standing
 		if err != nil || n.Position != tc.position || n.Total != tc.total || n.Inactive != tc.inactive {
 			t.Errorf("%s: %+v, %v", tc.sql, n, err)
@@ -115,7 +119,9 @@ func TestHeadToHead(t *testing.T) {
 	}
 	name := func(p ladder.PlayerID) ranking.Name { return ranking.Name{Player: p} }
 	last := func(number, own, other, change int) stats.PlayedMatch {
-		return stats.PlayedMatch{MatchRef: stats.MatchRef{Number: number, At: played}, Score: [2]int{own, other}, Change: change}
+		return stats.PlayedMatch{
+			MatchRef: stats.MatchRef{Number: number, At: played}, Score: [2]int{own, other}, Change: change,
+		}
 	}
 	want := stats.HeadToHead{
 		A: name(alice), B: name(bob), Won: 2, For: 6, Against: 2, Gained: 32, Ratings: [2]int{1564, 1452},
@@ -141,13 +147,15 @@ func TestHeadToHead(t *testing.T) {
 	// In match 3, Carol joins Bob; in match 4, Bob joins Alice.
 	dbtest.Exec(t, w.Pool, `
 		INSERT INTO match_players (match_id, player_id, side, place)
-		SELECT id, CASE number WHEN 3 THEN $1::bigint ELSE $2::bigint END, CASE number WHEN 3 THEN 2 ELSE 1 END, 2 FROM matches WHERE number IN (3, 4)`,
+		SELECT id, CASE number WHEN 3 THEN $1::bigint ELSE $2::bigint END, CASE number WHEN 3 THEN 2 ELSE 1 END, 2
+		FROM matches WHERE number IN (3, 4)`,
 		carol, bob)
 	dbtest.Exec(t, w.Pool, `
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		SELECT match_id, player_id, 1500, 1500, 32, 1500, 0, 0, 'match' FROM match_players ON CONFLICT DO NOTHING`)
-	if n := read(alice, bob); len(n.Last) != 2 || n.Last[0].Number != 3 || n.Last[1].Number != 1 || !n.Last[0].Teams || n.Last[1].Teams ||
-		n.Won != 1 || n.InTeams != [3]int{1, 0, 0} || n.Met() != 2 {
+	if n := read(alice, bob); len(n.Last) != 2 || n.Last[0].Number != 3 || n.Last[1].Number != 1 ||
+		!n.Last[0].Teams || n.Last[1].Teams || n.Won != 1 || n.InTeams != [3]int{1, 0, 0} || n.Met() != 2 {
 		t.Errorf("in teams: %+v", n)
 	}
 }
@@ -173,8 +181,10 @@ func TestRecords(t *testing.T) {
 		t.Errorf("of all time (-want +got):\n%s", diff)
 	}
 	// Of equal upsets, the first match has the record. Carol has won it with Bob.
-	dbtest.Exec(t, w.Pool, `UPDATE matches SET upset = CASE number WHEN 1 THEN 100 ELSE 120 END, score_a = 0 WHERE number <> 2`)
-	dbtest.Exec(t, w.Pool, `INSERT INTO match_players (match_id, player_id, side, place) SELECT id, $1, 2, 2 FROM matches WHERE number = 3`, carol)
+	dbtest.Exec(t, w.Pool, `
+		UPDATE matches SET upset = CASE number WHEN 1 THEN 100 ELSE 120 END, score_a = 0 WHERE number <> 2`)
+	dbtest.Exec(t, w.Pool, `INSERT INTO match_players (match_id, player_id, side, place)
+		SELECT id, $1, 2, 2 FROM matches WHERE number = 3`, carol)
 	want.Streak, want.Upset = nil, &stats.UpsetBy{Name: name(min(bob, carol)), Upset: stats.Upset{
 		MatchRef: stats.MatchRef{Number: 3, At: played}, By: 120, Beaten: []ranking.Name{name(alice)},
 	}}
@@ -185,18 +195,21 @@ func TestRecords(t *testing.T) {
 	if n := read(); n.Rating != nil {
 		t.Errorf("the rating with which somebody began is a record: %+v", n.Rating)
 	}
-	if matches, err := store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), played, played.Add(time.Second)); err != nil || len(matches) != 2 {
+	if matches, err := store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+		played, played.Add(time.Second)); err != nil || len(matches) != 2 {
 		t.Errorf("with an entry missing in the history, the matches are %+v, %v", matches, err)
 	}
 	dbtest.Exec(t, w.Pool, `
-		INSERT INTO elo_history (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
+		INSERT INTO elo_history
+		    (match_id, player_id, elo_before, elo_after, k_factor, best_before, streak_before, longest_before, reason)
 		SELECT id, $1, 1500, 1516, 32, 1500, 0, 0, 'match' FROM matches WHERE number = 3`, carol)
 	matches, err := store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), played, played.Add(time.Second))
 	if err != nil || len(matches) != 3 || matches[2].Number != 4 {
 		t.Errorf("the matches of a second are %+v, %v", matches, err)
 	}
 	for _, begin := range []time.Time{played.Add(-time.Second), played.Add(time.Second)} {
-		if matches, err = store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
+		if matches, err = store.MatchesOf(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID),
+			begin, begin.Add(time.Second)); err != nil || len(matches) > 0 {
 			t.Errorf("the matches of another second are %+v, %v", matches, err)
 		}
 	}

@@ -43,12 +43,14 @@ func readPlain(t *testing.T, pool *pgxpool.Pool, in int64) []*plainMatch {
 		WITH parts AS (
 		    SELECT m.id, m.number, m.played_at, mp.player_id,
 		           CASE WHEN winner IS NULL THEN score_a WHEN winner = 1 THEN 0 ELSE -1 END AS score_a,
-		           CASE WHEN winner IS NULL THEN score_b WHEN winner = 2 THEN 0 ELSE -1 END AS score_b, mp.side, h.elo_before, h.elo_after
+		           CASE WHEN winner IS NULL THEN score_b WHEN winner = 2 THEN 0 ELSE -1 END AS score_b,
+		           mp.side, h.elo_before, h.elo_after
 		    FROM matches m JOIN match_players mp ON mp.match_id = m.id
 		    JOIN elo_history h ON h.match_id = m.id AND h.player_id = mp.player_id AND h.superseded_at = 'infinity'
 		    WHERE m.undone_at IS NULL AND m.ladder_id = $1)
 		SELECT number, played_at, player_id,
-		       CASE side WHEN 1 THEN score_a ELSE score_b END, CASE side WHEN 1 THEN score_b ELSE score_a END, elo_before, elo_after,
+		       CASE side WHEN 1 THEN score_a ELSE score_b END,
+		       CASE side WHEN 1 THEN score_b ELSE score_a END, elo_before, elo_after,
 		       ARRAY(SELECT player_id FROM parts o WHERE o.id = p.id AND o.side = p.side AND o.player_id <> p.player_id),
 		       ARRAY(SELECT player_id FROM parts o WHERE o.id = p.id AND o.side <> p.side),
 		       ARRAY(SELECT elo_before FROM parts o WHERE o.id = p.id AND o.side = p.side),
@@ -188,7 +190,8 @@ func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID
 	}
 	p := l.player(m)
 	want := stats.GroupStanding{
-		Title: "Club", Position: p.Position, Total: p.Total, PlaceMatches: l.needed, Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost,
+		Title: "Club", Position: p.Position, Total: p.Total, PlaceMatches: l.needed,
+		Elo: p.Elo, Won: p.Won, Drawn: p.Drawn, Lost: p.Lost,
 		NoDraws: l.noDraws, Inactive: p.Inactive,
 	}
 	if p.Played() > 0 && !slices.Contains(got.Groups, want) {
@@ -199,7 +202,8 @@ func (c *club) compareStandings(ctx context.Context, chat ranking.ExternalChatID
 func (c *club) plainLadder(chat ranking.ExternalChatID) *plainLadder {
 	l := new(plainLadder)
 	for _, in := range dbtest.Values[int64](c.t, c.pool, `
-		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id WHERE ch.telegram_chat_id = $1`, chat) {
+		SELECT l.id FROM ladders l JOIN groups g ON g.id = l.group_id JOIN chats ch ON ch.id = g.chat_id
+		WHERE ch.telegram_chat_id = $1`, chat) {
 		l.noDraws = !dbtest.Value[bool](c.t, c.pool, `SELECT draws_allowed FROM ladders WHERE id = $1`, in)
 		l.needed = dbtest.Value[int](c.t, c.pool, `SELECT place_matches FROM ladders WHERE id = $1`, in)
 		if days := dbtest.Value[int](c.t, c.pool, `SELECT hide_days FROM ladders WHERE id = $1`, in); days > 0 {
@@ -286,7 +290,9 @@ func (l *plainLadder) ranking(now time.Time) (rows []stats.Row) {
 
 func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	own := l.of(m.Player)
-	n := stats.PlayerStanding{Name: ranking.Name{Player: ladder.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left}
+	n := stats.PlayerStanding{
+		Name: ranking.Name{Player: ladder.PlayerID(m.Player)}, Best: m.StartElo, NoDraws: l.noDraws, Left: m.Left,
+	}
 	elo, placed := l.rating(m)
 	n.Elo, n.PlaceMatches = elo, l.needed
 	if placed {
@@ -323,7 +329,8 @@ func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 	if best := highest(own, func(m *plainMatch) int { return m.After }); best != nil && n.Best > m.StartElo {
 		n.BestIn = ref(best)
 	}
-	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil && upset.surprise >= ladder.MinUpset {
+	if upset := highest(own, func(m *plainMatch) int { return m.surprise }); upset != nil &&
+		upset.surprise >= ladder.MinUpset {
 		n.Upset = &stats.Upset{MatchRef: *ref(upset), By: upset.surprise, Beaten: namesOf(upset.Opponents)}
 	}
 	n.Most, n.Favourite, n.Hardest, n.Partner = l.pairings(m.Player)
@@ -356,7 +363,10 @@ func lastOf(own []*plainMatch, limit int, opponents bool) (last []stats.PlayedMa
 		return cmp.Compare(b.Number, a.Number)
 	})
 	for _, m := range own[:min(limit, len(own))] {
-		p := stats.PlayedMatch{MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before, Teams: len(m.Opponents)+len(m.Partners) > 1}
+		p := stats.PlayedMatch{
+			MatchRef: *ref(m), Score: [2]int{m.Own, m.Other}, Change: m.After - m.Before,
+			Teams: len(m.Opponents)+len(m.Partners) > 1,
+		}
 		if opponents {
 			p.Against = namesOf(m.Opponents)
 		}
@@ -406,10 +416,13 @@ func opponentsOf(m *plainMatch) []int64 { return m.Opponents }
 func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner *stats.Pairing) {
 	own := l.of(player)
 	// first returns the pair with the highest value; of equal ones, the pair with the smallest id.
-	first := func(others func(*plainMatch) []int64, counts func(*plainPair) bool, value func(*plainPair) float64) *stats.Pairing {
+	first := func(
+		others func(*plainMatch) []int64, counts func(*plainPair) bool, value func(*plainPair) float64,
+	) *stats.Pairing {
 		var best *plainPair
 		for _, p := range pairs(own, others) {
-			if counts(p) && (best == nil || value(p) > value(best) || value(p) == value(best) && p.With.Player < best.With.Player) {
+			if counts(p) && (best == nil || value(p) > value(best) ||
+				value(p) == value(best) && p.With.Player < best.With.Player) {
 				best = p
 			}
 		}
@@ -420,9 +433,11 @@ func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner 
 	}
 	perMatch := func(p *plainPair) float64 { return float64(p.surplus) / float64(p.Played) }
 	better := func(p *plainPair) bool { return p.Played >= 5 && p.surplus > 0 }
-	most = first(opponentsOf, func(*plainPair) bool { return true }, func(p *plainPair) float64 { return float64(p.Played) })
+	most = first(opponentsOf, func(*plainPair) bool { return true },
+		func(p *plainPair) float64 { return float64(p.Played) })
 	favourite = first(opponentsOf, better, perMatch)
-	hardest = first(opponentsOf, func(p *plainPair) bool { return p.Played >= 5 && p.surplus < 0 }, func(p *plainPair) float64 { return -perMatch(p) })
+	hardest = first(opponentsOf, func(p *plainPair) bool { return p.Played >= 5 && p.surplus < 0 },
+		func(p *plainPair) float64 { return -perMatch(p) })
 	partner = first(func(m *plainMatch) []int64 { return m.Partners }, better, perMatch)
 	return most, favourite, hardest, partner
 }
@@ -435,15 +450,17 @@ func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
 		}
 	}
 	n := stats.HeadToHead{
-		A: ranking.Name{Player: ladder.PlayerID(a.Player)}, B: ranking.Name{Player: ladder.PlayerID(b.Player)}, NoDraws: l.noDraws,
-		Last: lastOf(met, stats.LastMatches, false),
+		A: ranking.Name{Player: ladder.PlayerID(a.Player)}, B: ranking.Name{Player: ladder.PlayerID(b.Player)},
+		NoDraws: l.noDraws, Last: lastOf(met, stats.LastMatches, false),
 	}
 	n.Ratings[0], _ = l.rating(a)
 	n.Ratings[1], _ = l.rating(b)
 	if p := pairs(met, opponentsOf)[b.Player]; p != nil {
 		n.Won, n.Drawn, n.Lost, n.For, n.Against, n.Gained = p.Won, p.Drawn, p.Lost, p.own, p.other, p.gained
 	}
-	inTeams := slices.DeleteFunc(slices.Clone(met), func(m *plainMatch) bool { return len(m.Opponents)+len(m.Partners) == 1 })
+	inTeams := slices.DeleteFunc(slices.Clone(met), func(m *plainMatch) bool {
+		return len(m.Opponents)+len(m.Partners) == 1
+	})
 	if p := pairs(inTeams, opponentsOf)[b.Player]; p != nil {
 		n.InTeams = [3]int{p.Won, p.Drawn, p.Lost}
 		n.Won, n.Drawn, n.Lost = n.Won-p.Won, n.Drawn-p.Drawn, n.Lost-p.Lost
@@ -460,10 +477,14 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 		func(m *plainMatch) int { return atLeast(ladder.MinUpset, m.surprise) },
 	}
 	var rivals *plainPair
-	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int { return cmp.Compare(a.Player, b.Player) }) {
+	for _, member := range slices.SortedFunc(slices.Values(l.members), func(a, b plainMember) int {
+		return cmp.Compare(a.Player, b.Player)
+	}) {
 		own, records := l.of(member.Player), values
 		if !month.IsZero() {
-			own = slices.DeleteFunc(own, func(m *plainMatch) bool { return !ranking.MonthOf(m.Played, month.Location()).Equal(month) })
+			own = slices.DeleteFunc(own, func(m *plainMatch) bool {
+				return !ranking.MonthOf(m.Played, month.Location()).Equal(month)
+			})
 		} else { // a player who began with their best rating has reached none
 			records[1] = func(m *plainMatch) int { return atLeast(member.StartElo+1, m.After) }
 		}
@@ -476,7 +497,8 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 			}
 		}
 		for other, p := range pairs(own, opponentsOf) {
-			if member.Player < other && p.Played >= 5 && 5*min(p.Won, p.Lost) >= 2*p.Played && rivalsPrecede(member.Player, p, n.Rivalry, rivals) {
+			if member.Player < other && p.Played >= 5 && 5*min(p.Won, p.Lost) >= 2*p.Played &&
+				rivalsPrecede(member.Player, p, n.Rivalry, rivals) {
 				rivals, n.Rivalry = p, &stats.RivalryOf{Name: namesOf([]int64{member.Player})[0], Pairing: p.Pairing}
 			}
 		}
@@ -489,7 +511,9 @@ func (l *plainLadder) records(month time.Time) stats.Records {
 	}
 	n.Streak, n.Rating = record(bests[0], values[0]), record(bests[1], values[1])
 	if upset := record(bests[2], values[2]); upset != nil {
-		n.Upset = &stats.UpsetBy{Name: upset.Name, Upset: stats.Upset{MatchRef: *upset.In, By: upset.Value, Beaten: namesOf(bests[2].Opponents)}}
+		n.Upset = &stats.UpsetBy{
+			Name: upset.Name, Upset: stats.Upset{MatchRef: *upset.In, By: upset.Value, Beaten: namesOf(bests[2].Opponents)},
+		}
 	}
 	return n
 }

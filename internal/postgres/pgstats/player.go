@@ -30,7 +30,8 @@ func (s *Store) Player(
 // standing.
 func queuePlayer(batch *pgx.Batch, in ladder.ID, player ladder.PlayerID, now time.Time, h *stats.PlayerHistory) {
 	sql := `
-		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost, s.streak, s.left_at IS NOT NULL AS "left",
+		SELECT s.player_id, s.elo, s.start_elo, s.best_elo AS best, s.won, s.drawn, s.lost,
+		       s.streak, s.left_at IS NOT NULL AS "left",
 		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive, NOT l.draws_allowed AS no_draws,
 		       l.place_matches, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       CASE WHEN n.number > 1 THEN json_build_object(
@@ -38,14 +39,17 @@ func queuePlayer(batch *pgx.Batch, in ladder.ID, player ladder.PlayerID, now tim
 		           'best_in', ever.best_in) END AS season
 		FROM ladders l
 		JOIN seasons n ON n.id = l.season_id
-		CROSS JOIN LATERAL (SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s
-		LEFT JOIN LATERAL (` + places("s", "l.place_matches", activeSince) + `) AS places ON places.shows AND places.all >= ` + minPlaces + `
+		CROSS JOIN LATERAL (
+		    SELECT * FROM group_players WHERE season_id = l.season_id AND player_id = ` + thisOne + ` LIMIT 1) AS s
+		LEFT JOIN LATERAL (` + places("s", "l.place_matches", activeSince) + `) AS places
+		    ON places.shows AND places.all >= ` + minPlaces + `
 		CROSS JOIN LATERAL (
 		    SELECT max(e.number) AS last, max(played.best_elo) AS best,
 		           (array_agg(e.number ORDER BY played.best_elo DESC, e.number))[1] AS best_in
 		    FROM seasons e
 		    CROSS JOIN LATERAL (
-		        SELECT best_elo FROM group_players WHERE season_id = e.id AND player_id = s.player_id AND played > 0 LIMIT 1) AS played
+		        SELECT best_elo FROM group_players
+		        WHERE season_id = e.id AND player_id = s.player_id AND played > 0 LIMIT 1) AS played
 		    WHERE e.ladder_id = l.id
 		) AS ever
 		WHERE l.id = ` + thisLadder

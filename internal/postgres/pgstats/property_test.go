@@ -43,11 +43,12 @@ func TestAnyViews(t *testing.T) {
 		id := clubs.Add(1)
 		c := &club{
 			t: t, rt: rt, pool: pool, id: id,
-			Service: ranking.NewService(pgranking.NewStore(pool, dbtest.Ignore), nil, dbtest.Admins{}, slog.New(slog.DiscardHandler),
-				ranking.Settings{ResultsPerMinute: -1, UndoWindow: 1_000 * time.Hour}),
+			Service: ranking.NewService(pgranking.NewStore(pool, dbtest.Ignore), nil, dbtest.Admins{},
+				slog.New(slog.DiscardHandler), ranking.Settings{ResultsPerMinute: -1, UndoWindow: 1_000 * time.Hour}),
 			store: pgstats.NewStore(pool, pool),
 			chats: []ranking.ExternalChatID{ranking.ExternalChatID(-1_000*id - 1), ranking.ExternalChatID(-1_000*id - 2)},
-			now:   time.Now().AddDate(0, 0, -100).In(rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 20_700)}).Draw(rt, "zone")),
+			now: time.Now().AddDate(0, 0, -100).In(
+				rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 20_700)}).Draw(rt, "zone")),
 		}
 		for range 20 {
 			c.recordOne()
@@ -77,7 +78,8 @@ func (c *club) send(command func(ctx context.Context, o ranking.Origin) error) {
 	sender := c.person(0, true)
 	chat := c.chats[c.draw("chat", 0, len(c.chats)-1)]
 	err := command(dbtest.AsAdmin(c.t.Context()), ranking.Origin{
-		Key: fmt.Sprintf("%d:%d", c.id, c.keys), Chat: ranking.Chat{ID: chat, Kind: ranking.Group, Title: "Club"}, Sender: &sender, SentAt: c.now,
+		Key: fmt.Sprintf("%d:%d", c.id, c.keys), Chat: ranking.Chat{ID: chat, Kind: ranking.Group, Title: "Club"},
+		Sender: &sender, SentAt: c.now,
 	})
 	if err != nil {
 		c.rt.Fatal(err)
@@ -148,7 +150,8 @@ func (c *club) showUp(*rapid.T) {
 func (c *club) rules(*rapid.T) {
 	// a high K drives ratings far enough apart for upsets
 	dbtest.Exec(c.t, c.pool, `UPDATE ladders SET k_factor = $1, place_matches = $2, hide_days = $3`,
-		c.draw("k", 10, 400), c.draw("matches for a place", 1, 20), rapid.SampledFrom([]int{0, 1, 2, 3, 60}).Draw(c.rt, "days until hidden"))
+		c.draw("k", 10, 400), c.draw("matches for a place", 1, 20),
+		rapid.SampledFrom([]int{0, 1, 2, 3, 60}).Draw(c.rt, "days until hidden"))
 }
 
 func (c *club) move(*rapid.T) {

@@ -34,7 +34,8 @@ func hasPlace(matches, since string) string {
 // places with a higher rating than the standing s, and for whether s has a place.
 func places(s, matches, since string) string {
 	return `
-		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better, bool_or(o.id = ` + s + `.id) AS shows
+		    SELECT count(*) AS all, count(*) FILTER (WHERE o.elo > ` + s + `.elo) AS better,
+		           bool_or(o.id = ` + s + `.id) AS shows
 		    FROM group_players o WHERE o.season_id = ` + s + `.season_id AND ` + hasPlace(matches, since)
 }
 
@@ -151,10 +152,11 @@ func queuePage(
 		), first AS MATERIALIZED (
 		    SELECT elo, id FROM page WHERE NOT placeless ORDER BY elo DESC, id LIMIT 1
 		)
-		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws, coalesce(counted.place_matches, 0) AS place_matches,
-		       coalesce(counted.hide_days, 0) AS hide_days, coalesce(counted.season, 0) AS season,
-		       counted.unplaced, coalesce(s.player_id, 0) AS player,
-		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won, coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
+		SELECT counted.total, counted.hidden, NOT counted.has_draws AS no_draws,
+		       coalesce(counted.place_matches, 0) AS place_matches, coalesce(counted.hide_days, 0) AS hide_days,
+		       coalesce(counted.season, 0) AS season, counted.unplaced, coalesce(s.player_id, 0) AS player,
+		       coalesce(s.elo, 0) AS elo, coalesce(s.won, 0) AS won,
+		       coalesce(s.drawn, 0) AS drawn, coalesce(s.lost, 0) AS lost,
 		       CASE WHEN page.placeless THEN 0 ELSE 1 + skipped.rows - (
 		           SELECT count(*) FROM group_players o
 		           WHERE o.season_id = ` + thisSeason + ` AND ` + hasPlace(placeMatches, activeSince) + `
@@ -187,7 +189,8 @@ func queuePage(
 // if the asker is no member.
 func queueOwn(batch *pgx.Batch, in ladder.ID, who ladder.UserID, now time.Time, own **rankedRow) {
 	sql := `
-		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost, coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
+		SELECT s.player_id AS player, s.elo, s.won, s.drawn, s.lost,
+		       coalesce(s.last_played_at <= ` + activeSince + `, false) AS inactive,
 		       CASE WHEN places.shows AND places.all >= ` + minPlaces + ` THEN places.better + 1 ELSE 0 END AS position
 		FROM group_players s
 		CROSS JOIN LATERAL (` + places("s", placeMatches, activeSince) + `) AS places

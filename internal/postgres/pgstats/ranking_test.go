@@ -32,7 +32,9 @@ type member struct {
 func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row, placed, hidden int) {
 	var listed []stats.Row
 	for i, m := range members {
-		row := stats.Row{Name: ranking.Name{Player: ladder.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost}
+		row := stats.Row{
+			Name: ranking.Name{Player: ladder.PlayerID(i + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost,
+		}
 		switch {
 		case row.Played() == 0 || m.Left:
 		case days > 0 && m.Days >= days && !all:
@@ -73,13 +75,17 @@ func rankingOf(members []member, matches, days int, all bool) (rows []stats.Row,
 func pageOf(members []member, matches, days, asker int, q stats.RankingQuestion) stats.RankingPage {
 	rows, placed, hidden := rankingOf(members, matches, days, q.All)
 	n := stats.RankingPage{
-		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches, HideDays: days, Unplaced: placed == 0,
+		Page: q.Page, Total: len(rows), All: q.All, Hidden: hidden, PlaceMatches: matches,
+		HideDays: days, Unplaced: placed == 0,
 		NoDraws: !slices.ContainsFunc(rows, func(r stats.Row) bool { return r.Drawn > 0 }),
 	}
 	own := stats.Row{Position: -1}
 	if asker < len(members) && !members[asker].Left {
 		m := members[asker]
-		own = stats.Row{Name: ranking.Name{Player: ladder.PlayerID(asker + 1)}, Elo: m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true}
+		own = stats.Row{
+			Name: ranking.Name{Player: ladder.PlayerID(asker + 1)},
+			Elo:  m.Elo, Won: m.Won, Drawn: m.Drawn, Lost: m.Lost, Mine: true,
+		}
 		own.Inactive = own.Played() > 0 && days > 0 && m.Days >= days && !q.All
 	}
 	for i, r := range rows {
@@ -108,15 +114,19 @@ func TestAnyRanking(t *testing.T) {
 	dbtest.Exec(t, pool, `
 		INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-100, 'group', 'Club');
 		INSERT INTO groups (chat_id) SELECT id FROM chats;
-		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id) SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *) INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE SELECT season_id, group_id, id, 1 FROM l;
+		WITH l AS (INSERT INTO ladders (group_id, is_default, season_id)
+		    SELECT id, true, nextval('seasons_id_seq') FROM groups RETURNING *)
+		INSERT INTO seasons (id, group_id, ladder_id, number) OVERRIDING SYSTEM VALUE
+		    SELECT season_id, group_id, id, 1 FROM l;
 		INSERT INTO players (telegram_user_id, display_name) SELECT n, 'P' FROM generate_series(1, 45) n`)
 	now := time.Date(2026, time.November, 11, 0, 0, 0, 0, time.UTC)
 	draws := rapid.IntRange(0, 1)
 	anybody := func(draws int) *rapid.Generator[member] {
 		return rapid.Custom(func(rt *rapid.T) member {
 			return member{
-				Elo: rapid.IntRange(1490, 1510).Draw(rt, "elo"), Won: rapid.IntRange(0, 4).Draw(rt, "won"), Drawn: draws * rapid.IntRange(0, 1).Draw(rt, "drawn"),
-				Lost: rapid.IntRange(0, 4).Draw(rt, "lost"), Days: rapid.SampledFrom([]int{0, 1, 29, 30, 60, 61}).Draw(rt, "days"),
+				Elo: rapid.IntRange(1490, 1510).Draw(rt, "elo"), Won: rapid.IntRange(0, 4).Draw(rt, "won"),
+				Drawn: draws * rapid.IntRange(0, 1).Draw(rt, "drawn"),
+				Lost:  rapid.IntRange(0, 4).Draw(rt, "lost"), Days: rapid.SampledFrom([]int{0, 1, 29, 30, 60, 61}).Draw(rt, "days"),
 				Left: rapid.IntRange(0, 9).Draw(rt, "left") == 0,
 			}
 		})
@@ -130,8 +140,10 @@ func TestAnyRanking(t *testing.T) {
 		for i, m := range members {
 			played := m.Won + m.Drawn + m.Lost
 			dbtest.Exec(t, pool, `
-				INSERT INTO group_players (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, last_played_at, left_at)
-				VALUES (1, $1, 'P', $2, 1500, 1510, $3, $4, $5, $6, CASE WHEN $3 > 0 THEN $7::timestamptz END, CASE WHEN $8 THEN $7::timestamptz END)`,
+				INSERT INTO group_players
+				    (season_id, player_id, name, elo, start_elo, best_elo, played, won, drawn, lost, last_played_at, left_at)
+				VALUES (1, $1, 'P', $2, 1500, 1510, $3, $4, $5, $6,
+				    CASE WHEN $3 > 0 THEN $7::timestamptz END, CASE WHEN $8 THEN $7::timestamptz END)`,
 				i+1, m.Elo, played, m.Won, m.Drawn, m.Lost, now.AddDate(0, 0, -m.Days), m.Left)
 		}
 		for range 8 {
@@ -140,7 +152,8 @@ func TestAnyRanking(t *testing.T) {
 				q.Page, q.Places = 0, rapid.IntRange(1, 20).Draw(rt, "places")
 			}
 			asker := rapid.IntRange(0, 45).Draw(rt, "asker") // the last one is not in the ladder
-			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID), &command.Person{ID: ladder.UserID(asker + 1)}, q, now)
+			got, err := store.Ranking(t.Context(), dbtest.Ladder(t, pool, dbtest.Club.ID),
+				&command.Person{ID: ladder.UserID(asker + 1)}, q, now)
 			if err != nil {
 				rt.Fatal(err)
 			}

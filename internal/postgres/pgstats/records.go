@@ -53,7 +53,8 @@ func holders(column, reached string) string {
 		    SELECT match_id, side FROM match_players WHERE player_id = top.player_id OFFSET 0) AS p
 		CROSS JOIN LATERAL (SELECT * FROM matches WHERE id = p.match_id AND undone_at IS NULL LIMIT 1) AS m
 		CROSS JOIN LATERAL (
-		    SELECT * FROM elo_history WHERE match_id = m.id AND player_id = top.player_id AND superseded_at = 'infinity' LIMIT 1) AS h
+		    SELECT * FROM elo_history
+		    WHERE match_id = m.id AND player_id = top.player_id AND superseded_at = 'infinity' LIMIT 1) AS h
 		WHERE m.ladder_id = ` + thisLadder + ` AND ` + reached + `
 		ORDER BY m.number, top.player_id LIMIT 1`
 }
@@ -92,7 +93,8 @@ func queueLargestUpset(batch *pgx.Batch, of string, to **stats.UpsetBy, id any) 
 	sql := `
 		SELECT m.number, m.played_at, m.upset,
 		       (SELECT min(player_id) FROM match_players WHERE match_id = m.id AND side = ` + postgres.Winner + `),
-		       ARRAY(SELECT player_id FROM match_players WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
+		       ARRAY(SELECT player_id FROM match_players
+		           WHERE match_id = m.id AND side <> ` + postgres.Winner + ` ORDER BY place)
 		FROM (SELECT * FROM matches WHERE ` + of + ` AND upset IS NOT NULL AND undone_at IS NULL
 		      ORDER BY upset DESC, number LIMIT 1) AS m`
 	queueOne(batch, to, func(row pgx.CollectableRow) (u stats.UpsetBy, err error) {
@@ -117,7 +119,8 @@ func queueRivalry(batch *pgx.Batch, in ladder.ID, since time.Time, to **stats.Ri
 		            AND undone_at IS NULL OFFSET 0) AS m
 		    CROSS JOIN LATERAL (SELECT * FROM match_players WHERE match_id = m.id OFFSET 0) AS a
 		    CROSS JOIN LATERAL (
-		        SELECT * FROM match_players WHERE match_id = m.id AND side <> a.side AND player_id > a.player_id OFFSET 0) AS b
+		        SELECT * FROM match_players
+		        WHERE match_id = m.id AND side <> a.side AND player_id > a.player_id OFFSET 0) AS b
 		    GROUP BY a.player_id, b.player_id) AS pairs
 		WHERE played >= $3 AND 100 * least(won, lost) >= $4 * played
 		ORDER BY played DESC, player_id, other_id LIMIT 1`

@@ -14,13 +14,18 @@ import (
 // Standings implements stats.Store. It covers the ladders, in chats that the bot is in, of which
 // the person is a member and in which the person has played. The condition played <> 0, instead of
 // > 0, keeps the planner from scanning the index of the ranking in a new database.
-func (s *Store) Standings(ctx context.Context, who command.Person, limit int, now time.Time) (stats.MyStandings, error) {
+func (s *Store) Standings(
+	ctx context.Context, who command.Person, limit int, now time.Time,
+) (stats.MyStandings, error) {
 	sql := `
-		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id) THEN ' · ' || mine.name ELSE '' END AS title, coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
+		SELECT mine.title || CASE WHEN (SELECT count(*) > 1 FROM ladders WHERE group_id = mine.group_id)
+		           THEN ' · ' || mine.name ELSE '' END AS title,
+		       coalesce(places.better + 1, 0) AS position, coalesce(places.all, 0) AS total,
 		       mine.elo, mine.won, mine.drawn, mine.lost, NOT mine.draws_allowed AS no_draws, mine.place_matches,
 		       coalesce(mine.last_played_at <= mine.active_since, false) AS inactive, mine.groups
 		FROM (
-		    SELECT s.id, s.season_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost, s.last_played_at, l.draws_allowed, l.place_matches,
+		    SELECT s.id, s.season_id, c.title, l.name, l.group_id, s.elo, s.played, s.won, s.drawn, s.lost,
+		           s.last_played_at, l.draws_allowed, l.place_matches,
 		           ` + postgres.ActiveSince("$3", "l.hide_days") + ` AS active_since, count(*) OVER () AS groups
 		    FROM group_players s
 		    JOIN ladders l ON l.season_id = s.season_id AND l.id = (SELECT ladder_id FROM seasons WHERE id = s.season_id)
@@ -32,7 +37,8 @@ func (s *Store) Standings(ctx context.Context, who command.Person, limit int, no
 		        WHERE e.ladder_id = l.id))
 		    ORDER BY s.played DESC, s.id LIMIT $1
 		) AS mine
-		LEFT JOIN LATERAL (` + places("mine", "mine.place_matches", "mine.active_since") + `) AS places ON places.shows AND places.all >= ` + minPlaces + `
+		LEFT JOIN LATERAL (` + places("mine", "mine.place_matches", "mine.active_since") + `) AS places
+		    ON places.shows AND places.all >= ` + minPlaces + `
 		ORDER BY mine.played DESC, mine.id`
 	var n stats.MyStandings
 	var batch pgx.Batch

@@ -30,14 +30,16 @@ func TestQuestionsWithoutConnection(t *testing.T) {
 		}
 	})
 	standby := pgtest.New(t)
-	dbtest.Exec(t, dbtest.Open(t, standby), `ALTER DATABASE `+pgx.Identifier{dbtest.Open(t, standby).Config().ConnConfig.Database}.Sanitize()+
+	dbtest.Exec(t, dbtest.Open(t, standby), `ALTER DATABASE `+
+		pgx.Identifier{dbtest.Open(t, standby).Config().ConnConfig.Database}.Sanitize()+
 		` SET default_transaction_read_only = on`)
 	for name, questions := range map[string]*pgxpool.Pool{
 		"refused": dbtest.Open(t, "postgres://elobot@127.0.0.1:1/elobot"),
 		"silent":  dbtest.Open(t, "postgres://elobot@"+silent.Addr().String()+"/elobot"),
 		"standby": dbtest.OpenPools(t, standby).Questions,
 	} {
-		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(), dbtest.Ladder(t, w.Pool, dbtest.Club.ID), nil, stats.RankingQuestion{Page: 20}, time.Time{})
+		page, err := pgstats.NewStore(questions, w.Pool).Ranking(t.Context(),
+			dbtest.Ladder(t, w.Pool, dbtest.Club.ID), nil, stats.RankingQuestion{Page: 20}, time.Time{})
 		if err != nil || len(page.Rows) != 2 {
 			t.Errorf("%s: the ranking is %+v, %v", name, page, err)
 		}

@@ -34,7 +34,9 @@ func (s *Store) LatestMatches(ctx context.Context, in ladder.ID, most int) (matc
 }
 
 // Names implements stats.Store.
-func (s *Store) Names(ctx context.Context, in ladder.ID, answer any) (names map[ladder.PlayerID]ranking.Name, err error) {
+func (s *Store) Names(
+	ctx context.Context, in ladder.ID, answer any,
+) (names map[ladder.PlayerID]ranking.Name, err error) {
 	payload, err := json.Marshal(answer)
 	if err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
