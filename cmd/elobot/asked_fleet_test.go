@@ -60,7 +60,7 @@ func TestQuestionAnsweredOnTwoInstances(t *testing.T) {
 		}
 		decided, matches, closedAs := "✓ Bob 1:3 Alice", 2, "answered"
 		if labels[first] == "Cancel" {
-			decided, matches, closedAs = fmt.Sprintf("Not recorded: %s cancelled. (Bob 1:3 @alice)",
+			decided, matches, closedAs = fmt.Sprintf("Not recorded: %s canceled. (Bob 1:3 @alice)",
 				[]botsim.User{alice, bob}[first].FirstName), 1, "cancelled"
 		}
 		now, _ := group.Message(question.ID)

@@ -50,7 +50,7 @@ func TestKilledAskingAboutAnotherGame(t *testing.T) {
 // records nothing, one match remains. TestKilledAskingAboutAnotherGame covers kills during sends.
 func TestKilledAskingAboutTheSameGame(t *testing.T) {
 	t.Parallel()
-	k := newDuplicates(t, "Cancel", "Not recorded: Bob cancelled. (Bob 1:3 @alice)", "cancelled")
+	k := newDuplicates(t, "Cancel", "Not recorded: Bob canceled. (Bob 1:3 @alice)", "cancelled")
 	for _, point := range handling {
 		k.kill(duplicateKill{true, point, 1})
 	}

@@ -159,7 +159,7 @@ func (k talk) answers() {
 		"Alice pressed [Ratings ›] below “Settings”", "│ [2] K-factor ›\n",
 		"Alice pressed [K-factor ›] below “Settings”", "│ [1] K 16   [2] K 24   [3] ✓ K 32   [4] K 48\n",
 		"Alice pressed [K 16] below “Settings”", "edited its earlier message:", "K-factor: 16",
-		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice cancelled.",
+		"Another game?\n         │ [1] Another game   [2] Cancel\n", "Alice pressed [Cancel] below “You’ve just reported this result", "Not recorded: Alice canceled.",
 		"There is no button 2 below “Alice beat Bob 3:1”. The last one is 1.", "Alice pressed [Undo] below “Alice beat Bob 3:1”", "Match #33 undone",
 		"Alice pressed [Copy the corrected command]", " · copies: /match @david 3:1", "You write as “You”.", "You  /help")
 }

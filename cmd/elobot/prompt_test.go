@@ -51,7 +51,7 @@ func testPrompts(t *testing.T, b *botFixture) {
 	for _, label := range []string{"Undo", "Cancel"} {
 		says(t, b.press(b.alice, first, dataOf(t, first, label)), "Only the person who was asked can answer")
 	}
-	says(t, b.decide(b.olga, first, "Cancel"), "The undo of match #1 was cancelled by Olga.")
+	says(t, b.decide(b.olga, first, "Cancel"), "The undo of match #1 was canceled by Olga.")
 	says(t, b.press(b.olga, repeated, dataOf(t, repeated, "Undo")), "Too late")
 	checkUntouched(t, group, card)
 	second := b.ask(group, b.olga, "/undo 1")

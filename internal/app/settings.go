@@ -25,18 +25,18 @@ const (
 
 // SendingConfig configures how committed notices are sent, and how instances share the lease.
 type SendingConfig struct {
-	SendParallel      string `env:"SEND_PARALLEL" placeholder:"N" help:"Maximum number of concurrent requests to send (default: 32)."`
-	SendLimitPrivate  string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"Rate limits for each private chat: N/duration, separated by commas, or off (default: 1/1s)."`
-	SendLimitGroup    string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"Rate limits for each group (default: 20/1m,5/5s)."`
-	SendLimitTotal    string `env:"SEND_LIMIT_TOTAL" placeholder:"LIMITS" help:"Rate limits for all chats together (default: 30/1s)."`
-	SendMerge         string `env:"SEND_MERGE" placeholder:"on|off" help:"Whether to merge the notices that wait in a chat into one message (default: on)."`
-	SendMaxPerChat    string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How many notices may wait in a chat; if there are more, a message sums up the results among them (default: 1000)."`
-	SendMaxTotal      string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How many notices may wait in all chats; beyond that, each chat may have only a tenth of SEND_MAX_PER_CHAT (default: 100000)."`
-	SendAttempts      string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many unexplained failures a notice becomes a dead letter (default: 8)."`
-	SendFavouredChats string `env:"SEND_FAVOURED_CHATS" placeholder:"IDS" help:"Telegram ids of chats to send to first, separated by commas (default: none)."`
-	BoardInterval     string `env:"BOARD_INTERVAL" placeholder:"DURATION" help:"How often the board of a group is edited at most (default: 10s)."`
-	LeaseDuration     string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
-	LeaseRenewal      string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
+	SendParallel     string `env:"SEND_PARALLEL" placeholder:"N" help:"Maximum number of concurrent requests to send (default: 32)."`
+	SendLimitPrivate string `env:"SEND_LIMIT_PRIVATE" placeholder:"LIMITS" help:"Rate limits for each private chat: N/duration, separated by commas, or off (default: 1/1s)."`
+	SendLimitGroup   string `env:"SEND_LIMIT_GROUP" placeholder:"LIMITS" help:"Rate limits for each group (default: 20/1m,5/5s)."`
+	SendLimitTotal   string `env:"SEND_LIMIT_TOTAL" placeholder:"LIMITS" help:"Rate limits for all chats together (default: 30/1s)."`
+	SendMerge        string `env:"SEND_MERGE" placeholder:"on|off" help:"Whether to merge the notices that wait in a chat into one message (default: on)."`
+	SendMaxPerChat   string `env:"SEND_MAX_PER_CHAT" placeholder:"N" help:"How many notices may wait in a chat; if there are more, a message sums up the results among them (default: 1000)."`
+	SendMaxTotal     string `env:"SEND_MAX_TOTAL" placeholder:"N" help:"How many notices may wait in all chats; beyond that, each chat may have only a tenth of SEND_MAX_PER_CHAT (default: 100000)."`
+	SendAttempts     string `env:"SEND_ATTEMPTS" placeholder:"N" help:"After how many unexplained failures a notice becomes a dead letter (default: 8)."`
+	SendFavoredChats string `env:"SEND_FAVORED_CHATS" placeholder:"IDS" help:"Telegram ids of chats to send to first, separated by commas (default: none)."`
+	BoardInterval    string `env:"BOARD_INTERVAL" placeholder:"DURATION" help:"How often the board of a group is edited at most (default: 10s)."`
+	LeaseDuration    string `env:"LEASE_DURATION" placeholder:"DURATION" help:"How long the lease of a leader that crashed keeps other instances from taking over (default: 10s)."`
+	LeaseRenewal     string `env:"LEASE_RENEWAL" placeholder:"DURATION" help:"How often the leader renews its lease (default: 3s)."`
 
 	// Resolve sets these.
 	outbox                                     outbox.Settings
@@ -55,7 +55,7 @@ func (c *SendingConfig) resolve(r *settingsReader) {
 			Merge: 64, MaxWaiting: r.number("SEND_MAX_PER_CHAT", c.SendMaxPerChat, 1000, 10, 1_000_000),
 		},
 		MaxFailures: r.number("SEND_ATTEMPTS", c.SendAttempts, 8, 1, 100),
-		Favoured:    r.chats("SEND_FAVOURED_CHATS", c.SendFavouredChats),
+		Favored:     r.chats("SEND_FAVORED_CHATS", c.SendFavoredChats),
 	}
 	if !r.toggle("SEND_MERGE", c.SendMerge) {
 		c.outbox.Bounds.Merge = 1

@@ -83,8 +83,8 @@ func TestSendingSettings(t *testing.T) {
 		}},
 		{"--send-attempts=1", func(s *sending) { s.Outbox.MaxFailures = 1 }},
 		{"--send-attempts=100", func(s *sending) { s.Outbox.MaxFailures = 100 }},
-		{"--send-favoured-chats=42", func(s *sending) { s.Outbox.Favoured = []int64{42} }},
-		{"--send-favoured-chats=-1001234567890, 42", func(s *sending) { s.Outbox.Favoured = []int64{-1_001_234_567_890, 42} }},
+		{"--send-favored-chats=42", func(s *sending) { s.Outbox.Favored = []int64{42} }},
+		{"--send-favored-chats=-1001234567890, 42", func(s *sending) { s.Outbox.Favored = []int64{-1_001_234_567_890, 42} }},
 		{"--lease-duration=7500ms", func(s *sending) { s.Lease, s.Outbox.SendTimeout = 7500*time.Millisecond, 3750*time.Millisecond }},
 		{"--lease-duration=500ms --lease-renewal=200ms", func(s *sending) {
 			s.Lease, s.Renews, s.Outbox.SendTimeout = 500*time.Millisecond, 200*time.Millisecond, 250*time.Millisecond
@@ -120,7 +120,7 @@ func TestWrongSendingSettings(t *testing.T) {
 		"20/1m,", ",20/1m", "20/1m,off", "20/1m;5/5s", "20/1m/1m", "99999999999999999999/1s"}
 	const number = " must be a whole number "
 	notNumbers := []string{"hush", "-1", "0", "1.5", "1e3", "0x10", "1 000", "99999999999999999999"}
-	const chats = "SEND_FAVOURED_CHATS must be Telegram ids of chats, separated by commas, " +
+	const chats = "SEND_FAVORED_CHATS must be Telegram ids of chats, separated by commas, " +
 		"such as 123456789,-1001234567890"
 	const duration = "LEASE_DURATION must be a duration of at least 500ms, such as 10s"
 	const renewal = "LEASE_RENEWAL must be a duration from 100ms to two fifths of LEASE_DURATION, such as 3s for 10s"
@@ -142,7 +142,7 @@ func TestWrongSendingSettings(t *testing.T) {
 		{"--send-limit-group", notLimits, "SEND_LIMIT_GROUP" + limits},
 		{"--send-limit-total", notLimits, "SEND_LIMIT_TOTAL" + limits},
 		{"--send-merge", []string{"hush", "true", "1", "ON", "yes"}, "SEND_MERGE must be on or off"},
-		{"--send-favoured-chats", []string{"hush", "@hush", "0", "1,", ",1", "1;2", "1 2", "1.5", "9223372036854775808"}, chats},
+		{"--send-favored-chats", []string{"hush", "@hush", "0", "1,", ",1", "1;2", "1 2", "1.5", "9223372036854775808"}, chats},
 		{"--lease-duration", []string{"hush", "10", "0s"}, duration},
 		{"--lease-renewal", []string{"hush", "3", "0s", "-3s", "99ms", "4.001s", "10s", "1h"}, renewal},
 		{"--listen-addr", notAddresses, "LISTEN_ADDR" + address + ":8080 or 127.0.0.1:8080, or not be set"},

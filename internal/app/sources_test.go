@@ -82,10 +82,10 @@ func TestUnreadableLines(t *testing.T) {
 	}
 }
 
-// TestMisspeltSettings: a name counts as a misspelled setting if at most two letters are wrong, or
+// TestMisspelledSettings: a name counts as a misspelled setting if at most two letters are wrong, or
 // one if the setting has fewer than eight letters. A name in the wrong case always counts as
 // misspelled. The name of a well-known program's variable never does.
-func TestMisspeltSettings(t *testing.T) {
+func TestMisspelledSettings(t *testing.T) {
 	t.Parallel()
 	for name, meant := range map[string]string{
 		"DATABSE_URL": "DATABASE_URL", "DATABASE_ULR": "DATABASE_URL", "DATABASEURL": "DATABASE_URL", "DATTABASES_URL": "DATABASE_URL",

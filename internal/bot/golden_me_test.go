@@ -37,10 +37,10 @@ func everything() stats.PlayerStanding {
 		BestIn: &stats.MatchRef{Number: 41, At: onDay(3)},
 		Upset: &stats.Upset{MatchRef: stats.MatchRef{Number: 33, At: onDay(1)}, By: 212,
 			Beaten: []ranking.Name{called("Erik")}},
-		Most:      &stats.Pairing{With: called("Bob"), Played: 9, Won: 6, Drawn: 1, Lost: 2},
-		Favourite: &stats.Pairing{With: called("Carol"), Played: 5, Won: 5},
-		Hardest:   &stats.Pairing{With: called("Erik"), Played: 6, Won: 1, Lost: 5},
-		Partner:   &stats.Pairing{With: called("Fay"), Played: 7, Won: 6, Lost: 1},
+		Most:     &stats.Pairing{With: called("Bob"), Played: 9, Won: 6, Drawn: 1, Lost: 2},
+		Favorite: &stats.Pairing{With: called("Carol"), Played: 5, Won: 5},
+		Hardest:  &stats.Pairing{With: called("Erik"), Played: 6, Won: 1, Lost: 5},
+		Partner:  &stats.Pairing{With: called("Fay"), Played: 7, Won: 6, Lost: 1},
 	}
 }
 

@@ -66,8 +66,8 @@ func goldenReportPrompts() map[string]ranking.Notice {
 		"duplicate_of_several": several,
 		"hostile":              asks(command.DoubtUnknownName, hostile, who(hostileName, false), who(hostileName, true)),
 		"chosen":               ranking.ReportChosen{Results: []ranking.NamedResult{result(alice, bob, 3, 1), teams}, By: ranking.Reporter{Name: &zoe}},
-		"cancelled":            ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}, Results: []ranking.NamedResult{result(alice, bob, 3, 1)}},
-		"cancelled_as_group":   ranking.ReportDropped{By: &ranking.Reporter{}},
+		"canceled":             ranking.ReportDropped{By: &ranking.Reporter{Name: &zoe}, Results: []ranking.NamedResult{result(alice, bob, 3, 1)}},
+		"canceled_as_group":    ranking.ReportDropped{By: &ranking.Reporter{}},
 		"expired":              ranking.ReportDropped{},
 		"expired_in_part":      ranking.ReportDropped{Results: []ranking.NamedResult{result(alice, bob, 3, 1), result(alice, carol, 3, 2)}},
 		"match_kept":           ranking.ReportDropped{Kept: true},
@@ -86,12 +86,12 @@ func goldenWhich() map[string]ranking.Notice {
 		many = append(many, item(1042+i, "Alice", "Bob"))
 	}
 	return map[string]ranking.Notice{
-		"two":                ranking.WhichPrompt{Tag: "Aa0_-zZ9", Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
-		"many":               ranking.WhichPrompt{Matches: many},
-		"hostile":            ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, hostile, hostile)}},
-		"cancelled":          ranking.UndoDropped{By: &ranking.Reporter{Name: &zoe}},
-		"cancelled_as_group": ranking.UndoDropped{By: &ranking.Reporter{}},
-		"expired":            ranking.UndoDropped{},
+		"two":               ranking.WhichPrompt{Tag: "Aa0_-zZ9", Matches: []ranking.WhichItem{item(42, "Alice", "Bob"), item(43, "Alice", "Carol")}},
+		"many":              ranking.WhichPrompt{Matches: many},
+		"hostile":           ranking.WhichPrompt{Matches: []ranking.WhichItem{item(42, hostile, hostile)}},
+		"canceled":          ranking.UndoDropped{By: &ranking.Reporter{Name: &zoe}},
+		"canceled_as_group": ranking.UndoDropped{By: &ranking.Reporter{}},
+		"expired":           ranking.UndoDropped{},
 	}
 }
 

@@ -297,9 +297,9 @@ func goldenUndoPrompts() map[string]notice.Notice {
 			Number: 42, Sides: [2]ranking.Side{members(2, 16, "Alice", "Carol"), members(1, -16, "Bob", hostile)},
 			Sets: []ranking.SetScore{{11, 7}, {9, 11}, {11, 5}}, Asked: ranking.Reporter{Name: &ranking.Name{Name: hostile}},
 		},
-		"fix":                ranking.FixPrompt{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16)},
-		"cancelled":          ranking.UndoDropped{Number: 42, By: &ranking.Reporter{Name: &zoe}},
-		"cancelled_as_group": ranking.UndoDropped{Number: 42, By: &ranking.Reporter{}},
-		"expired":            ranking.UndoDropped{Number: 42},
+		"fix":               ranking.FixPrompt{Number: 42, Tag: "Aa0_-zZ9", Sides: aliceAndBob(3, 1, 16)},
+		"canceled":          ranking.UndoDropped{Number: 42, By: &ranking.Reporter{Name: &zoe}},
+		"canceled_as_group": ranking.UndoDropped{Number: 42, By: &ranking.Reporter{}},
+		"expired":           ranking.UndoDropped{Number: 42},
 	}
 }

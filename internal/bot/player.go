@@ -187,7 +187,7 @@ func (w words) othersFacts(n stats.PlayerStanding) (facts []fact) {
 			facts = append(facts, w.fact(label, boldName(p.With)+" · "+wonLost(p.Won, p.Drawn, p.Lost, n.NoDraws)))
 		}
 	}
-	add("favourite", n.Favourite)
+	add("favorite", n.Favorite)
 	add("hardest", n.Hardest)
 	add("partner", n.Partner)
 	if n.Upset != nil {

@@ -165,7 +165,7 @@ func TestTheLongestPageFits(t *testing.T) {
 				Name: name, Position: 999_999, Total: 999_999, Elo: 10000, Best: 10000,
 				Won: 999_999, Drawn: 999_999, Lost: 999_999, Streak: 999_999,
 				Form: strings.Repeat("w", stats.FormMatches), Last: last, BestIn: &in, Upset: &upset,
-				Most: &pair, Favourite: &pair, Hardest: &pair, Partner: &pair,
+				Most: &pair, Favorite: &pair, Hardest: &pair, Partner: &pair,
 			},
 			stats.HeadToHead{A: name, B: name, Won: 999_999, Drawn: 999_999, Lost: 999_999, Last: last,
 				Expected: 10_000, Back: math.MaxInt64},

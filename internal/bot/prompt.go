@@ -271,7 +271,7 @@ func (w words) reportDropped(n ranking.ReportDropped) string {
 	case n.Kept:
 		text = w.Text("question.kept", nil)
 	case n.By != nil:
-		text = w.textBy("question.cancelled_by", *n.By, nil)
+		text = w.textBy("question.canceled_by", *n.By, nil)
 	}
 	if len(n.Results) > 0 {
 		text += " (" + w.namedResults(n.Results, "; ", maxListed) + ")"

@@ -362,7 +362,7 @@ func (e *ending) Err() error {
 
 func TestTheContextEnds(t *testing.T) {
 	t.Parallel()
-	for name, reason := range map[string]error{"timeout": context.DeadlineExceeded, "cancelled": context.Canceled} {
+	for name, reason := range map[string]error{"timeout": context.DeadlineExceeded, "canceled": context.Canceled} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newPost(t)

@@ -260,7 +260,7 @@ func (w words) undoDropped(n ranking.UndoDropped) string {
 	if n.By == nil {
 		return w.Text(id+"_unanswered", with)
 	}
-	return w.textBy(id+"_cancelled_by", *n.By, with)
+	return w.textBy(id+"_canceled_by", *n.By, with)
 }
 
 var _ = shows(view[ranking.MatchFixed]{text: words.matchFixed, line: words.fixedLine, ofLadder: true})

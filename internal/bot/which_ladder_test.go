@@ -362,7 +362,7 @@ func TestWhichLadderOfAButton(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := payloads(c.press(nil, prompt, prompt.buttons[1][0].data)); !strings.HasPrefix(got, "ladder_list ") {
-		t.Errorf("the cancelled new name leads to %s", got)
+		t.Errorf("the canceled new name leads to %s", got)
 	}
 	for _, callback := range callbacks() {
 		if !codes[callback.Code] {

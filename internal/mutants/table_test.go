@@ -71,7 +71,7 @@ var mutants = []mutant{
 		packages: "./internal/elo", tests: "^TestChange$",
 	},
 	{
-		name: "favourite gains nothing", file: "internal/elo/elo.go",
+		name: "favorite gains nothing", file: "internal/elo/elo.go",
 		before: "points = max(points, 1)", after: "points = max(points, 0)",
 		packages: "./internal/elo", tests: "^TestChange$",
 	},

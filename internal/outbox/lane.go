@@ -69,7 +69,7 @@ const (
 	levelNotification = 3
 	levelPage         = 1
 	levelBoard        = 0
-	levelFavoured     = 2 // added for favoured chats
+	levelFavored      = 2 // added for favored chats
 	levelEvery        = 10 * time.Second
 )
 
@@ -86,8 +86,8 @@ func (s Settings) level(l Lane, to int64, private bool, purpose notice.Purpose) 
 	case private:
 		level = levelPrivate
 	}
-	if slices.Contains(s.Favoured, to) {
-		level += levelFavoured
+	if slices.Contains(s.Favored, to) {
+		level += levelFavored
 	}
 	return level
 }

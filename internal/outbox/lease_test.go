@@ -121,7 +121,7 @@ func TestLeaseIsLost(t *testing.T) {
 				t.Errorf("Run: %v", err)
 			}
 			if len(canceledAt) != 1 || time.Since(canceledAt[0]) != 0 {
-				t.Errorf("the request in flight is cancelled at %v, want %v", canceledAt, time.Now())
+				t.Errorf("the request in flight is canceled at %v, want %v", canceledAt, time.Now())
 			}
 			p.Wake(slow, quick)
 			advance(t, time.Minute)

@@ -15,7 +15,7 @@ import (
 // on the chat and on the waiting time.
 func TestPriorities(t *testing.T) {
 	t.Parallel()
-	const private, favoured = true, -8
+	const private, favored = true, -8
 	type waiting struct {
 		chat    ChatID
 		private bool
@@ -33,16 +33,16 @@ func TestPriorities(t *testing.T) {
 		"a notification in a private chat is one": {[]waiting{
 			{1, private, notice.Notification, 0, Send}, {2, false, notice.Outcome, 0, Send}, {3, private, notice.Answer, 0, Send},
 		}, []ChatID{3, 2, 1}},
-		"a favoured group before a group": {[]waiting{
+		"a favored group before a group": {[]waiting{
 			{2, false, notice.Outcome, time.Second, Send}, {8, false, notice.Outcome, 0, Send}, {3, private, notice.Outcome, 0, Send},
 		}, []ChatID{3, 8, 2}},
-		"a favoured group that has waited a little before a private chat": {[]waiting{
+		"a favored group that has waited a little before a private chat": {[]waiting{
 			{3, private, notice.Outcome, 0, Send}, {8, false, notice.Outcome, 31 * time.Second, Send},
 		}, []ChatID{8, 3}},
-		"favoured among private chats": {[]waiting{
+		"favored among private chats": {[]waiting{
 			{3, private, notice.Outcome, 19 * time.Second, Send}, {8, private, notice.Outcome, 0, Send},
 		}, []ChatID{8, 3}},
-		"favoured among notifications": {[]waiting{
+		"favored among notifications": {[]waiting{
 			{3, false, notice.Notification, 19 * time.Second, Send}, {8, false, notice.Notification, 0, Send},
 			{2, false, notice.Outcome, time.Second, Send},
 		}, []ChatID{2, 8, 3}},
@@ -80,7 +80,7 @@ func TestPriorities(t *testing.T) {
 					store.private[w.chat] = w.private
 					store.put(row{chat: w.chat, purpose: w.purpose, action: w.action, created: time.Now().Add(-w.age)})
 				}
-				settings.Favoured = []int64{favoured}
+				settings.Favored = []int64{favored}
 				dispatch(t, store, sender, settings)
 				advance(t, time.Minute)
 				var got []ChatID

@@ -24,9 +24,9 @@ type Settings struct {
 	// MaxFailures is the number of requests for an item that end as Failed before it becomes a dead
 	// letter, default 8.
 	MaxFailures int
-	// Favoured lists the messenger's ids of chats whose items have a higher priority than others of
+	// Favored lists the messenger's ids of chats whose items have a higher priority than others of
 	// their kind.
-	Favoured []int64
+	Favored []int64
 
 	// ChatMigrated is called when the messenger reports a new id of a chat. It should store the new
 	// id, because requests to the chat fail as long as the old one is stored. It may be nil.

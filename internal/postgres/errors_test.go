@@ -58,7 +58,7 @@ func TestUnavailable(t *testing.T) {
 			defer cancel()
 			return dbtest.Open(t, database).Ping(ctx)
 		}, false},
-		"cancelled":             {canceled(d), false},
+		"canceled":              {canceled(d), false},
 		"server killed at work": {killedAtWork(d), true},
 		"server killed before":  {killedBefore(d), true},
 		"cut at work":           {cutAtWork(d), true},

@@ -156,7 +156,7 @@ func (r reportAnswer) isAboutSender(snap *Snapshot) bool {
 func (r reportAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error) {
 	if by := r.by(snap); r.Option == (Cancel{}) {
 		return Decision{
-			Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCancelled}, Page: snap.Prompt.Report.dropped(&by),
+			Closes: &ClosedPrompt{ID: snap.Prompt.ID, As: PromptCanceled}, Page: snap.Prompt.Report.dropped(&by),
 		}, nil, nil
 	}
 	d, lacks, err = r.record(snap)

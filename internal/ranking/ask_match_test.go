@@ -263,7 +263,7 @@ func TestAnotherGame(t *testing.T) {
 	})
 	checkNotice(t, g.answer(t, press(&bob, id, ranking.Choice(0)), toast), ranking.Refusal{Code: ranking.PromptOver})
 	if n := g.count(t, "matches"); n != 1 {
-		t.Fatalf("%d matches after the question was cancelled, want 1", n)
+		t.Fatalf("%d matches after the question was canceled, want 1", n)
 	}
 	key := press(&alice, ask(), ranking.Choice(0))
 	checkNotice(t, g.answer(t, key, page),

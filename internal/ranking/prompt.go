@@ -123,9 +123,9 @@ type NewPrompt struct {
 type PromptEnd string
 
 const (
-	PromptAnswered  PromptEnd = "answered"
-	PromptCancelled PromptEnd = "cancelled"
-	PromptExpired   PromptEnd = "expired" // it was not answered in time
+	PromptAnswered PromptEnd = "answered"
+	PromptCanceled PromptEnd = "cancelled"
+	PromptExpired  PromptEnd = "expired" // it was not answered in time
 )
 
 // ClosedPrompt is a prompt to be closed. If it is closed already, Apply fails with ErrConflict.
@@ -260,7 +260,7 @@ func (p promptOperation) decide(snap *Snapshot) (d Decision, lacks need, err err
 	closes := &ClosedPrompt{ID: snap.Prompt.ID, As: PromptAnswered}
 	if p.Option == (Cancel{}) {
 		_, by := p.undo.by(snap)
-		closes.As, d.Page = PromptCancelled, UndoDropped{Number: snap.Prompt.Number, By: &by}
+		closes.As, d.Page = PromptCanceled, UndoDropped{Number: snap.Prompt.Number, By: &by}
 		d.Unadded = snap.Prompt.Answerer == 0 // the notice names no person
 	} else if d.Page = p.undo.refuse(snap); d.Page == nil { // the match can still be undone
 		if d, lacks, err = p.undo.undo(snap, p.undo.found(snap)); err != nil || lacks != nil {

@@ -205,8 +205,8 @@ func TestPromptRefuses(t *testing.T) {
 		t.Error("a refused stranger was stored")
 	}
 
-	cancelled := g.press(&zoe) // may cancel without admin rights
-	must(t, g.Do(t.Context(), cancelled, answerBy(id, ranking.Cancel{})))
+	canceled := g.press(&zoe) // may cancel without admin rights
+	must(t, g.Do(t.Context(), canceled, answerBy(id, ranking.Cancel{})))
 	g.fix(t, &alice, matchNumber(1), ladder.Score{A: 0, B: 3})
 	checkNotice(t, g.respond(t, g.press(&carol), anyAdmins, ranking.Choice(0)),
 		ranking.Refusal{Code: ranking.ChangedSince, Number: 1})

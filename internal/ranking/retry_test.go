@@ -263,7 +263,7 @@ func TestPersistentConflict(t *testing.T) {
 func TestCancelledBetweenRetries(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(context.Context) (context.Context, context.CancelFunc){
-		"cancelled": func(ctx context.Context) (context.Context, context.CancelFunc) {
+		"canceled": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(ctx)
 			time.AfterFunc(200*time.Millisecond, cancel)
 			return ctx, cancel
@@ -283,9 +283,9 @@ func TestCancelledBetweenRetries(t *testing.T) {
 				defer cancel()
 				err := service.RecordMatch(ctx, from(&alice, "m:1"), singles(alice, bob, 3, 0))
 				switch {
-				case name == "cancelled" && (err == nil || len(memory.applied) > 0):
+				case name == "canceled" && (err == nil || len(memory.applied) > 0):
 					t.Errorf("error is %v, applied %v", err, memory.applied)
-				case name != "cancelled" && (err != nil || len(memory.applied) != 1 || memory.applied[0].Effect != nil):
+				case name != "canceled" && (err != nil || len(memory.applied) != 1 || memory.applied[0].Effect != nil):
 					t.Errorf("error is %v, applied %v", err, memory.applied)
 				}
 			})

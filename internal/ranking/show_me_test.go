@@ -27,7 +27,7 @@ func standingIn(t *testing.T, n ranking.Notice) stats.PlayerStanding {
 	if !ok {
 		t.Fatalf("the answer is %+v", n)
 	}
-	s.Last, s.BestIn, s.Most, s.Favourite, s.Hardest = nil, nil, nil, nil, nil
+	s.Last, s.BestIn, s.Most, s.Favorite, s.Hardest = nil, nil, nil, nil, nil
 	return s
 }
 

@@ -419,7 +419,7 @@ func (w wizardAnswer) decide(snap *Snapshot) (d Decision, lacks need, err error)
 		d.Page = with.askScore(snap, prompt, Choice(len(r.Opponents)), suggestedScores)
 	case Cancel:
 		d.Page = ReportDropped{By: new(w.by(snap))}
-		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCancelled}
+		d.Closes = &ClosedPrompt{ID: prompt, As: PromptCanceled}
 	}
 	return d, nil, nil
 }

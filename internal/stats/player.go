@@ -56,7 +56,7 @@ type PlayerStanding struct {
 	Upset  *Upset        `json:"upset,omitempty"`
 	Most   *Pairing      `json:"most,omitempty"` // the most frequent opponent
 	// the opponent against whom results exceed expectations the most
-	Favourite *Pairing `json:"favourite,omitempty"`
+	Favorite *Pairing `json:"favourite,omitempty"`
 	// the opponent against whom results fall short of expectations the most
 	Hardest *Pairing `json:"hardest,omitempty"`
 	// the teammate with whom results exceed expectations the most
@@ -133,7 +133,7 @@ func (h PlayerHistory) View() PlayerStanding {
 	}
 	n.Upset = upsetOf(s.Upset, player)
 	n.Most = first(s.Opponents, func(t *ladder.Tally) float64 { return float64(t.Played) })
-	n.Favourite = first(s.Opponents, surplusPerMatch)
+	n.Favorite = first(s.Opponents, surplusPerMatch)
 	n.Hardest = first(s.Opponents, func(t *ladder.Tally) float64 { return -surplusPerMatch(t) })
 	n.Partner = first(s.Partners, surplusPerMatch)
 	return n

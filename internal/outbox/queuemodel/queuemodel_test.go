@@ -151,7 +151,7 @@ func TestBadQueues(t *testing.T) {
 			r := q.begin(1)
 			q.advance(6 * time.Second)
 			q.Cut(r)
-		}, "is cancelled after 6s"},
+		}, "is canceled after 6s"},
 		"makes a sixth possible duplicate": {func(q *queue) {
 			q.put(1)
 			q.ambiguous(5)

@@ -177,10 +177,10 @@ func (m *Model) checkWindows(what string, windows []Window, counts func(arrival)
 func (m *Model) Cut(r *Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.note("the request of epoch %d for %v is cancelled", r.epoch, idsOf(r.items))
+	m.note("the request of epoch %d for %v is canceled", r.epoch, idsOf(r.items))
 	r.canceledAt = m.now()
 	if took := r.canceledAt.Sub(r.begun); took > m.allowed(r) {
-		m.violation("the request for %v is cancelled after %v", idsOf(r.items), took)
+		m.violation("the request for %v is canceled after %v", idsOf(r.items), took)
 	}
 }
 

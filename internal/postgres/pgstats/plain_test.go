@@ -333,7 +333,7 @@ func (l *plainLadder) player(m plainMember) stats.PlayerStanding {
 		upset.surprise >= ladder.MinUpset {
 		n.Upset = &stats.Upset{MatchRef: *ref(upset), By: upset.surprise, Beaten: namesOf(upset.Opponents)}
 	}
-	n.Most, n.Favourite, n.Hardest, n.Partner = l.pairings(m.Player)
+	n.Most, n.Favorite, n.Hardest, n.Partner = l.pairings(m.Player)
 	return n
 }
 
@@ -413,7 +413,7 @@ func pairs(own []*plainMatch, others func(*plainMatch) []int64) map[int64]*plain
 
 func opponentsOf(m *plainMatch) []int64 { return m.Opponents }
 
-func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner *stats.Pairing) {
+func (l *plainLadder) pairings(player int64) (most, favorite, hardest, partner *stats.Pairing) {
 	own := l.of(player)
 	// first returns the pair with the highest value; of equal ones, the pair with the smallest id.
 	first := func(
@@ -435,11 +435,11 @@ func (l *plainLadder) pairings(player int64) (most, favourite, hardest, partner 
 	better := func(p *plainPair) bool { return p.Played >= 5 && p.surplus > 0 }
 	most = first(opponentsOf, func(*plainPair) bool { return true },
 		func(p *plainPair) float64 { return float64(p.Played) })
-	favourite = first(opponentsOf, better, perMatch)
+	favorite = first(opponentsOf, better, perMatch)
 	hardest = first(opponentsOf, func(p *plainPair) bool { return p.Played >= 5 && p.surplus < 0 },
 		func(p *plainPair) float64 { return -perMatch(p) })
 	partner = first(func(m *plainMatch) []int64 { return m.Partners }, better, perMatch)
-	return most, favourite, hardest, partner
+	return most, favorite, hardest, partner
 }
 
 func (l *plainLadder) headToHead(a, b plainMember) stats.HeadToHead {
