@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -94,62 +91,4 @@ func (s *together) Apply(ctx context.Context, c ranking.Changes) error {
 		s.conflicts.Add(1)
 	}
 	return err
-}
-
-// TestPeopleInTwoGroupsAtOnce: two instances record matches of the same people in two groups at the
-// same moment, in opposite orders, with new names and new people. No player is added twice, and no
-// deadlock occurs.
-func TestPeopleInTwoGroupsAtOnce(t *testing.T) {
-	t.Parallel()
-	const rounds = 12
-	w := newWorld(t, alice, bob)
-	var n atomic.Int64
-	var instances errgroup.Group
-	starts := [2]chan int{make(chan int), make(chan int)}
-	finished := make(chan struct{})
-	for i, chat := range []ranking.Chat{club, annex} {
-		store := pgranking.NewStore(w.Pool, dbtest.Ignore)
-		s := ranking.NewService(store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}),
-			ranking.Settings{ResultsPerMinute: -1})
-		instances.Go(func() error {
-			for round := range starts[i] {
-				people := []command.Person{alice, bob, carol, {ID: ladder.UserID(100 + round), Username: fmt.Sprint("new_", round)}}
-				for j := range people {
-					people[j].Name = fmt.Sprint("Name ", round)
-				}
-				if i == 1 {
-					slices.Reverse(people)
-				}
-				report := command.Match{A: people[:2], B: people[2:], Scores: []ladder.Score{won}}
-				err := s.Do(t.Context(), in(chat, fmt.Sprint(chat.Title, round), people[0]), dbtest.Reported(report))
-				finished <- struct{}{}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	for round := range rounds {
-		for _, start := range starts {
-			start <- round
-		}
-		for range starts {
-			dbtest.Receive(t, finished)
-		}
-	}
-	for _, start := range starts {
-		close(start)
-	}
-	dbtest.Must(t, instances.Wait())
-	if n.Load() != 0 {
-		t.Errorf("there are %d deadlocks", n.Load())
-	}
-	w.mustYield(t, `
-		SELECT concat_ws(' ', count(*), count(DISTINCT mp.player_id)) FROM matches JOIN match_players mp ON match_id = id`,
-		fmt.Sprint(2*4*rounds, " ", 3+rounds))
-	w.mustYield(t, `SELECT concat_ws(' ', count(*), count(DISTINCT telegram_user_id)) FROM players`,
-		fmt.Sprint(3+rounds, " ", 3+rounds))
-	w.mustYield(t, `SELECT DISTINCT display_name FROM players WHERE telegram_user_id < 100`, fmt.Sprint("Name ", rounds-1))
-	w.mustVerify(t)
 }

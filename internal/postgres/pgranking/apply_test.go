@@ -246,58 +246,6 @@ func TestApplyEdit(t *testing.T) {
 	}
 }
 
-// TestApplyWaitsForAnotherWriter: a match waits for a writer that changes a standing without
-// locking the group, and conflicts if the writer commits.
-func TestApplyWaitsForAnotherWriter(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		commit bool
-		want   error
-	}{"who commits": {true, ranking.ErrConflict}, "who rolls back": {false, nil}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, alice, bob)
-			w.Play(t, "1", alice, bob)
-			c := dbtest.Match(w.Read(t, alice, bob), "2")
-			writer := dbtest.Begin(t, w.Pool)
-			dbtest.Exec(t, writer, `UPDATE group_players SET version = version + 1 WHERE name = 'Bob'`)
-			result := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
-			dbtest.Await(t, w.Pool, dbtest.Blocked)
-			end := writer.Rollback
-			if tc.commit {
-				end = writer.Commit
-			}
-			dbtest.Must(t, end(t.Context()))
-			if err := dbtest.Receive(t, result); !errors.Is(err, tc.want) {
-				t.Errorf("error is %v, want %v", err, tc.want)
-			}
-		})
-	}
-}
-
-// TestApplyFirstStandingsAtOnce: of two instances that record the first match of the same people at
-// once, one gets a conflict.
-func TestApplyFirstStandingsAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	snap := w.Read(t, alice, bob)
-	results := make(chan error, 2)
-	for _, key := range []string{"1", "2"} {
-		go func() { results <- w.Store.Apply(t.Context(), dbtest.Match(snap, key)) }()
-	}
-	first, second := dbtest.Receive(t, results), dbtest.Receive(t, results)
-	if first != nil {
-		first, second = second, first
-	}
-	if first != nil || !errors.Is(second, ranking.ErrConflict) {
-		t.Fatalf("errors are %v and %v, want one conflict", first, second)
-	}
-	w.Play(t, "3", alice, bob)
-	if got := dbtest.Value[int](t, w.Pool, `SELECT max(number) FROM matches`); got != 2 {
-		t.Errorf("%d matches, want 2", got)
-	}
-}
-
 // TestApplySameKeyAtOnce: a command delivered to several instances at the same time takes effect
 // once.
 func TestApplySameKeyAtOnce(t *testing.T) {

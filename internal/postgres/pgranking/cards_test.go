@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -150,23 +149,6 @@ func TestEditThatWasTried(t *testing.T) {
 		if edit := c.send(t, 71); !strings.Contains(string(edit.Items[0].Payload), "44") {
 			t.Errorf("the edit shows %s, want 44", edit.Items[0].Payload)
 		}
-	}
-}
-
-// TestEditsWaitForever: the edit of a card is sent although its command is two days old.
-func TestEditsWaitForever(t *testing.T) {
-	t.Parallel()
-	c := newCards(t)
-	c.send(t, 71)
-	changes := ranking.Changes{
-		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour), Addressee: ranking.Name{Name: "Bob"},
-		Decision: ranking.Decision{Effect: &ranking.Undone{
-			Amended: ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}},
-		}},
-	}
-	dbtest.Must(t, c.world.Store.Apply(t.Context(), changes))
-	if edit := c.Take(t, 1); edit == nil || edit.Target != 71 || edit.Row.Addressee != "" {
-		t.Errorf("took %+v", edit)
 	}
 }
 

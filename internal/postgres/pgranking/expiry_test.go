@@ -98,38 +98,18 @@ func TestDeadlinesByAnotherClock(t *testing.T) {
 	}
 }
 
-// TestCardsLiveForADay: a card expires a day after its command. If its delivery is uncertain by
-// then, a summary shows the result and counts as a possible duplicate.
-func TestCardsLiveForADay(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	c := dbtest.Match(w.Read(t, alice, bob), "k")
-	c.SentAt = time.Now().Add(-time.Hour)
-	dbtest.Must(t, w.Store.Apply(t.Context(), c))
-	if left := dbtest.Value[int](t, w.Pool, `
-		SELECT round(extract(epoch FROM expires_at - created_at) / 3600)::integer FROM outbox`); left != 23 {
-		t.Errorf("the card of a match of an hour ago lives for %d hours", left)
-	}
-	m := w.Mail(t)
-	if taken := m.Take(t, 1); taken == nil || taken.Row.Kind != "match_recorded" {
-		t.Fatalf("the first is %+v", taken)
-	}
-	dbtest.Exec(t, w.Pool, `UPDATE outbox SET expires_at = now()`)
-	taken := m.Take(t, 1)
-	if taken == nil || taken.Row.Kind != "results_summary" || taken.Row.PossibleDuplicates != 1 {
-		t.Fatalf("a late card is reported by %+v", taken)
-	}
-	m.Finish(t, dbtest.SentAs(*taken, 71))
-	m.MustWait(t)
-}
-
-// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change.
+// TestEditsLiveForAWeek: the edit of a card expires a week after the card's last change,
+// even if the command was sent long before.
 func TestEditsLiveForAWeek(t *testing.T) {
 	t.Parallel()
 	const lives = `SELECT round(extract(epoch FROM expires_at - now()) / 3600)::integer FROM outbox WHERE action = 'edit'`
 	c := newCards(t)
 	c.send(t, 71)
-	c.change(t, "2", 22)
+	card := ranking.Amended{Match: 1, Card: ranking.MatchRecorded{Number: 22}}
+	dbtest.Must(t, c.world.Store.Apply(t.Context(), ranking.Changes{
+		Key: "2", Chat: 1, SentAt: time.Now().Add(-48 * time.Hour),
+		Decision: ranking.Decision{Effect: &ranking.Undone{Amended: card}},
+	}))
 	for _, key := range []string{"3", "4"} {
 		if hours := dbtest.Value[*int](t, c.world.Pool, lives); hours == nil || *hours != 7*24 {
 			t.Fatalf("the edit lives for %v hours, want a week", hours)

@@ -18,19 +18,6 @@ var lockedRead = ranking.Query{
 	Key: "1", Chat: club, KnownChat: true, Needs: ranking.Needs{People: []command.Person{alice, bob}},
 }
 
-func TestLockCommits(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	locked, snap, err := w.Store.Lock(t.Context(), lockedRead)
-	dbtest.Must(t, err)
-	defer locked.Release(t.Context())
-	dbtest.Must(t, locked.Apply(t.Context(), dbtest.Match(snap, "1")))
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM matches`); got != 1 || w.Wakes.Load() != 1 {
-		t.Errorf("%d matches, woken %d times", got, w.Wakes.Load())
-	}
-	dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")
-}
-
 func TestLockRollsBack(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -174,6 +161,10 @@ func TestLockReadsAfterwards(t *testing.T) {
 	})
 	dbtest.Must(t, err)
 	dbtest.Must(t, dbtest.Receive(t, next))
+	if n := w.Wakes.Load(); n != 2+4 { // all lanes for the key that was already there
+		t.Errorf("woken %d times", n)
+	}
+	dbtest.Exec(t, w.Pool, group(club).take+" NOWAIT")
 }
 
 // TestLockOrder: a match that shows changed people and a changed chat takes its locks in the order
@@ -182,51 +173,17 @@ func TestLockReadsAfterwards(t *testing.T) {
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, alice, bob)
-	w.Play(t, "1", bob, alice) // here the standings are in the opposite order to the next match
-	order := []struct{ name, take, free string }{
-		{"group", `SELECT FROM groups FOR NO KEY UPDATE`, `SELECT FROM groups FOR NO KEY UPDATE NOWAIT`},
-		{"key", `INSERT INTO handled_commands VALUES ('2')`, ``},
-		{"first player", player("Alice").take, player("Alice").take + " NOWAIT"},
-		{"second player", player("Bob").take, player("Bob").take + " NOWAIT"},
-		{
-			"first standing", `SELECT FROM group_players WHERE name = 'Bob' FOR NO KEY UPDATE`,
-			`SELECT FROM group_players WHERE name = 'Bob' FOR NO KEY UPDATE NOWAIT`,
-		},
-		{
-			"second standing", `SELECT FROM group_players WHERE name = 'Alice' FOR NO KEY UPDATE`,
-			`SELECT FROM group_players WHERE name = 'Alice' FOR NO KEY UPDATE NOWAIT`,
-		},
-		{"chat", `SELECT FROM chats FOR NO KEY UPDATE`, `SELECT FROM chats FOR NO KEY UPDATE NOWAIT`},
-	}
-	if !dbtest.Value[bool](t, w.Pool, `
-		SELECT (SELECT id FROM group_players WHERE name = 'Bob') < (SELECT id FROM group_players WHERE name = 'Alice')`) {
-		t.Fatal("the standings are not in the order that this test needs")
-	}
-	for at, step := range order {
-		holder := dbtest.Begin(t, w.Pool)
-		dbtest.Exec(t, holder, step.take)
+	w.Play(t, "1", bob, alice) // so that Bob's standing has the lower id, unlike in the next match
+	match := func() error {
 		snap := w.Read(t, alice, bob)
 		c := dbtest.Match(snap, "2")
 		c.Seen = seenIn(snap, without(snap.People[1]), without(snap.People[0]))
 		c.Seen.Chat = &ranking.Chat{ID: club.ID, Kind: club.Kind, Title: "New"}
-		waiting := dbtest.Start(func() error { return w.Store.Apply(t.Context(), c) })
-		dbtest.Await(t, w.Pool, dbtest.Blocked)
-		for i, other := range order {
-			if i == at || other.free == "" {
-				continue
-			}
-			_, err := w.Pool.Exec(t.Context(), other.free)
-			if held := err != nil; held != (i < at) {
-				t.Errorf("waiting for the %s, it holds the %s: %t", step.name, other.name, held)
-			}
-		}
-		dbtest.Exec(t, w.Pool, `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-			WHERE datname = current_database() AND cardinality(pg_blocking_pids(pid)) > 0`)
-		if err := dbtest.Receive(t, waiting); !errors.Is(err, ranking.ErrTimeout) {
-			t.Errorf("waiting for the %s it is canceled: %v", step.name, err)
-		}
-		dbtest.Must(t, holder.Rollback(t.Context()))
+		return w.Store.Apply(t.Context(), c)
 	}
+	w.mustLockInOrder(t, match, group(club), lock{"key", `INSERT INTO handled_commands VALUES ('2')`},
+		player("Alice"), player("Bob"), standing("Bob"), standing("Alice"),
+		lock{"chat", `SELECT FROM chats FOR NO KEY UPDATE`})
 }
 
 // without returns the change by which a player gives up a username.

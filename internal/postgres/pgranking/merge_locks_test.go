@@ -46,7 +46,7 @@ func (w *world) mustLockInOrder(t *testing.T, command func() error, order ...loc
 		waiting := dbtest.Start(command)
 		dbtest.Await(t, w.Pool, dbtest.Blocked)
 		for i, other := range order {
-			if i == at {
+			if i == at || strings.HasPrefix(other.take, "INSERT") { // which cannot be tried without effect
 				continue
 			}
 			_, err := w.Pool.Exec(t.Context(), other.take+" NOWAIT")
@@ -107,52 +107,6 @@ func (d deadlocks) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	return nil
-}
-
-// TestMergesAtOnce: when several instances merge the same two pairs of players, who have met in two
-// groups, each pair is merged once in each group, without deadlocks.
-func TestMergesAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, alice, bob)
-	bo, robert := command.Person{Username: "bo"}, command.Person{ID: bob.ID, Username: "bo", Name: "Bob"}
-	as := newWorld(t, alice, bob)
-	for i, chat := range []ranking.Chat{club, annex} {
-		for j, match := range [][2]command.Person{{al, bob}, {alice, bo}, {bo, al}, {alice, bob}} {
-			key := fmt.Sprint(i, j)
-			w.recordIn(t, chat, key, match[0], match[1], 3, 1)
-			for k := range match { // replace both by the players they really are
-				switch match[k] {
-				case al:
-					match[k] = alice
-				case bo:
-					match[k] = bob
-				}
-			}
-			as.recordIn(t, chat, key, match[0], match[1], 3, 1)
-		}
-	}
-	var n atomic.Int64
-	var instances errgroup.Group
-	for i := range 6 {
-		s := ranking.NewService(w.Store, nil, dbtest.Admins{}, slog.New(deadlocks{n: &n}),
-			ranking.Settings{ResultsPerMinute: -1})
-		o := in([]ranking.Chat{club, annex}[i/3], fmt.Sprint("m", i), []command.Person{renamed, robert}[i%2])
-		instances.Go(func() error {
-			return s.Do(t.Context(), o, ranking.Say{Notice: ranking.Refusal{Code: ranking.NoDraws}})
-		})
-	}
-	dbtest.Must(t, instances.Wait())
-	if diff := cmp.Diff(dbtest.Values[string](t, as.Pool, standings),
-		dbtest.Values[string](t, w.Pool, standings)); diff != "" {
-		t.Errorf("standings (-two players from the beginning +merged):\n%s", diff)
-	}
-	if got := dbtest.Value[int](t, w.Pool, `
-		SELECT count(*) FROM players WHERE merged_into IS NOT NULL`); got != 4 || n.Load() != 0 {
-		t.Errorf("%d players are merged, with %d deadlocks", got, n.Load())
-	}
-	if got := dbtest.Value[int](t, w.Pool, `SELECT count(*) FROM outbox WHERE kind = 'players_merged'`); got != 4 {
-		t.Errorf("%d merges are announced", got)
-	}
 }
 
 // TestMergeAmongRecordings: merging two players while others record matches of both in two groups

@@ -105,22 +105,6 @@ func TestGreetedConcurrently(t *testing.T) {
 	}
 }
 
-func TestFirstLanguageIsKept(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, tc := range []struct {
-		id             ranking.ExternalChatID
-		language, want string
-	}{{-200, "de", "de"}, {-200, "fr", "de"}, {-300, "", "en"}, {-300, "de", "en"}} {
-		c := ranking.Chat{ID: tc.id, Kind: ranking.Group, Title: "Annex", Language: tc.language}
-		dbtest.Must(t, dbtest.Upsert(t.Context(), w.Store, c, nil))
-		if got := dbtest.Value[string](t, w.Pool, `
-			SELECT language FROM chats WHERE telegram_chat_id = $1`, tc.id); got != tc.want {
-			t.Errorf("%+v speaks %s, want %s", c, got, tc.want)
-		}
-	}
-}
-
 // TestMoveAndGroupLife: after two chats are joined, the bot is in the chat if it was in either, and
 // members of either group are members.
 func TestMoveAndGroupLife(t *testing.T) {

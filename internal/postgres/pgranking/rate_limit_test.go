@@ -54,24 +54,6 @@ func TestRecentUsage(t *testing.T) {
 	}
 }
 
-func TestKeyCounts(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	at := time.Unix(1_700_000_000, 0)
-	for i, c := range []ranking.RateEntry{{}, {Bucket: ranking.RateResult, Sender: -100, At: at}} {
-		err := w.Store.Apply(t.Context(), ranking.Changes{
-			Key: fmt.Sprint("k", i), Chat: w.Read(t).ChatID, RateEntry: c, Decision: ranking.Decision{Notice: ranking.Refusal{}},
-		})
-		dbtest.Must(t, err)
-	}
-	got := dbtest.Values[string](t, w.Pool, `
-		SELECT concat_ws(' ', key, sender, extract(epoch FROM sent_at)::bigint, rate_class)
-		FROM handled_commands ORDER BY key`)
-	if diff := cmp.Diff([]string{"k0", "k1 -100 1700000000 result"}, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
-}
-
 // TestCountingScansNothing: counting scans no table, however much others have sent, or the same
 // sender long ago.
 func TestCountingScansNothing(t *testing.T) {
