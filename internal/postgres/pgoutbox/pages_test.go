@@ -15,19 +15,6 @@ const aPage = `INSERT INTO outbox
 	(chat_id, kind, payload, purpose, action, edited_message_id, supersede_key, expires_at)
 	VALUES (1, 'p', '{}', 'answer', 'page', $1::bigint, 'page:' || $1::text, now() + interval '10 minutes')`
 
-// TestLanes: the lane that the database computes for a row has the number of the outbox package's
-// LaneKind.
-func TestLanes(t *testing.T) {
-	t.Parallel()
-	m := newEmptyMail(t)
-	dbtest.Exec(t, m.Pool, `
-		INSERT INTO outbox (chat_id, kind, payload, action, match_id, object, callback_query_id, edited_message_id) VALUES
-		    (1, 'k', '{}', 'send', NULL, NULL, NULL, NULL), (1, 'k', '{}', 'ensure', NULL, 'board', NULL, NULL),
-		    (1, 'k', '{}', 'callback_answer', NULL, NULL, 'press', NULL), (1, 'k', '{}', 'page', NULL, NULL, NULL, 7)`)
-	m.MustHaveRows(t, `lane`, "1 "+fmt.Sprint(outbox.Messages), "2 "+fmt.Sprint(outbox.Boards),
-		"3 "+fmt.Sprint(outbox.CallbackAnswers), "4 "+fmt.Sprint(outbox.Pages))
-}
-
 // TestPages: pages and messages of a chat can be taken in the same step. A taken page names the
 // message that it edits.
 func TestPages(t *testing.T) {
