@@ -279,30 +279,6 @@ func TestAnotherGame(t *testing.T) {
 	g.mustEnd(t, "answered", false, "cancelled", "answered")
 }
 
-// TestAnswersAtOnce: if two people answer at once, on two instances, the match is recorded once.
-func TestAnswersAtOnce(t *testing.T) {
-	t.Parallel()
-	g := newAskingGame(t)
-	for round := range 10 {
-		n := g.count(t, "matches")
-		g.report(t, &alice, 3600*round, singles(alice, bob, 3, 1))
-		g.report(t, &bob, 3600*round, singles(alice, bob, 3, 1))
-		id := g.newestPrompt(t)
-		var both errgroup.Group
-		for _, p := range []command.Person{alice, bob} {
-			o, s := g.origin(&p), newAskingService(g)
-			o.Button, o.SentAt = o.Key, time.Now()
-			both.Go(func() error {
-				return s.Do(t.Context(), below(77, o), ranking.PromptAnswer{Prompt: id, Option: ranking.Choice(0)})
-			})
-		}
-		must(t, both.Wait())
-		if now := g.count(t, "matches"); now != n+2 {
-			t.Fatalf("%d matches were recorded, want 2", now-n)
-		}
-	}
-}
-
 // TestReportsAtOnce: if both players report one game at once, on two instances, the bot asks about
 // the second report.
 func TestReportsAtOnce(t *testing.T) {

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
 	"elobot/internal/notice"
@@ -217,36 +215,4 @@ func (g *game) handleOne(t *testing.T, s *ranking.Service, message string, edit 
 		return s.Do(t.Context(), o, ranking.Ask{Question: stats.RankingQuestion{Page: 1}})
 	}
 	return s.RecordMatch(t.Context(), o, singles(alice, opponent, 3, edit))
-}
-
-// TestEditsAtOnce: if two instances handle a message and all its edits at once, each of them every
-// update, only one match is recorded.
-func TestEditsAtOnce(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	const rounds = 10
-	for round := range rounds {
-		message := fmt.Sprintf("m:-100:%d", round)
-		var work errgroup.Group
-		for range 2 {
-			s := g.newInstance()
-			for edit := range 4 {
-				opponent := bob
-				if edit == round%4 {
-					opponent = alice // refused
-				}
-				work.Go(func() error { return g.handleOne(t, s, message, edit, opponent) })
-			}
-		}
-		must(t, work.Wait())
-	}
-	keys := texts(t, g, `SELECT idempotency_key FROM matches WHERE number > 1 ORDER BY 1`)
-	var want []string
-	for round := range rounds {
-		want = append(want, fmt.Sprintf("m:-100:%d", round))
-	}
-	if !slices.Equal(keys, want) {
-		t.Errorf("the matches are %v, want %v", keys, want)
-	}
 }

@@ -126,21 +126,6 @@ func TestFixThatChangesTheWinner(t *testing.T) {
 	}
 }
 
-// TestFixInCommandOrder: if a fix replies to the report of its match, its score is in the order of
-// that report.
-func TestFixInCommandOrder(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 1, 3)
-	byCommand := ranking.Amendment{Match: ranking.MatchRef{Message: 5, Key: "m:1"}}
-	checkNotice(t, g.fix(t, &alice, byCommand, ladder.Score{A: 1, B: 3}),
-		ranking.Refusal{Code: ranking.SameScore, Number: 1})
-	if n, ok := g.fix(t, &alice, byCommand, ladder.Score{A: 3, B: 1}).(ranking.MatchFixed); !ok ||
-		n.Sides[0].Players[0].Name.Name != "Alice" || n.Sides[0].Score != 3 {
-		t.Errorf("notice is %+v", n)
-	}
-}
-
 // TestFixLastMatch: without a number or a reply, the score of a fix has the sender's points first.
 // If the sender did not play, the score is in the order of the report.
 func TestFixLastMatch(t *testing.T) {

@@ -181,28 +181,6 @@ func TestAddedBeforeMove(t *testing.T) {
 	}
 }
 
-// TestStartedAndAddedConcurrently: if two instances handle /start and the addition at once, the bot
-// greets once.
-func TestStartedAndAddedConcurrently(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	other := g.newInstance()
-	for n := range 6 {
-		chat := ranking.Chat{ID: ranking.ExternalChatID(-1000 - n), Kind: ranking.Group, Title: "Club", Language: "de"}
-		started, added := g.eventOrigin(chat, 0), g.eventOrigin(chat, time.Second)
-		if n%2 == 0 { // the chat is already known
-			must(t, g.Do(t.Context(), g.eventOrigin(chat, -time.Hour), ranking.Say{Notice: stats.RankingPage{}}))
-		}
-		greeted := make(chan error, 1)
-		go func() { greeted <- g.Do(t.Context(), started, ranking.Greet{Greeting: greeting{}}) }()
-		must(t, other.BotAdded(t.Context(), added, greeting{}))
-		must(t, <-greeted)
-		if got := g.chat(t, chat); got.Hellos != 1 || !got.Active || got.Language != "de" {
-			t.Errorf("round %d: the chat is %+v", n, got)
-		}
-	}
-}
-
 func TestLanguageOfAChat(t *testing.T) {
 	t.Parallel()
 	g := newGame(t)
@@ -213,6 +191,7 @@ func TestLanguageOfAChat(t *testing.T) {
 	}{
 		{speaking("de"), "de"}, {speaking("fr"), "de"}, {private, "pt-br"},
 		{ranking.Chat{ID: -7, Kind: ranking.Supergroup, Title: "No language"}, "en"},
+		{ranking.Chat{ID: -7, Kind: ranking.Supergroup, Title: "No language", Language: "de"}, "en"},
 	} {
 		must(t, g.Do(t.Context(), g.eventOrigin(tc.chat, 0), ranking.Say{Notice: stats.RankingPage{}}))
 		if got := g.chat(t, tc.chat).Language; got != tc.want {

@@ -313,47 +313,6 @@ func TestUndoneMatchIsNotAmongTheFirst(t *testing.T) {
 	}
 }
 
-// TestSettingChangedTwice: the redelivery of a press does not override a later choice.
-func TestSettingChangedTwice(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	first := below(55, g.press(&alice))
-	must(t, g.Do(asAdmin(t), first, choice("k", "24")))
-	must(t, g.Do(asAdmin(t), below(55, g.press(&bob)), choice("k", "48")))
-	must(t, g.Do(asAdmin(t), first, choice("k", "24")))
-	if got := g.settings(t).Rules.K; got != 48 {
-		t.Errorf("K is %d", got)
-	}
-}
-
-// TestOneSettingChangedAtOnce: if several admins change one setting at once, on several instances,
-// the answers lead from the old value to the last one step by step.
-func TestOneSettingChangedAtOnce(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	var all errgroup.Group
-	values := []string{"16", "24", "48"}
-	for i, value := range values {
-		service, sender := g.newInstance(), command.Person{ID: ladder.UserID(100 + i), Name: fmt.Sprint("Admin ", i)}
-		o := below(55, g.press(&sender))
-		all.Go(func() error { return service.Do(asAdmin(t), o, choice("k", value)) })
-	}
-	must(t, all.Wait())
-	after := make(map[string]string)
-	for _, payload := range texts(t, g, `SELECT payload::text FROM outbox WHERE kind = 'setting_changed'`) {
-		n := decode[ranking.SettingChanged](t, g, []byte(payload)).(ranking.SettingChanged)
-		after[n.Before] = n.After
-	}
-	now := "32"
-	for range values {
-		now = after[now]
-	}
-	if k := fmt.Sprint(g.settings(t).Rules.K); len(after) != len(values) || now != k {
-		t.Errorf("the answers %v do not lead to %s", after, k)
-	}
-}
-
 // TestSettingsChangedAtOnce: if several admins change different settings at once, on several
 // instances, all choices take effect and the message finally shows all of them.
 func TestSettingsChangedAtOnce(t *testing.T) {

@@ -335,16 +335,6 @@ func TestWhatIsAResult(t *testing.T) {
 	g.record(t, &bob, bob, alice, 3, 1)
 }
 
-func TestNoResultLimit(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.Service = g.newService(g.store)
-	for range 61 {
-		must(t, g.RecordMatch(t.Context(), g.origin(&alice), singles(alice, bob, 3, 1)))
-	}
-	g.checkBuckets(t, "all", "result=61")
-}
-
 // TestAnswersCount: if an answer records several results, all but the first count for their
 // reporter at the time of the answer. The first was counted with the report. Over the limit, the
 // question stays open.

@@ -198,37 +198,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestCommandUnparksChat: a command from a parked chat unparks it, because it shows that the bot is
-// in it.
-func TestCommandUnparksChat(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	g.exec(t, `UPDATE chats SET is_active = false, parked_at = now()`)
-	g.page(t, &alice)
-	if n := g.count(t, "chats WHERE parked_at IS NOT NULL"); n != 0 {
-		t.Error("the chat is still parked")
-	}
-}
-
-// TestSwappedUsernames: two players who swap usernames keep their ratings.
-func TestSwappedUsernames(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	a, b := alice, bob
-	a.Username, b.Username = bob.Username, alice.Username
-	checkNotice(t, g.record(t, &a, a, b, 3, 1), ranking.MatchRecorded{
-		Number: 2, Sides: [2]ranking.Side{side(3, "Alice", 1516, 1531), side(1, "Bob", 1484, 1469)},
-	})
-	// A mention means the current owner of the username.
-	checkNotice(t, g.record(t, &carol, command.Person{Username: "alice"}, command.Person{Username: "bob"}, 0, 1),
-		ranking.MatchRecorded{
-			Number: 3, Sides: [2]ranking.Side{side(1, "Alice", 1531, 1544), side(0, "Bob", 1469, 1456)},
-			ReportedBy: &ranking.Reporter{Name: &ranking.Name{Name: "Carol"}},
-		})
-}
-
 // TestSeveralInOneMessage: the matches of a message count in order, as if reported one by one. If
 // one of them is refused, none is recorded.
 func TestSeveralInOneMessage(t *testing.T) {

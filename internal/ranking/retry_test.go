@@ -136,8 +136,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRecentConflict: for a second after a conflict in a chat, the first attempt at a result locks
-// the group. Answers and questions never lock it.
+// TestRecentConflict: for a second after a conflict in a chat, or after a result that locked the
+// group for that reason, the first attempt at a result locks the group. Answers and questions never lock it.
 func TestRecentConflict(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,6 +158,7 @@ func TestRecentConflict(t *testing.T) {
 			{1, 0, from(&alice, "m:1"), []bool{false, true}},
 			{0, 0, elsewhere, []bool{false}},
 			{0, 900 * time.Millisecond, from(&alice, "m:3"), []bool{true}},
+			{0, 900 * time.Millisecond, from(&alice, "m:3b"), []bool{true}}, // each such result extends the time
 			{0, 1100 * time.Millisecond, from(&alice, "m:4"), []bool{false}},
 		} {
 			store.left.Store(tc.lost)
@@ -184,27 +185,6 @@ func TestRecentConflict(t *testing.T) {
 			ranking.Ask{Question: stats.Typed{Form: stats.PersonCommand{}}}))
 		if diff := cmp.Diff([]bool{false, false, false, false}, locked); diff != "" {
 			t.Errorf("a question that is tried again locked the group (-want +got):\n%s", diff)
-		}
-	})
-}
-
-// TestContendedChat: after a conflict, the first attempt at each result locks the group as long as
-// results follow each other within a second.
-func TestContendedChat(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var locked []bool
-		store := conflictingStore{
-			Store: &memoryStore{}, left: new(atomic.Int64), log: func(exclusive bool) { locked = append(locked, exclusive) },
-		}
-		store.left.Store(1)
-		service := newQuietService(store, slog.DiscardHandler)
-		for i := range 5 {
-			must(t, service.RecordMatch(t.Context(), from(&alice, fmt.Sprint("m:", i)), singles(alice, bob, 3, 0)))
-			<-time.After(900 * time.Millisecond)
-		}
-		if diff := cmp.Diff([]bool{false, true, true, true, true, true}, locked); diff != "" {
-			t.Errorf("locked the group (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -290,43 +270,5 @@ func TestCancelledBetweenRetries(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// TestTooManyAtOnce: a command that was refused after conflicts stays refused when it is
-// redelivered. If the sender repeats it, it succeeds.
-func TestTooManyAtOnce(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
-	store.left.Store(4)
-	service := newQuietService(store, slog.DiscardHandler)
-	o, report := from(&alice, "m:1"), singles(alice, bob, 3, 1)
-	for range 2 {
-		must(t, service.RecordMatch(t.Context(), o, report))
-		checkNotice(t, g.notice(t, o.Key), ranking.Refusal{Code: ranking.TooManyAtOnce})
-		if matches, notices := g.count(t, "matches"), g.count(t, "outbox"); matches != 0 || notices != 1 {
-			t.Errorf("%d matches and %d notices", matches, notices)
-		}
-	}
-	o.Key = "m:2" // the sender repeats it
-	must(t, service.RecordMatch(t.Context(), o, report))
-	if got := g.count(t, "matches"); got != 1 {
-		t.Errorf("%d matches", got)
-	}
-}
-
-// TestRetryOnTheRealStore: on the real store, a command succeeds after a conflict, with the group
-// locked.
-func TestRetryOnTheRealStore(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	store := conflictingStore{Store: g.store, left: new(atomic.Int64), log: func(bool) {}}
-	store.left.Store(1)
-	service := newQuietService(store, slog.DiscardHandler)
-	err := service.RecordMatch(t.Context(), from(&alice, "m:1"), singles(alice, bob, 3, 1))
-	must(t, err)
-	if n, ok := g.notice(t, "m:1").(ranking.MatchRecorded); !ok || n.Number != 1 {
-		t.Errorf("the notice is %+v", n)
 	}
 }

@@ -47,18 +47,6 @@ func TestShowTop(t *testing.T) {
 	}
 }
 
-// TestShowPageBeyondTheEnd: a page number beyond the end shows the last page.
-func TestShowPageBeyondTheEnd(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	g.record(t, &alice, alice, bob, 3, 1)
-	o := g.origin(nil)
-	g.question(t, o, stats.RankingQuestion{Page: 999_999_999})
-	if page, ok := g.notice(t, o.Key).(stats.RankingPage); !ok || page.Page != 1 || len(page.Rows) != 2 {
-		t.Errorf("the answer is %+v", page)
-	}
-}
-
 // TestShowPlayer: a player is found by account, by the username last seen in the group or, for a
 // person who is known only from results, by the mentioned username.
 func TestShowPlayer(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"golang.org/x/sync/errgroup"
 
 	"elobot/internal/command"
 	"elobot/internal/ladder"
@@ -363,38 +362,6 @@ func TestBareUndoOfAnOldMatch(t *testing.T) {
 	last := ranking.Amendment{}
 	g.undo(t, &alice, last)
 	checkNotice(t, g.undo(t, &alice, last), ranking.Refusal{Code: ranking.UndoneAlready, Number: 2, Minutes: 1440})
-}
-
-// TestUndoConcurrently: if two people undo a match at once, on two instances, only one of the undos
-// takes effect.
-func TestUndoConcurrently(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	services := []*ranking.Service{g.Service, g.newInstance()}
-	for i := 1; i <= 5; i++ {
-		g.record(t, &alice, alice, bob, 3, 1)
-		var work errgroup.Group
-		for j, sender := range []*command.Person{&alice, &bob} {
-			o := from(sender, fmt.Sprintf("undo %d by %d", i, j))
-			work.Go(func() error { return services[j].Do(t.Context(), o, ranking.UndoMatch{Amendment: matchNumber(i)}) })
-		}
-		must(t, work.Wait())
-		undone, refused := 0, 0
-		for j := range services {
-			switch n := g.notice(t, fmt.Sprintf("undo %d by %d", i, j)).(type) {
-			case ranking.MatchUndone:
-				undone++
-			case ranking.Refusal:
-				if n != (ranking.Refusal{Code: ranking.UndoneAlready, Number: i, Minutes: 1440}) {
-					t.Errorf("refused with %+v", n)
-				}
-				refused++
-			}
-		}
-		if undone != 1 || refused != 1 {
-			t.Errorf("match %d: undone %d times, refused %d times, want once each", i, undone, refused)
-		}
-	}
 }
 
 // TestUndoByButton: each press gets an answer. The group gets a message only if the press changes

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"elobot/internal/command"
 	"elobot/internal/ladder"
 	"elobot/internal/ranking"
@@ -53,22 +51,6 @@ func TestUsernamesMeanCurrentOwner(t *testing.T) {
 				t.Errorf("%s played, want %s", got, tc.want)
 			}
 		})
-	}
-}
-
-// TestTransferredUsernamesAreStored: a report from an account with the username of another player
-// transfers it. A username that the account gave up is free for a new player.
-func TestTransferredUsernamesAreStored(t *testing.T) {
-	t.Parallel()
-	g := newGame(t)
-	seen(alice, bob, carol)(t, g)
-	g.record(t, &command.Person{ID: 2, Username: "Alice", Name: "Bob"}, carol, named("bob"), 3, 1)
-	want := []string{" bob", "1 ", "2 Alice", "3 carol"}
-	got := texts(t, g, `
-		SELECT concat(p.telegram_user_id, ' ', CASE WHEN p.group_id IS NULL THEN s.username ELSE p.username END)
-		FROM players p LEFT JOIN sightings s ON s.player_id = p.id ORDER BY 1`)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the players are (-want +got):\n%s", diff)
 	}
 }
 
