@@ -1,7 +1,6 @@
 package botsim_test
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
@@ -12,20 +11,6 @@ import (
 func sendText(t *testing.T, bot *client, chat *botsim.Chat, text string) (reply, error) {
 	t.Helper()
 	return bot.send(testContext(t), "sendMessage", fields{"chat_id": chat.ID(), "text": text})
-}
-
-func TestTooManyRequests(t *testing.T) {
-	t.Parallel()
-	s, bot, group, alice := scene(t)
-	other := s.Group("Other", alice)
-	s.Fault(botsim.Fault{Kind: botsim.TooManyRequests, ChatID: group.ID(), RetryAfter: 7, Times: 1})
-	params := fields{"chat_id": group.ID(), "text": "x"}
-	bot.want(t, "sendMessage", fields{"chat_id": other.ID(), "text": "x"}, nil)
-	r := bot.refused(t, "sendMessage", params, http.StatusTooManyRequests, "Too Many Requests: retry after 7")
-	if r.Parameters["retry_after"] != float64(7) || len(group.BotMessages()) != 0 {
-		t.Errorf("parameters = %v, %d messages", r.Parameters, len(group.BotMessages()))
-	}
-	bot.want(t, "sendMessage", params, nil)
 }
 
 func TestCutBeforeAndAfterTheEffect(t *testing.T) {
