@@ -218,17 +218,6 @@ func TestFailuresOfEditsAndCallbackAnswers(t *testing.T) {
 	}
 }
 
-// TestNewMessagesAreNeverObsolete: a failed new message is never classified as obsolete.
-func TestNewMessagesAreNeverObsolete(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	p.sim.Fault(botsim.Fault{Kind: botsim.Reject, Description: "Bad Request: MESSAGE_ID_INVALID"})
-	_, err := p.sender.Send(testContext(t), hello(t, p.group.ID()), atOnce)
-	if failure := failureOf(t, err); failure.Kind != outbox.Failed {
-		t.Errorf("kind %s: %v", failure.Kind, err)
-	}
-}
-
 func TestAnEditThatCannotBeParsedIsMadeAsPlainText(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,18 +152,6 @@ func TestEditsThatAreIgnored(t *testing.T) {
 	w.expect("without the date of the edit")
 }
 
-// TestEditsHaveTheLaneOfTheirChat: edits are handled in order with the messages of their chat.
-func TestEditsHaveTheLaneOfTheirChat(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.group.Edit(w.group.Say(w.alice, "/match @bob 3:1"), "/match @bob 3:2")
-	for _, u := range w.fetch() {
-		if u.Lane != w.group.ID() {
-			t.Errorf("%s has the lane %d", u.Raw, u.Lane)
-		}
-	}
-}
-
 // TestPressOfAnOffer: the data of the button that accepts a correction has the match and the
 // scores, in the order of the sides on the match's card.
 func TestPressOfAnOffer(t *testing.T) {
@@ -272,17 +259,5 @@ func TestAgain(t *testing.T) {
 				t.Errorf("%s: Redelivered is %t", c, c.origin.Retried)
 			}
 		}
-	}
-}
-
-func TestErrorsOfTheServiceForEditsAreReturned(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	m := w.group.Say(w.alice, "/match @bob 3:1")
-	w.handle()
-	w.rankings.err = errors.New("the database is away")
-	w.group.Edit(m, "/match @bob 3:2")
-	if err := w.router.Handle(testContext(t), w.fetch()[0]); !errors.Is(err, w.rankings.err) {
-		t.Errorf("error %v", err)
 	}
 }

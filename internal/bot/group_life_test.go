@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -262,22 +261,6 @@ func TestGroupLifeThroughTheSimulator(t *testing.T) {
 	w.expect("unblocked", "back")
 	if c := w.sim.Complaints(); len(c) > 0 {
 		t.Errorf("the simulator complains: %q", c)
-	}
-}
-
-func TestErrorsOfTheServiceForGroupLifeAreReturned(t *testing.T) {
-	t.Parallel()
-	for _, raw := range []string{
-		memberJSON("my_chat_member", someGroup, "left", "member"), memberJSON("my_chat_member", someGroup, "member", "left"),
-		memberJSON("my_chat_member", someGroup, "member", "administrator"),
-		memberJSON("chat_member", someGroup, "member", "left"),
-		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
-	} {
-		rankings := &fakeRankings{err: errors.New("the database is away")}
-		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
-		if !errors.Is(err, rankings.err) {
-			t.Errorf("%s: %v", raw, err)
-		}
 	}
 }
 

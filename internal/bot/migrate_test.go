@@ -2,12 +2,10 @@ package bot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 
 	"elobot/internal/botsim"
-	"elobot/internal/intake"
 )
 
 // TestMigration: when a group becomes a supergroup, the router reports the move for both service
@@ -80,26 +78,5 @@ func TestMigrationMessages(t *testing.T) {
 			w.sim.Update(json.RawMessage(`{"message":` + tc.message + `}`))
 			w.expect(name, tc.want...)
 		})
-	}
-	for _, raw := range []string{
-		`{"message":{"migrate_to_chat_id":"-5"}}`, `{"message":{"migrate_from_chat_id":99999999999999999999}}`,
-	} {
-		rankings := &fakeRankings{}
-		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
-		if !errors.Is(err, intake.ErrUnreadable) || len(rankings.calls) > 0 {
-			t.Errorf("%s: error %v, calls %v", raw, err, rankings.calls)
-		}
-	}
-}
-
-func TestErrorsOfTheServiceForMigrationsAreReturned(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.rankings.err = errors.New("the database is away")
-	w.sim.BasicGroup("Chess", w.alice).Migrate()
-	for _, u := range w.fetch() {
-		if err := w.router.Handle(testContext(t), u); !errors.Is(err, w.rankings.err) {
-			t.Errorf("%s: %v", u.Raw, err)
-		}
 	}
 }

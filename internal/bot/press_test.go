@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -195,50 +194,4 @@ func TestUnknownThingsInAPress(t *testing.T) {
 			`"game_short_name":{},"message":{"message_id":5,"date":0,"chat":{"id":-100,"type":"supergroup"},` +
 			`"reply_markup":7,"dice":"x"},"data":"1u:42:0:Aa0_-zZ9"}}`))
 	w.expect("a press", "undo #42 Aa0_-zZ9")
-}
-
-func TestUndecodablePressesAreUnreadable(t *testing.T) {
-	t.Parallel()
-	rankings := &fakeRankings{}
-	for _, raw := range []string{
-		`{"callback_query":"text"}`, `{"callback_query":{"id":1}}`, `{"callback_query":{"id":"1","data":5}}`,
-		`{"callback_query":{"id":"1","message":"text"}}`, `{"callback_query":{"id":"1","from":[]}}`,
-	} {
-		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
-		if !errors.Is(err, intake.ErrUnreadable) {
-			t.Errorf("%q: %v", raw, err)
-		}
-	}
-	if len(rankings.calls) > 0 {
-		t.Errorf("calls: %v", rankings.calls)
-	}
-}
-
-func TestErrorsOfTheServiceForPressesAreReturned(t *testing.T) {
-	t.Parallel()
-	for _, data := range []string{"1u:42:0:Aa0_-zZ9", "x"} {
-		w := newWorld(t)
-		w.rankings.err = errors.New("the database is away")
-		w.sim.Press(w.bob, w.card(w.group, 0), data)
-		if err := w.router.Handle(testContext(t), w.fetch()[0]); !errors.Is(err, w.rankings.err) {
-			t.Errorf("%s: %v", data, err)
-		}
-	}
-}
-
-// TestPressesHaveTheLaneOfTheirChat: presses are handled in order with the commands of their chat.
-func TestPressesHaveTheLaneOfTheirChat(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	private := w.sim.Private(w.alice)
-	w.sim.Press(w.bob, w.card(w.group, 0), "1u:42:0:Aa0_-zZ9")
-	w.sim.Press(w.alice, w.card(private, 0), "1u:42:0:Aa0_-zZ9")
-	w.sim.Update(json.RawMessage(`{"callback_query":{"id":"1","inline_message_id":"x"}}`))
-	var lanes []int64
-	for _, u := range w.fetch() {
-		lanes = append(lanes, u.Lane)
-	}
-	if diff := cmp.Diff([]int64{w.group.ID(), private.ID(), 0}, lanes); diff != "" {
-		t.Errorf("lanes (-want +got):\n%s", diff)
-	}
 }

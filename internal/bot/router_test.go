@@ -1063,6 +1063,9 @@ func TestUndecodableUpdatesAreUnreadable(t *testing.T) {
 	for _, raw := range []string{
 		``, `{`, `[]`, `"text"`, `12`, `{"update_id":"one"}`, `{"update_id":1,"message":"text"}`, `{"update_id":1,"message":{"message_id":"one"}}`,
 		`{"update_id":1,"message":{"message_id":1,"from":5}}`, `{"update_id":1,"message":{"message_id":1,"entities":{}}}`, `{"message":{"date":1e99}}`,
+		`{"message":{"migrate_to_chat_id":"-5"}}`, `{"message":{"migrate_from_chat_id":99999999999999999999}}`,
+		`{"callback_query":"text"}`, `{"callback_query":{"id":1}}`, `{"callback_query":{"id":"1","data":5}}`,
+		`{"callback_query":{"id":"1","message":"text"}}`, `{"callback_query":{"id":"1","from":[]}}`,
 	} {
 		err := router.Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
 		if !errors.Is(err, intake.ErrUnreadable) {
@@ -1117,6 +1120,26 @@ func TestErrorsOfTheServiceAreReturned(t *testing.T) {
 		err := w.router.Handle(t.Context(), w.fetch()[0])
 		if !errors.Is(err, w.rankings.err) || errors.Is(err, intake.ErrUnreadable) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+	const from = `"from":{"id":1001,"first_name":"Alice"}`
+	const pressed = `{"callback_query":{"id":"1",` + from + `,"message":{"message_id":5,"chat":` + someGroup + `},"data":`
+	for _, raw := range []string{
+		memberJSON("my_chat_member", someGroup, "left", "member"),
+		memberJSON("my_chat_member", someGroup, "member", "left"),
+		memberJSON("my_chat_member", someGroup, "member", "administrator"),
+		memberJSON("chat_member", someGroup, "member", "left"),
+		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"new_chat_title":"Chess 2"}}`,
+		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"migrate_to_chat_id":-1002000000001}}`,
+		`{"message":{"message_id":5,"chat":` + someGroup + `,"date":100,"migrate_from_chat_id":-4000000001}}`,
+		`{"edited_message":{"message_id":5,"chat":` + someGroup + `,"date":100,"edit_date":101,` + from + `,
+			"text":"/match 3:1","entities":[{"type":"bot_command","offset":0,"length":6}]}}`,
+		pressed + `"1u:42:0:Aa0_-zZ9"}}`, pressed + `"x"}}`,
+	} {
+		rankings := &fakeRankings{err: errors.New("the database is away")}
+		err := newRouter(rankings).Handle(t.Context(), decoded(intake.Update{ID: 1, Raw: json.RawMessage(raw)}))
+		if !errors.Is(err, rankings.err) {
+			t.Errorf("%s: %v", raw, err)
 		}
 	}
 }

@@ -205,6 +205,8 @@ func TestFailures(t *testing.T) {
 		"429 of hours":            {botsim.Fault{Kind: botsim.TooManyRequests, RetryAfter: 73414}, outbox.RateLimited, 73414 * time.Second},
 		"429 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 429}, outbox.RateLimited, 0},
 		"blocked":                 {reject(403, "Forbidden: bot was blocked by the user"), outbox.Forbidden, 0},
+		"an id":                   {reject(400, "Bad Request: MESSAGE_ID_INVALID"), outbox.Failed, 0},
+		"never written to":        {reject(403, "Forbidden: bot can't initiate conversation"), outbox.Forbidden, 0},
 		"kicked":                  {reject(403, "Forbidden: bot was kicked from the supergroup chat"), outbox.Forbidden, 0},
 		"403 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 403}, outbox.Unreachable, 0},
 		"401 of a proxy":          {botsim.Fault{Kind: botsim.ServerError, Status: 401}, outbox.Unreachable, 0},
@@ -268,30 +270,6 @@ func failureOf(t *testing.T, err error) *outbox.Failure {
 	return failure
 }
 
-// TestTrueRefusals: the simulator refuses messages to chats that the bot may not write to, without
-// an injected fault.
-func TestTrueRefusals(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		chat func(*post) int64
-		kind outbox.FailureKind
-	}{
-		"kicked":           {func(p *post) int64 { p.group.Kick(); return p.group.ID() }, outbox.Forbidden},
-		"blocked":          {func(p *post) int64 { c := p.sim.Private(p.alice); c.Kick(); return c.ID() }, outbox.Forbidden},
-		"never written to": {func(p *post) int64 { return p.sim.Private(p.alice).NotStarted().ID() }, outbox.Forbidden},
-		"unknown chat":     {func(*post) int64 { return -1009999999999 }, outbox.Forbidden},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPost(t)
-			_, err := p.sender.Send(testContext(t), hello(t, c.chat(p)), atOnce)
-			if failure := failureOf(t, err); failure.Kind != c.kind {
-				t.Errorf("kind %s: %v", failure.Kind, err)
-			}
-		})
-	}
-}
-
 func TestAMigratedChatHasANewID(t *testing.T) {
 	t.Parallel()
 	p := newPost(t)
@@ -305,27 +283,6 @@ func TestAMigratedChatHasANewID(t *testing.T) {
 	if failure := failureOf(t, err); failure.Kind != outbox.Migrated || failure.NewID != moved.ID() {
 		t.Errorf("kind %s, new id %d, want %d", failure.Kind, failure.NewID, moved.ID())
 	}
-}
-
-func TestARefusedMessageIsNotDelivered(t *testing.T) {
-	t.Parallel()
-	p := newPost(t)
-	p.sim.Fault(botsim.Fault{Kind: botsim.CutAfter, Times: 1})
-	msg := hello(t, p.group.ID())
-	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Kind != outbox.Ambiguous {
-		t.Errorf("cut after: %v", err)
-	}
-	if n := len(p.group.BotMessages()); n != 1 {
-		t.Errorf("cut after: %d messages", n)
-	}
-	p.sim.Fault(botsim.Fault{Kind: botsim.CutBefore, Times: 1})
-	if _, err := p.sender.Send(testContext(t), msg, atOnce); failureOf(t, err).Kind != outbox.Ambiguous {
-		t.Errorf("cut before: %v", err)
-	}
-	if n := len(p.group.BotMessages()); n != 1 {
-		t.Errorf("cut before: %d messages", n)
-	}
-	p.mustSend(t, msg) // unaffected by the broken connections
 }
 
 func TestNothingListens(t *testing.T) {
