@@ -66,7 +66,8 @@ const shorthand = `
 	CREATE FUNCTION who(n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT id FROM players WHERE display_name = n';
 	CREATE FUNCTION standing(n text) RETURNS bigint STABLE LANGUAGE sql AS
-		'SELECT s.id FROM group_players s JOIN ladders l ON l.season_id = s.season_id WHERE group_id = club() AND player_id = who(n)';
+		'SELECT s.id FROM group_players s JOIN ladders l ON l.season_id = s.season_id
+		 WHERE group_id = club() AND player_id = who(n)';
 	CREATE FUNCTION entry(m integer, n text) RETURNS bigint STABLE LANGUAGE sql AS
 		'SELECT id FROM elo_history WHERE match_id = match(m) AND player_id = who(n) AND superseded_at = ''infinity''';`
 

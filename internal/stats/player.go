@@ -56,7 +56,7 @@ type PlayerStanding struct {
 	Upset  *Upset        `json:"upset,omitempty"`
 	Most   *Pairing      `json:"most,omitempty"` // the most frequent opponent
 	// the opponent against whom results exceed expectations the most
-	Favorite *Pairing `json:"favourite,omitempty"`
+	Favorite *Pairing `json:"favorite,omitempty"`
 	// the opponent against whom results fall short of expectations the most
 	Hardest *Pairing `json:"hardest,omitempty"`
 	// the teammate with whom results exceed expectations the most

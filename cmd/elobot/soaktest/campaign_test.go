@@ -120,9 +120,8 @@ func prepare(t *testing.T, d deck, binary string) *campaign {
 	c := &campaign{deck: d, t: t, folder: folder, begun: time.Now(), full: d.duration}
 	c.seed, c.duration = cmp.Or(*seed, rand.Uint64()), cmp.Or(*duration, d.duration)
 	t.Logf("seed %d: repeat with -soak.seed=%d", c.seed, c.seed)
-	c.sim = botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()), botsim.WithWebhookDelays(func(attempt int) time.Duration {
-		return min(time.Duration(attempt-1)*2*time.Second, 8*time.Second)
-	}))
+	slower := func(attempt int) time.Duration { return min(time.Duration(attempt-1)*2*time.Second, 8*time.Second) }
+	c.sim = botsim.Start(t, botsim.WithLimits(botsim.TelegramLimits()), botsim.WithWebhookDelays(slower))
 	c.traffic = watchTraffic(c.sim)
 	c.database = startDatabase(t, d.standby)
 	c.people = newPeople(c)

@@ -115,7 +115,9 @@ func (d *database) setTriggers(t *testing.T) {
 
 // failStatements makes a share of the statements that write to a relation fail with a code for some
 // time. The relation * stands for all tables.
-func (d *database) failStatements(ctx context.Context, relation, code string, share float64, lasting time.Duration) error {
+func (d *database) failStatements(
+	ctx context.Context, relation, code string, share float64, lasting time.Duration,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	_, err := d.admin.Exec(ctx, `

@@ -248,7 +248,8 @@ func (c *campaign) failStatements(code string) func(context.Context, *rand.Rand)
 	return func(ctx context.Context, random *rand.Rand) error {
 		relation, share := oneOf(random, "*", oneOf(random, tables()...)), oneOf(random, 0.5, 1)
 		lasting := between(random, 100*time.Millisecond, longestErrors)
-		c.say("statements that change %s fail with %s for %.1f s, %.0f %% of them", relation, code, lasting.Seconds(), share*100)
+		c.say("statements that change %s fail with %s for %.1f s, %.0f %% of them",
+			relation, code, lasting.Seconds(), share*100)
 		if err := c.database.failStatements(ctx, relation, code, share, lasting); err != nil {
 			return err
 		}
@@ -268,7 +269,8 @@ func (c *campaign) faultsOfTelegram() []fault {
 			share := oneOf(random, 0.3, 0.7, 1)
 			lasting := between(random, time.Second, longestTrouble)
 			f.Match = func(botsim.Call) bool { return random.Float64() < share }
-			c.say("Telegram, %s: %.0f %% of the calls of %s for %.1f s (%v)", name, share*100, orAll(f.Method), lasting.Seconds(), f.Delay.Round(time.Millisecond))
+			c.say("Telegram, %s: %.0f %% of the calls of %s for %.1f s (%v)",
+				name, share*100, orAll(f.Method), lasting.Seconds(), f.Delay.Round(time.Millisecond))
 			defer c.sim.Fault(f)()
 			wait(ctx, lasting)
 			return nil

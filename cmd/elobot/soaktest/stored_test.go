@@ -18,7 +18,8 @@ func (d *database) counts(ctx context.Context) (text string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	err := d.admin.QueryRow(ctx, `
-		SELECT format('%s matches, %s dead letters', (SELECT count(*) FROM matches), (SELECT count(*) FROM dead_letters))`).Scan(&text)
+		SELECT format('%s matches, %s dead letters', (SELECT count(*) FROM matches),
+			(SELECT count(*) FROM dead_letters))`).Scan(&text)
 	if err != nil {
 		return err.Error()
 	}
@@ -59,7 +60,8 @@ func (d *database) unsent(ctx context.Context) (left int, until time.Time, err e
 // describeUnsent describes up to ten unsent answers.
 func (d *database) describeUnsent(ctx context.Context) string {
 	all, err := collect[string](ctx, d, pgx.RowTo[string], `
-		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s', action, kind, key, state, attempts, not_before, last_error)
+		SELECT format('%s %s %s in state %s after %s attempts, not before %s: %s',
+			action, kind, key, state, attempts, not_before, last_error)
 		FROM outbox WHERE finished_at IS NULL ORDER BY id LIMIT 10`)
 	if err != nil {
 		return err.Error()
@@ -82,7 +84,8 @@ func (d *database) history(ctx context.Context) (h judge.History, err error) {
 	}
 	h.Standings, err = collect(ctx, d, pgx.RowToStructByPos[judge.Standing], `
 		SELECT c.telegram_chat_id, s.name, s.elo, s.won, s.drawn, s.lost
-		FROM group_players s JOIN ladders l ON l.season_id = s.season_id JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id`)
+		FROM group_players s JOIN ladders l ON l.season_id = s.season_id
+		JOIN groups g ON g.id = l.group_id JOIN chats c ON c.id = g.chat_id`)
 	if err != nil {
 		return h, fmt.Errorf("read standings: %w", err)
 	}

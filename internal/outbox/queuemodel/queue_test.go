@@ -77,7 +77,9 @@ func (q *queue) fail(a queuemodel.Answer, state queuemodel.State) {
 
 // ambiguous makes up to five consecutive requests for item 1 whose outcome is unknown.
 func (q *queue) ambiguous(times int) {
-	for n, pause := range []time.Duration{0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute}[:times] {
+	for n, pause := range []time.Duration{
+		0, 700 * time.Millisecond, 7 * time.Second, 70 * time.Second, 11 * time.Minute,
+	}[:times] {
 		q.advance(pause)
 		q.Took(1, chat, []int64{1}, n > 0)
 		q.answer(q.Begins(1, chat, []int64{1}, false), queuemodel.Ambiguous)

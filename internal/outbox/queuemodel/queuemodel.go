@@ -303,7 +303,8 @@ func (m *Model) Summarizes(id int64, others []int64) {
 	for _, other := range append([]int64{id}, others...) {
 		i := m.items[other]
 		if i.Lane != summary.Lane || other < id {
-			m.violation("item %d of %v, which comes after others of them, summarizes item %d of %v", id, summary.Lane, other, i.Lane)
+			m.violation("item %d of %v, which comes after others of them, summarizes item %d of %v",
+				id, summary.Lane, other, i.Lane)
 		}
 		if i.state != Waits || i.repeats > 0 {
 			m.violation("item %d is summarized, but it may have arrived", other)

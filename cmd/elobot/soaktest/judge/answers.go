@@ -90,7 +90,8 @@ func (t *trial) readOne(message Message, text string) {
 	c := t.commands[messageID{message.Chat, message.ReplyTo}]
 	s := read(text)
 	if c == nil {
-		t.violated(Understood, "message %d of chat %d answers message %d, which is not a command: %.80q", message.ID, message.Chat, message.ReplyTo, text)
+		t.violated(Understood, "message %d of chat %d answers message %d, which is not a command: %.80q",
+			message.ID, message.Chat, message.ReplyTo, text)
 		return
 	}
 	switch s.kind {
@@ -120,7 +121,8 @@ func (t *trial) readSeveral(message Message, text string) {
 		case card, undone:
 			c := t.about(message.Chat, s)
 			if c == nil {
-				t.violated(Faithful, "message %d of chat %d is about match #%d, which does not exist", message.ID, message.Chat, s.number)
+				t.violated(Faithful, "message %d of chat %d is about match #%d, which does not exist",
+					message.ID, message.Chat, s.number)
 				continue
 			}
 			lines, named = append(lines, delivery{command: c}), append(named, c)

@@ -25,7 +25,8 @@ const (
 // noDatabase matches the error of a start that fails because the database does not answer, is
 // read-only, refuses sessions, or shuts down.
 var noDatabase = regexp.MustCompile(`SQLSTATE (08\w{3}|25006|28000|57P0[123])|read-only transaction|` +
-	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|conn closed|i/o timeout|deadline exceeded|` +
+	`failed to connect|connection refused|connection reset|broken pipe|unexpected EOF|` +
+	`conn closed|i/o timeout|deadline exceeded|` +
 	`database system is (shutting down|starting up|in recovery mode)`)
 
 // end returns the time at which the consequences of a fault are over.
@@ -64,7 +65,8 @@ func (t *trial) judgeReach(c *Command, refused bool) {
 	}
 	t.FarFromFaults++
 	if refused {
-		t.violated(Excused, "%s was refused at %s, far from any fault of the bot and the database", c, answered.Format(time.TimeOnly))
+		t.violated(Excused, "%s was refused at %s, far from any fault of the bot and the database",
+			c, answered.Format(time.TimeOnly))
 	}
 }
 
@@ -85,7 +87,8 @@ func (t *trial) judgeCauses(c *Command) {
 	came := t.deliveries[c]
 	for i := range max(0, len(came)-1) {
 		if !t.isStruck(came[i].at) {
-			t.violated(Caused, "the answer to %s came again, although there was no fault when it came at %s", c, came[i].at.Format(time.TimeOnly))
+			t.violated(Caused, "the answer to %s came again, although there was no fault when it came at %s",
+				c, came[i].at.Format(time.TimeOnly))
 		}
 	}
 }

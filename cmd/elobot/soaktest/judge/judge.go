@@ -245,7 +245,8 @@ func (t *trial) fate(c *Command) string {
 	if len(notices) == 0 {
 		return "no answer is stored"
 	}
-	return fmt.Sprintf("answer %d of kind %s is %s as message %d", notices[0].ID, notices[0].Kind, notices[0].State, notices[0].Message)
+	return fmt.Sprintf("answer %d of kind %s is %s as message %d",
+		notices[0].ID, notices[0].Kind, notices[0].State, notices[0].Message)
 }
 
 // judgeCopies compares the copies of an answer with the possible duplicates that were counted.
@@ -264,7 +265,8 @@ func (t *trial) judgeCopies(c *Command) {
 	t.Copies += copies
 	t.MostOfOne = max(t.MostOfOne, len(came))
 	if copies > possible+t.forgotten(came) {
-		t.violated(Counted, "the answer to %s came %d times, but only %d copies were counted as possible", c, len(came), possible)
+		t.violated(Counted, "the answer to %s came %d times, but only %d copies were counted as possible",
+			c, len(came), possible)
 	}
 	if len(came) > MaxCopies {
 		t.violated(FewCopies, "the answer to %s came %d times", c, len(came))

@@ -30,7 +30,8 @@ const plain = 6
 // has plain results. A fault of the database lasts the whole time.
 func history() *judge.History {
 	commands := []judge.Command{
-		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0), undo(4, 2), result(5, "Ann", "Cid", 2, 2),
+		result(1, "Ann", "Ben", 3, 1), result(2, "Ben", "Cid", 0, 2), result(3, "Cid", "Ann", 1, 0),
+		undo(4, 2), result(5, "Ann", "Cid", 2, 2),
 	}
 	h := &judge.History{
 		Commands: commands,
@@ -64,7 +65,10 @@ func history() *judge.History {
 		h.Commands[i].At, h.Notices[i].At = noon, noon
 		h.Handled = append(h.Handled, judge.Handling{Key: h.Commands[i].Key(), At: noon})
 	}
-	h.Faults = []judge.Fault{{Kind: "row locks", Of: judge.Database, Span: judge.Span{From: noon.Add(-time.Second), To: noon.Add(2 * time.Minute)}}}
+	h.Faults = []judge.Fault{{
+		Kind: "row locks", Of: judge.Database,
+		Span: judge.Span{From: noon.Add(-time.Second), To: noon.Add(2 * time.Minute)},
+	}}
 	return h
 }
 
@@ -76,13 +80,16 @@ func addPlain(h *judge.History) {
 		c.Chat = other
 		h.Commands = append(h.Commands, c)
 		h.Matches = append(h.Matches, judge.Match{Chat: other, Number: i + 1, Key: c.Key(), Game: c.Game})
-		h.Messages = append(h.Messages, judge.Message{Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon})
+		h.Messages = append(h.Messages, judge.Message{
+			Chat: other, ID: 10 + i, ReplyTo: i + 1, Text: fmt.Sprintf("Match #%d", i+1), At: noon,
+		})
 		h.Notices = append(h.Notices, judge.Notice{
 			Chat: other, ID: int64(10 + i), Key: c.Key(), Kind: "match_recorded", State: "sent", Message: 10 + i, At: noon,
 		})
 	}
 	h.Standings = append(h.Standings,
-		judge.Standing{Chat: other, Name: "Eva", Elo: 1500, Drawn: plain}, judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
+		judge.Standing{Chat: other, Name: "Eva", Elo: 1500, Drawn: plain},
+		judge.Standing{Chat: other, Name: "Fay", Elo: 1500, Drawn: plain})
 }
 
 // copyOf adds a copy of a message that arrives a minute later.
