@@ -48,7 +48,7 @@ func (p patient) examine(when string, code int, env []string, want ...string) {
 }
 
 // TestDoctor: the doctor finds nothing wrong with a healthy bot, and names a remedy for everything
-// that the test breaks.
+// that the test breaks. What does not hide other findings is broken together.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	p := patient{startBotFixture(t)}
@@ -60,42 +60,33 @@ func TestDoctor(t *testing.T) {
 	if code, _ := p.bot.stop(t); code != 0 {
 		t.Fatalf("the bot ended with %d", code)
 	}
-	p.examine("after a stop", 0, nil, "✓ lease: free")
-	p.atTelegram()
-	p.inTheDatabase()
-	p.examine("in the end", 0, nil)
+	p.withOtherSettings()
+	p.throughProxies()
+	p.withFaults()
+	p.withoutRights()
 }
 
-func (p patient) atTelegram() {
-	p.t.Helper()
-	p.examine("with wrong settings", 1, []string{"LOG_LEVEL=hush", "PORT=hush"},
-		"✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ token: @", "✓ schema: ")
-	p.examine("without a token", 1, []string{"TELEGRAM_BOT_TOKEN="},
-		"✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: ")
-	p.examine("with a token that was revoked", 1, []string{"TELEGRAM_BOT_TOKEN=1:hush-0123456789_abcdefghij"},
-		"✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN",
-		"✓ schema: ")
-	p.examine("without Telegram", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1"},
-		"✗ Telegram: http://127.0.0.1:1 does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: ",
-		"✓ schema: ")
-	p.throughProxies()
-	p.later.Store(3600)
-	p.examine("with another clock", 1, nil, "✗ clocks: Synchronize the clocks")
-	p.later.Store(0)
+// twoHosts returns a setting with two hosts, one of which does not answer.
+func (p patient) twoHosts(sslmode string) string {
+	return "DATABASE_URL=" + strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)
+}
 
-	const hook = "https://elo.example.org/hush"
-	env := []string{"WEBHOOK_URL=" + hook, "WEBHOOK_SECRET=hush"}
-	p.examine("without the webhook", 1, env, "✗ updates: `elobot webhook set` corrects it")
-	webhook := launch(p.t, append(plainEnvironment(p.sim, p.url), env...), "webhook", "set")
-	if code := webhook.wait(p.t); code != 0 {
-		p.t.Fatalf("set the webhook: %s", webhook.output)
-	}
-	p.examine("with the webhook", 0, env, "✓ updates: by webhook at elo.example.org, ")
-	p.examine("with a webhook that is not wanted", 1, nil,
-		"✗ updates: delivers them to elo.example.org, so that the bot cannot poll: run `elobot webhook delete`")
-	if code := launch(p.t, plainEnvironment(p.sim, p.url), "webhook", "delete").wait(p.t); code != 0 {
-		p.t.Errorf("deleting the webhook ended with %d", code)
-	}
+func (p patient) withOtherSettings() {
+	p.t.Helper()
+	p.examine("with wrong settings and a revoked token", 1,
+		[]string{"LOG_LEVEL=hush", "PORT=hush", "TELEGRAM_BOT_TOKEN=1:hush-0123456789_abcdefghij"},
+		"✗ settings: LOG_LEVEL must be", "✗ settings: PORT must be", "✓ schema: ",
+		"✗ token: refused by Telegram, perhaps because it was revoked: copy it from @BotFather into TELEGRAM_BOT_TOKEN")
+	p.examine("without a token, with an empty database", 1,
+		[]string{"TELEGRAM_BOT_TOKEN=", "DATABASE_URL=" + pgtest.Empty(p.t)},
+		"✗ settings: TELEGRAM_BOT_TOKEN is not set", "✓ schema: none yet")
+	p.examine("without Telegram, with two hosts", 1, []string{"TELEGRAM_API_URL=http://127.0.0.1:1", p.twoHosts("prefer")},
+		"✗ Telegram: http://127.0.0.1:1 does not answer: check the network, and TELEGRAM_API_URL if it is set (getMe: ",
+		"✗ sslmode: Add sslmode=", "✓ schema: ")
+	p.examine("without a database server, with wrong proxies", 1,
+		[]string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot", "HTTP_PROXY=hush", "ALL_PROXY=socks5://hush:1"},
+		"✓ settings: valid", "✗ settings: HTTP_PROXY is not the address of a proxy", "✗ settings: ALL_PROXY has no effect",
+		"✓ token: @", "✗ database: Is PostgreSQL running")
 }
 
 // throughProxies uses the simulator as a proxy, and also as a server with a non-loopback address,
@@ -106,65 +97,69 @@ func (p patient) throughProxies() {
 	must(p.t, err)
 	p.examine("through a proxy", 0,
 		[]string{"TELEGRAM_API_URL=http://elobot.invalid/", "HTTP_PROXY=http://elobot:hush@" + address.Host},
-		"✓ proxy: http://"+address.Host+", for requests to elobot.invalid", "✓ token: @")
+		"✓ proxy: http://"+address.Host+", for requests to elobot.invalid", "✓ token: @", "✓ lease: free")
 	here := "0.0.0.0:" + address.Port()
-	p.examine("past a proxy", 0,
-		[]string{"TELEGRAM_API_URL=http://" + here, "http_proxy=elobot:hush@127.0.0.1:1", "NO_PROXY=0.0.0.0"},
-		"✓ proxy: none: by HTTP_PROXY and NO_PROXY, requests to "+here+" are direct", "✓ token: @")
-	p.examine("with wrong proxies", 1, []string{"HTTP_PROXY=hush", "ALL_PROXY=socks5://hush:1"}, "✓ settings: valid",
-		"✗ settings: HTTP_PROXY is not the address of a proxy", "✗ settings: ALL_PROXY has no effect", "✓ token: @")
+	p.examine("past a proxy, with two hosts and sslmode", 0,
+		[]string{"TELEGRAM_API_URL=http://" + here, "http_proxy=elobot:hush@127.0.0.1:1", "NO_PROXY=0.0.0.0",
+			p.twoHosts("disable")},
+		"✓ proxy: none: by HTTP_PROXY and NO_PROXY, requests to "+here+" are direct", "✓ token: @", "✓ schema: ")
 }
 
-func (p patient) inTheDatabase() {
+func (p patient) withFaults() {
 	p.t.Helper()
-	p.examine("without a server", 1, []string{"DATABASE_URL=postgres://elobot:hush@127.0.0.1:1/elobot"},
-		"✗ database: Is PostgreSQL running", "✓ token: ")
-	p.examine("with an empty database", 0, []string{"DATABASE_URL=" + pgtest.Empty(p.t)}, "✓ schema: none yet")
-
-	twoHosts := func(sslmode string) []string {
-		return []string{"DATABASE_URL=" +
-			strings.Replace(pgtest.WithParameter(p.url, "sslmode", sslmode), "@", "@127.0.0.1:1,", 1)}
-	}
-	p.examine("with two hosts", 1, twoHosts("prefer"), "✗ sslmode: Add sslmode=", "✓ schema: ")
-	p.examine("with two hosts and sslmode", 0, twoHosts("disable"), "✓ schema: ")
-
-	for _, tc := range []struct{ when, change, back, want string }{
-		{"with another C library", `UPDATE pg_database SET datcollversion = '0.1' WHERE datname = current_database()`,
-			`UPDATE pg_database SET datcollversion = NULL WHERE datname = current_database()`, "✗ collation: REFRESH COLLATION VERSION;"},
-		{"after a crash", `UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`, "✗ lease: host/7 ended without a clean stop 1h0m"},
-		{"with a backlog", `INSERT INTO outbox (chat_id, kind, payload, created_at) SELECT min(id), 'k', '{}', now() - interval '1 hour' FROM chats`,
+	faults := []struct{ change, back, want string }{
+		{`UPDATE pg_database SET datcollversion = '0.1' WHERE datname = current_database()`,
+			`UPDATE pg_database SET datcollversion = NULL WHERE datname = current_database()`,
+			"✗ collation: REFRESH COLLATION VERSION;"},
+		{`UPDATE leases SET holder = 'host/7', expires_at = now() - interval '1 hour'`, `UPDATE leases SET holder = ''`,
+			"✗ lease: host/7 ended without a clean stop 1h0m"},
+		{`INSERT INTO outbox (chat_id, kind, payload, created_at)
+			SELECT min(id), 'k', '{}', now() - interval '1 hour' FROM chats`,
 			`DELETE FROM outbox WHERE kind = 'k'`, "✗ backlog: 1 notice waits, the oldest for 1h0m"},
-		{"with a dead letter", `INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at) VALUES ('update', 1, '', 'x', 1, now())`,
-			`DELETE FROM dead_letters`, "✗ dead letters: `elobot dead list`"},
-		{"with another bot's database", `UPDATE bot SET telegram_user_id = telegram_user_id + 1`, `UPDATE bot SET telegram_user_id = telegram_user_id - 1`, "✗ owner: `elobot adopt`"},
-		{"with too old a schema", `UPDATE schema_migrations SET version = version - 100`, `UPDATE schema_migrations SET version = version + 100`, "✗ schema: before version 0.1.0"},
-		{"with half a schema", `UPDATE schema_migrations SET dirty = true`, `UPDATE schema_migrations SET dirty = false`, "✗ schema: `elobot run` finishes it"},
-		{"with a newer schema", `UPDATE schema_migrations SET version = version + 1`, `UPDATE schema_migrations SET version = version - 1`, "✗ schema: a newer elobot"},
-	} {
-		p.exec(tc.change)
-		p.examine(tc.when, 1, nil, tc.want)
-		p.exec(tc.back)
+		{`INSERT INTO dead_letters (kind, update_id, payload, last_error, attempts, first_seen_at)
+			VALUES ('update', 1, '', 'x', 1, now())`, `DELETE FROM dead_letters`, "✗ dead letters: `elobot dead list`"},
+		{`UPDATE bot SET telegram_user_id = telegram_user_id + 1`, `UPDATE bot SET telegram_user_id = telegram_user_id - 1`,
+			"✗ owner: `elobot adopt`"},
+	}
+	want := []string{"✗ clocks: Synchronize the clocks", "✗ updates: `elobot webhook set` corrects it"}
+	for _, f := range faults {
+		p.exec(f.change)
+		want = append(want, f.want)
+	}
+	p.later.Store(3600)
+	hook := []string{"WEBHOOK_URL=https://elo.example.org/hush", "WEBHOOK_SECRET=hush"}
+	p.examine("with another clock, without the webhook, and with faults in the database", 1, hook, want...)
+	p.later.Store(0)
+	for _, f := range faults {
+		p.exec(f.back)
 	}
 
+	webhook := launch(p.t, append(plainEnvironment(p.sim, p.url), hook...), "webhook", "set")
+	if code := webhook.wait(p.t); code != 0 {
+		p.t.Fatalf("set the webhook: %s", webhook.output)
+	}
 	p.exec(`WITH chat AS (INSERT INTO chats (telegram_chat_id, kind, title) VALUES (-77, 'group', 'Chess') RETURNING id)
 		INSERT INTO groups (former_chat_id, last_match_number) SELECT id, 3 FROM chat`)
-	p.examine("with a group without a chat", 0, nil,
+	p.examine("with the webhook, and a group without a chat", 0, hook, "✓ updates: by webhook at elo.example.org, ",
 		`✓ old rankings: of -77 "Chess" has no chat, and 3 of its matches are kept`)
+	p.exec(`UPDATE schema_migrations SET dirty = true`)
+	p.examine("with a webhook that is not wanted, and half a schema", 1, nil, "✗ schema: `elobot run` finishes it",
+		"✗ updates: delivers them to elo.example.org, so that the bot cannot poll: run `elobot webhook delete`")
+	p.exec(`UPDATE schema_migrations SET dirty = false`)
+}
 
-	// This role may read but not write.
+// withoutRights examines the database as a role that may read but not write.
+func (p patient) withoutRights() {
+	p.t.Helper()
 	role := fmt.Sprintf("reader_%d", time.Now().UnixNano())
 	p.exec(`CREATE ROLE ` + role + ` LOGIN PASSWORD 'hush'`)
+	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
 	p.exec(`GRANT SELECT ON ALL TABLES IN SCHEMA public TO ` + role)
 	address, err := url.Parse(p.url)
 	must(p.t, err)
 	address.User = url.UserPassword(role, "hush")
-	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()},
+	p.examine("without rights", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes",
 		"✗ rights: may not create tables", "✓ schema: ")
-	p.exec(`GRANT CREATE ON SCHEMA public TO ` + role)
-	p.examine("without tables of its own", 1, []string{"DATABASE_URL=" + address.String()},
-		"✗ rights: does not own the bot's tables")
-	p.exec(`ALTER ROLE ` + role + ` SET default_transaction_read_only = on`)
-	p.examine("without writes", 1, []string{"DATABASE_URL=" + address.String()}, "✗ database: accepts no writes")
 	p.exec(`DROP OWNED BY ` + role)
 	p.exec(`DROP ROLE ` + role)
 }
@@ -194,43 +189,40 @@ func TestDoctorBeforeTheFirstStart(t *testing.T) {
 func TestDoctorWithASilentDatabase(t *testing.T) {
 	t.Parallel()
 	b := newBotFixture(t)
-	for name, tc := range map[string]struct {
-		query, about string
-	}{
-		"the server": {"server_version_num", "database"},
-		"the schema": {"FROM schema_migrations", "schema"},
-		"the work":   {"FROM dead_letters", "schema"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			begin := func() (p *process, asked <-chan struct{}) {
-				proxy := dbtest.NewProxy(t, b.url)
-				silent, end := make(chan struct{}, 100), make(chan struct{})
-				t.Cleanup(func() { close(end) })
-				proxy.OnMessage(func(_ byte, body []byte) bool {
-					if !bytes.Contains(body, []byte(tc.query)) {
-						return false
-					}
-					silent <- struct{}{}
-					<-end
-					return true
-				})
-				return launch(t, plainEnvironment(b.sim, proxy.URL), "doctor"), silent
+	// begin starts a doctor for whom the database falls silent at a query.
+	begin := func(t *testing.T, query string) (p *process, asked <-chan struct{}) {
+		t.Helper()
+		proxy := dbtest.NewProxy(t, b.url)
+		silent, end := make(chan struct{}, 100), make(chan struct{})
+		t.Cleanup(func() { close(end) })
+		proxy.OnMessage(func(_ byte, body []byte) bool {
+			if !bytes.Contains(body, []byte(query)) {
+				return false
 			}
-			p, _ := begin()
+			silent <- struct{}{}
+			<-end
+			return true
+		})
+		return launch(t, plainEnvironment(b.sim, proxy.URL), "doctor"), silent
+	}
+	for query, about := range map[string]string{
+		"server_version_num": "database", "FROM schema_migrations": "schema", "FROM dead_letters": "schema",
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			p, _ := begin(t, query)
 			if code := p.wait(t); code != 1 {
 				t.Errorf("the doctor ended with %d", code)
 			}
-			says(t, p.output.String(), fmt.Sprintf("✗ %-13s no answer within 5s: ", tc.about))
-
-			p, asked := begin()
-			<-asked
-			if code, _ := p.stop(t); code != 1 {
-				t.Errorf("when broken off, the doctor ended with %d", code)
-			}
-			if output := p.output.String(); strings.Contains(output, "✗") {
-				t.Errorf("a doctor that was broken off finds fault:\n%s", output)
-			}
+			says(t, p.output.String(), fmt.Sprintf("✗ %-13s no answer within 5s: ", about))
 		})
+	}
+	p, asked := begin(t, "FROM dead_letters")
+	<-asked
+	if code, _ := p.stop(t); code != 1 {
+		t.Errorf("when broken off, the doctor ended with %d", code)
+	}
+	if output := p.output.String(); strings.Contains(output, "✗") {
+		t.Errorf("a doctor that was broken off finds fault:\n%s", output)
 	}
 }

@@ -61,6 +61,8 @@ func TestFindings(t *testing.T) {
 		"not encrypted": {server(func(f *postgres.ServerFacts) { f.Exposed = true }), `
 			✗ encryption: none: others can read and change what the bot and the database tell each other. ` +
 			`Add sslmode=verify-full to DATABASE_URL`},
+		"no tables of its own": {server(func(f *postgres.ServerFacts) { f.Owns = false }), `
+			✗ rights: the role does not own the bot's tables, which upgrades change: make it their owner`},
 		"a clock is ahead": {server(func(f *postgres.ServerFacts) { f.Now = time.Now().Add(time.Hour) }), `
 			✗ clocks: ahead of this machine: database +3600 s. Synchronize the clocks, for example with NTP`},
 		"another C library": {server(func(f *postgres.ServerFacts) { f.Database, f.Collation, f.ActualCollation = `elo"bot`, "2.31", "2.36" }), `
